@@ -85,7 +85,7 @@ def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
 
 def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the short names of topology keys and the well-known labels."""
-    from kubectl_spread.guarantee.policy.parse import LONG_KEYS
+    from kubectl_spread.guarantee.policy.texts import LONG_KEYS
 
     names = {name: key for key, name in LONG_KEYS.items()}
     found = [_item(name, key) for name, key in names.items()] + [_item(key) for key in LONG_KEYS]

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.guarantee.gap import GapEffect
-from kubectl_spread.guarantee.model import Alive, Filters, GroupModel, KindFilters, Spread
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.model import Alive, Filters, GapEffect, GroupModel, KindFilters, MOST_PODS, Spread
+from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 
 
 class BoundKind(Enum):
@@ -254,11 +253,9 @@ def _by_owner(
 def prove_placement(model: Filters, alive: Alive, kinds: Sequence[int]) -> Optional[Bound]:
     """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
 
-    The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,
-    and so have all zones: there are at least D k s pods.
+    The zone with the fewest pods passes its constraint, and it has less than 1/D of them. If its nodes together can
+    hold more, one of them takes the pod.
     """
-    if model.free or any(item.separations for item in model.of_kind):
-        return None
     found = [_always(model, at, alive) for at in kinds]
     if any(item is None for item in found) or not found:
         return None
@@ -266,45 +263,84 @@ def prove_placement(model: Filters, alive: Alive, kinds: Sequence[int]) -> Optio
 
 
 def _always(model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
+    """Return the proof for one kind, by the domains of a constraint, or by all allowed nodes together."""
     item = model.of_kind[kind]
-    usable = set(item.allowed)
-    counted = _counted_kinds(item, usable)
-    if counted is None or any(set(model.of_kind[at].allowed) != usable for at in counted):
-        return None
-    pods = alive(counted)
-    if len(item.spreads) == 2:
-        return _in_nested_domains(item, pods)
-    key = item.spreads[0].topology_key if item.spreads else ""
-    return Bound(BoundKind.EMPTIEST, pods, pods, key)
+    everything = (True,) * len(model.of_kind)
+    is_plain = not model.free and not item.separations and all(map(_is_simple, item.spreads))
+    for top in (*sorted(item.spreads, key=lambda spread: len(spread.eligible)), None):
+        matches = everything if top is None else top.matches
+        pods = alive(at for at, is_matched in enumerate(matches) if is_matched)
+        most = pods - 1  # In the emptiest domain.
+        if top is not None:
+            usable = {top.domain_of[node] for node in item.allowed}
+            if top.is_below or not top.self_match or usable != set(top.eligible) or not usable:
+                continue
+            if not set(item.allowed) <= set(top.counted):
+                continue
+            most = (pods + sum(top.base) - 1) // len(usable)
+            if not is_plain or any(spread.matches != matches for spread in item.spreads):
+                most += alive(at for at, is_matched in enumerate(matches) if not is_matched)
+        room = _room(model, item, top)
+        if room <= most:
+            continue
+        key = "" if top is None else top.topology_key
+        if not is_plain or len(item.spreads) > (0 if top is None else 2):
+            return Bound(BoundKind.ROOM, room, most, key)
+        fine = next((spread for spread in item.spreads if spread is not top), None)
+        if fine is None or top is None:
+            return Bound(BoundKind.EMPTIEST, pods if top else 0, pods if top else 0, key)
+        size, skew = len(top.eligible), fine.max_skew
+        return Bound(BoundKind.EMPTIEST, pods, pods, key, size, skew, times=room // skew)
+    return None
 
 
-def _counted_kinds(item: KindFilters, usable: set[int]) -> Optional[list[int]]:
-    """Return the kinds that the constraints count; None if they are not simple, differ, or are more than two."""
-    if not usable or len(item.spreads) > 2 or not all(_is_simple(spread, usable) for spread in item.spreads):
-        return None
-    selections = {spread.matches for spread in item.spreads}
-    if len(selections) > 1:
-        return None
-    return [at for matches in selections for at, is_matched in enumerate(matches) if is_matched]
+def _is_simple(spread: Spread) -> bool:
+    return not spread.is_below and bool(spread.self_match) and not any(spread.base)
 
 
-def _in_nested_domains(item: KindFilters, pods: int) -> Optional[Bound]:
-    """Return the proof for two constraints, if the domains of one are nested in those of the other."""
-    fine, coarse = sorted(item.spreads, key=lambda spread: -len(spread.eligible))
-    inside: dict[int, set[int]] = {}
-    for node in item.allowed:
-        inside.setdefault(coarse.domain_of[node], set()).add(fine.domain_of[node])
-    is_nested = sum(map(len, inside.values())) == len(fine.eligible)
-    least = min(map(len, inside.values()))
-    if not is_nested or len(coarse.eligible) * least * fine.max_skew < pods:
-        return None
-    return Bound(BoundKind.EMPTIEST, pods, pods, coarse.topology_key, len(coarse.eligible), fine.max_skew, times=least)
+def _room(model: Filters, item: KindFilters, top: Optional[Spread]) -> int:
+    """Return how many pods of the group each domain can hold before all its nodes refuse a kind.
+
+    Smaller domains are limited by other constraints and by anti-affinity, nodes by their resources. 0 if the domains
+    are not nested.
+    """
+    nodes = [node for node in item.allowed if all(spread.domain_of[node] >= 0 for spread in item.spreads)]
+    groups = [([node], _room_on(model, node)) for node in nodes]
+    levels: list[tuple[tuple[int, ...], Sequence[int]]] = [(other.domain_of, ()) for other in item.separations]
+    for spread in item.spreads:
+        if spread is not top:  # 'existing matching num' + 'if self-match' - 'global minimum' <= 'maxSkew'
+            spare = spread.max_skew + 1 - spread.self_match
+            levels.append((spread.domain_of, [spare - number for number in spread.base]))
+    levels.sort(key=lambda level: -len(set(level[0])))
+    whole = (0,) * (max(nodes, default=0) + 1) if top is None else top.domain_of
+    for domain_of, limits in levels:
+        groups = _joined(groups, domain_of, limits or (1,) * len(domain_of))
+    return min((room for _, room in _joined(groups, whole, ())), default=0)
 
 
-def _is_simple(spread: Spread, usable: set[int]) -> bool:
-    """Return whether every counted domain has a node for the pods, and every such node is counted."""
-    if spread.is_below or not spread.self_match or any(spread.base):
-        return False
-    if not usable <= set(spread.counted):
-        return False
-    return {spread.domain_of[node] for node in usable} == set(spread.eligible)
+def _joined(
+    groups: Sequence[tuple[list[int], int]], domain_of: Sequence[int], limits: Sequence[int]
+) -> list[tuple[list[int], int]]:
+    """Return the nodes of each domain, with the pods that it can hold."""
+    joined: dict[int, tuple[list[int], int]] = {}
+    for nodes, room in groups:
+        domains = {domain_of[node] for node in nodes}
+        if len(domains) > 1:
+            return []
+        domain = domains.pop()
+        others, sum_ = joined.get(domain, ([], 0))
+        joined[domain] = (others + nodes, sum_ + room)
+    return [
+        (nodes, min(room, limits[domain]) if limits and domain >= 0 else room)
+        for domain, (nodes, room) in joined.items()
+    ]
+
+
+def _room_on(model: Filters, node: int) -> int:
+    """Return how many pods of the group a node can hold, whatever their kinds."""
+    if not model.free:
+        return MOST_PODS
+    each = [max(item.requests[at] for item in model.of_kind) for at in range(len(model.resources))]
+    return min(
+        [max(0, free) // most for free, most in zip(model.free[node], each, strict=True) if most], default=MOST_PODS
+    )

@@ -1,18 +1,101 @@
-"""Pods and nodes of a group as numbers: the filters of the scheduler that depend on the group's own pods.
+"""Pods and nodes of a group as numbers, and the filters of the scheduler that depend on the group's own pods.
 
-Nodes are numbered in the order of `Layout`. A kind is a set of pods that no filter tells apart.
+Nodes are numbered in the order of `Layout`. A kind is a set of pods that no filter tells apart. A gap is what the
+numbers leave out. A state is `(contents, sizes, facts, desired)`:
+
+* contents: the pods on each node as one integer, with `BITS` bits for each kind;
+* sizes: the pods that controllers want of each kind;
+* facts: the version of the nodes;
+* desired: the wanted replicas of each workload.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
-from kubectl_spread.guarantee.gap import Gap, GapEffect, has_effect
 from kubectl_spread.objects.keys import ObjectKey, Range
+
+
+class GapEffect(Enum):
+    """Answers that a gap leaves open."""
+
+    NONE = "none"  # an assumption, which the answer names
+    WAITS = "waits"  # whether every pod finds a node cannot be proved
+    PINNED = "pinned"  # as WAITS, and a pod may be unable to go where a violation needs it
+    COUNTS = "counts"  # constraints and visited states limit nothing, and prove nothing
+    PREEMPTION = "preemption"  # a pod that finds no node may make room
+    EVERYTHING = "everything"  # nothing is proved or refuted, but that there are not more pods
+
+
+class GapKind(Enum):
+    """Kind of a gap."""
+
+    FEATURE = "feature"
+    VOLUMES = "volumes"  # the volumes of a StatefulSet keep its pods in the zones of their first nodes
+    CLAIMS = "claims"  # volumes that exist or that pods share keep the pods in some zones
+    AFFINITY = "affinity"  # required pod affinity
+    SCHEDULER = "scheduler"  # another scheduler
+    NODE_NAME = "nodeName"  # the scheduler is bypassed
+    RUNNING = "running"  # the pods that run now cannot be distinguished, or are too many
+    COUNTED = "counted"  # constraints count pods that are not followed
+    APART = "apart"  # anti-affinity or a host port keeps the pods from others that are not followed
+    ROOM = "room"  # other pods that are not placed yet may take the room
+    PREEMPTION = "preemption"
+    STAYING = "staying"  # other pods are taken to stay where they are
+    ONE_ROLLOUT = "oneRollout"  # a second rollout does not begin during the first
+    TERMINATING = "terminating"  # deleted pods run for a while next to their replacements, and do not count
+    LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
+    NO_RANGE = "noRange"  # replicas without a range are not scaled
+    SAME_CONSTRAINTS = "sameConstraints"  # the constraints do not change with the number of shards
+
+
+EFFECTS = {
+    GapKind.FEATURE: GapEffect.WAITS,
+    GapKind.VOLUMES: GapEffect.PINNED,
+    GapKind.CLAIMS: GapEffect.PINNED,
+    GapKind.AFFINITY: GapEffect.PINNED,
+    GapKind.SCHEDULER: GapEffect.EVERYTHING,
+    GapKind.NODE_NAME: GapEffect.EVERYTHING,
+    GapKind.RUNNING: GapEffect.EVERYTHING,
+    GapKind.COUNTED: GapEffect.COUNTS,
+    GapKind.APART: GapEffect.WAITS,
+    GapKind.ROOM: GapEffect.WAITS,
+    GapKind.PREEMPTION: GapEffect.PREEMPTION,
+    GapKind.STAYING: GapEffect.NONE,
+    GapKind.ONE_ROLLOUT: GapEffect.NONE,
+    GapKind.TERMINATING: GapEffect.NONE,
+    GapKind.LOST_ORDINALS: GapEffect.NONE,
+    GapKind.NO_RANGE: GapEffect.NONE,
+    GapKind.SAME_CONSTRAINTS: GapEffect.NONE,
+}
+
+
+class Gap(NamedTuple):
+    """A feature, or other pods, that are not followed.
+
+    owner: workload whose pods it concerns. others: other workloads or pods. what: a feature, in words. number: of
+    other pods, or of seconds.
+    """
+
+    kind: GapKind
+    owner: Optional[ObjectKey] = None
+    others: tuple[ObjectKey, ...] = ()
+    what: str = ""
+    number: int = 0
+
+    @property
+    def effect(self) -> GapEffect:
+        return EFFECTS[self.kind]
+
+
+def has_effect(gaps: Iterable[Gap], *effects: GapEffect) -> bool:
+    """Return whether some gap has one of these effects."""
+    return any(gap.effect in effects for gap in gaps)
+
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer
 MOST_PODS: int = (1 << BITS) - 1  # of one kind
@@ -248,3 +331,135 @@ class Alive:
             return len({kind.ordinal for kind in kinds if 0 <= kind.ordinal < most})
         has_both = len({kind.is_new for kind in kinds}) > 1
         return most_at_once(spec, most) if self._has_surge and has_both else most
+
+
+State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
+
+
+class TransitionKind(Enum):
+    """Kind of an event."""
+
+    PLACED = "placed"
+    RESTARTED = "restarted"  # deleted, and created again
+    ROLLED = "rolled"  # a rollout begins
+    SHRUNK = "shrunk"  # an old ReplicaSet gets a smaller size
+    REMOVED = "removed"  # a pod is scaled down
+    FINISHED = "finished"  # a rollout ends
+    SCALED = "scaled"
+    CREATED = "created"  # a shard
+    DELETED = "deleted"  # a shard
+    DISRUPTED = "disrupted"  # a node is drained, or a domain is lost
+    EVICTED = "evicted"
+    RETURNED = "returned"  # the node or domain is back
+
+
+class Event(NamedTuple):
+    """An event.
+
+    kind: of the event. pods: kind of its pods, or -1. node: index, or -1. owner: of the pods. number: of pods, or the
+    new number of replicas. disruption: index. order: new order of the nodes, if the event renames them. is_shrunk: the
+    old ReplicaSet gets the size `number`.
+    """
+
+    kind: TransitionKind
+    pods: int = -1
+    node: int = -1
+    owner: int = -1
+    number: int = 1
+    disruption: int = -1
+    order: Optional[tuple[int, ...]] = None
+    is_shrunk: bool = False
+
+
+Next = tuple[Event, State]
+
+
+_MOST_KNOWN = 100_000  # answers of the filters that are kept
+
+
+class HostFinder:
+    """Filters of all versions of the nodes, with caches of their answers."""
+
+    def __init__(self, filters: Callable[[int], Filters]) -> None:
+        """Set up the filters; `filters` returns those of a version of the nodes."""
+        self.filters = filters
+        self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        self._counts: dict[tuple[bool, ...], dict[int, int]] = {}
+        self._sums: dict[tuple[int, ...], dict[int, int]] = {}
+
+    def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
+        """Return the nodes that pass all filters for a pod of a kind."""
+        key = (facts, kind, contents)
+        found = self._hosts.get(key)
+        if found is None:
+            if len(self._hosts) > _MOST_KNOWN:
+                self._hosts.clear()
+            found = self._hosts[key] = self._filtered(facts, kind, contents)
+        return found
+
+    def _filtered(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
+        model = self.filters(facts)
+        item = model.of_kind[kind]
+        nodes: Any = item.allowed
+        for separation in item.separations:
+            nodes = self._apart(separation.domain_of, separation.matches, contents, nodes=nodes)
+            if not nodes:
+                return []
+        for spread in item.spreads:
+            nodes = self._within_skew(spread, contents, nodes)
+            if not nodes:
+                return []
+        if model.free:
+            nodes = [at for at in nodes if self._has_room(model, kind, at, content=contents[at])]
+        return list(nodes)
+
+    def _apart(
+        self, domain_of: tuple[int, ...], matches: tuple[bool, ...], contents: tuple[int, ...], *, nodes: Sequence[int]
+    ) -> list[int]:
+        taken = {domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)}
+        return [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
+
+    def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
+        counts = list(spread.base)
+        domain_of, matches = spread.domain_of, spread.matches
+        for at in spread.counted:
+            content = contents[at]
+            if content:
+                counts[domain_of[at]] += self.matching(matches, content)
+        if spread.is_below:
+            least = 0
+        elif spread.eligible:
+            least = min([counts[at] for at in spread.eligible])
+        else:
+            least = MOST_PODS * len(contents)
+        most = spread.max_skew - spread.self_match + least
+        return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
+
+    def _has_room(self, model: Filters, kind: int, node: int, *, content: int) -> bool:
+        wanted = model.of_kind[kind].requests
+        for at, room in enumerate(model.free[node]):
+            if wanted[at] and wanted[at] > room - self._requested(model, at, content):
+                return False
+        return True
+
+    def _requested(self, model: Filters, resource: int, content: int) -> int:
+        if not content:
+            return 0
+        amounts = tuple(item.requests[resource] for item in model.of_kind)
+        cache = self._sums.setdefault(amounts, {})
+        found = cache.get(content)
+        if found is None:
+            found = cache[content] = sum(count_of(content, at) * amount for at, amount in enumerate(amounts) if amount)
+        return found
+
+    def matching(self, matches: tuple[bool, ...], content: int) -> int:
+        """Return the number of matching pods in a content."""
+        cache = self._counts.get(matches)
+        if cache is None:
+            cache = self._counts[matches] = {}
+        found = cache.get(content)
+        if found is None:
+            found = cache[content] = sum(
+                content >> (BITS * at) & MOST_PODS for at, is_matched in enumerate(matches) if is_matched
+            )
+        return found

@@ -1,48 +1,47 @@
-"""Verdicts on the rules of a policy for one group, regime by regime; loads numpy."""
+"""Verdicts on the rules of a policy for one group, regime by regime; loads numpy.
+
+A rule is decided by the first of these that can: a way from an earlier regime, a bound, a search through states that
+tell no workloads apart, a search through all states.
+"""
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.bound import bounds, prove_placement
-from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
-from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
-from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
-from kubectl_spread.guarantee.search import Question
-from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
-from kubectl_spread.guarantee.setup.member import Member
-from kubectl_spread.guarantee.setup.neighbours import surroundings
-from kubectl_spread.guarantee.setup.shards import more_shards
-from kubectl_spread.guarantee.states.fewer_nodes import fewer_nodes
-from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.guarantee.build import disruptions, GroupBuilder
+from kubectl_spread.guarantee.members import Member, more_shards, surroundings
+from kubectl_spread.guarantee.merged import merge_names
+from kubectl_spread.guarantee.model import Alive, Gap, GapEffect, GapKind, LossKind, TransitionKind
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.search import Question, Search
+from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.symmetry import needed_nodes
 from kubectl_spread.guarantee.verdict import (
-    Effort,
     GroupResult,
     limit_of,
     Method,
     ProofStatus,
     RegimeResult,
     RuleVerdict,
+    Witness,
+    witness,
 )
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.scheduler.framework.profile import Profile
 
-_STAGES = {
-    Regime.CREATION: 0,
-    Regime.RESTARTS: 0,
-    Regime.ROLLOUTS: 1,
-    Regime.SCALING: 2,
-    Regime.DISRUPTIONS: 3,
-}  # A higher stage distinguishes more kinds of pods.
+ORDINARY = Limit(100_000)
 _SCALED = (Regime.SCALING, Regime.DISRUPTIONS)
+_FEW = 64  # nodes: fewer are searched as they are
 _GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.PINNED, GapEffect.COUNTS, GapEffect.EVERYTHING)
+
+Verdicts = dict[Question, RuleVerdict]
 
 
 def prove(
@@ -52,7 +51,8 @@ def prove(
     rules: Sequence[PolicyRule],
     *,
     regimes: Sequence[Regime] = REGIMES,
-    effort: Optional[Effort] = None,
+    limit: Limit = ORDINARY,
+    is_quick: bool = False,
     name: str = "",
 ) -> GroupResult:
     """Return the verdicts on a group of workloads.
@@ -63,26 +63,16 @@ def prove(
         profiles: of the scheduler.
         rules: of the policy.
         regimes: to look at, in order.
-        effort: limits of the searches.
+        limit: of the search in each regime.
+        is_quick: only bounds are looked at.
         name: of the group.
     """
-    prover = _Prover(members, cluster, profiles, tuple(rules), effort or Effort(), name)
+    prover = _Prover(members, cluster, profiles, tuple(rules), None if is_quick else limit, name)
     results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
     gaps = (*prover.gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
     workloads = tuple(member.key for member in members)
     pods = sum(member.controller.workload.replicas or 0 for member in members)
     return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
-
-
-def space_of(
-    members: Sequence[Member],
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-    rules: Sequence[PolicyRule],
-    regime: Regime,
-) -> Space:
-    """Return the states of a group of workloads in a regime."""
-    return _Prover(members, cluster, profiles, tuple(rules), Effort(), "").space(regime)
 
 
 def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
@@ -110,72 +100,58 @@ def _scaled_gaps(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterat
         yield Gap(GapKind.NO_RANGE, others=fixed)
 
 
-def _extra(members: Sequence[Member]) -> list[Member]:
-    """Return the shards that can be added."""
-    shards = members[0].shards
-    return more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
-
-
 class _Prover:
+    """Verdicts regime by regime; limit: of a search, None without one."""
+
     def __init__(
         self,
         members: Sequence[Member],
         cluster: Cluster,
         profiles: Mapping[str, Profile],
         rules: tuple[PolicyRule, ...],
-        effort: Effort,
+        limit: Optional[Limit],
         name: str,
     ) -> None:
         self._around = surroundings(members, cluster, profiles)
-        self._members = (*members, *self._around.followed)
-        self._extra = tuple(_extra(members))
         self.neighbours = tuple(member.key for member in self._around.followed)
+        self._members = (*members, *self._around.followed)
+        shards = members[0].shards
+        self._extra = more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
         self._cluster = cluster
         self._profiles = profiles
         self._rules = rules
-        self._effort = effort
+        self._limit = limit
         self._name = name
-        self._keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
-        self._builders: dict[tuple[int, bool], GroupBuilder] = {}
-        self._filters: dict[tuple[int, bool, Optional[Disruption]], Filters] = {}
         self._questions = [Question(at) for at in range(len(rules))]
-        if effort.is_final:
-            self._questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
-        self._refuted: dict[Question, RuleVerdict] = {}
-        self._last: dict[Question, RuleVerdict] = {}
+        self._questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
+        self._refuted: Verdicts = {}
+        self._last: tuple[Optional[Regime], Verdicts] = (None, {})
         self.gaps: dict[Gap, None] = {}
 
-    def _builder(self, regime: Regime, *, has_order: bool) -> GroupBuilder:
-        """Return the builder of the group; for rollouts and for scaling it may tell more pods apart."""
-        stage = _STAGES[regime]
-        found = self._builders.get((stage, has_order))
-        if found is None:
-            members = (*self._members, *(self._extra if regime in _SCALED else ()))
-            found = self._builders[stage, has_order] = GroupBuilder(
-                members, self._cluster, self._profiles, self._keys,
-                regime=regime, name=self._name, around=self._around, has_order=has_order,
-            )  # fmt: skip
-            self.gaps |= dict.fromkeys(found.group.gaps)
-        return found
+    def space(self, regime: Regime, cluster: Optional[Cluster] = None, *, has_order: bool = False) -> Space:
+        """Return the states in a regime.
 
-    def space(self, regime: Regime, *, has_order: bool = False) -> Space:
-        """Return the states in a regime; has_order: with all ordinals of StatefulSets that create pods in order."""
-        builder = self._builder(regime, has_order=has_order)
-        stage = _STAGES[regime]
-
-        def filters(disruption: Optional[Disruption]) -> Filters:
-            key = (stage, has_order, disruption)
-            if key not in self._filters:
-                self._filters[key] = builder.filters(disruption)
-            return self._filters[key]
-
-        return Space(builder.group, filters, self._rules, regime, disruptions=self._disruptions(builder.group, regime))
-
-    def _disruptions(self, group: GroupModel, regime: Regime) -> tuple[Disruption, ...]:
-        if regime is not Regime.DISRUPTIONS:
-            return ()
+        Args:
+            regime: the regime.
+            cluster: with fewer nodes.
+            has_order: tell all ordinals of StatefulSets apart that create their pods in order.
+        """
+        keys = tuple(dict.fromkeys(rule.topology_key for rule in self._rules if rule.topology_key))
+        builder = GroupBuilder(
+            (*self._members, *(self._extra if regime in _SCALED else ())),
+            self._cluster if cluster is None else cluster,
+            self._profiles,
+            keys,
+            regime=regime,
+            name=self._name,
+            around=self._around,
+            has_order=has_order,
+        )
+        if cluster is None:
+            self.gaps |= dict.fromkeys(builder.group.gaps)
         lost = [(rule.topology_key, rule.lost) for rule in self._rules if rule.kind is RuleKind.SURVIVE]
-        return disruptions(group, self._keys, lost)
+        broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS else ()
+        return Space(builder.group, builder.filters, self._rules, regime, disruptions=broken)
 
     def regime(self, regime: Regime) -> RegimeResult:
         """Return the verdicts in a regime."""
@@ -184,97 +160,73 @@ class _Prover:
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
             none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
-        found = self._without_search(space, regime)
+        found = {item: verdict for item in self._questions if (verdict := self._without_search(space, item, regime))}
         left = [item for item in self._questions if item not in found]
-        if left:
-            prover = self._with_fewer_nodes(space)
-            searched = space if prover is self else prover.space(regime)
-            ordered = functools.partial(prover.space, regime, has_order=True)
-            found |= RegimeSearch(searched, regime, self._effort, ordered=ordered).verdicts(left)
-        self._last = found
+        if left and (self._limit is None or space.group.has_gap(GapEffect.EVERYTHING)):
+            found |= {item: _undecided(space, item, 0) for item in left}
+        elif left and self._limit is not None:
+            fewer = _fewer_nodes(space, self._cluster)
+            found |= _searched(space if fewer is None else self.space(regime, fewer), left, self._limit)
+            disordered = [item for item in left if _is_disordered(space, found[item])]
+            if disordered:
+                found |= _searched(self.space(regime, fewer, has_order=True), disordered, self._limit)
+        self._last = (regime, found)
         self._refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
         verdicts = tuple(_both(found, at) for at in range(len(self._rules)))
         return RegimeResult(regime, verdicts, time.monotonic() - begin)
 
-    def _without_search(self, space: Space, regime: Regime) -> dict[Question, RuleVerdict]:
-        """Return the verdicts that an earlier regime or a bound decides."""
-        found: dict[Question, RuleVerdict] = {}
-        for item in self._questions:
-            verdict = self._refuted.get(item) or self._by_bound(space, self._rules[item.rule], regime)
-            if verdict is None and self._adds_nothing(space, regime):
-                verdict = self._last.get(item)
-            if verdict is not None:
-                found[item] = verdict
-        return found
-
-    def _with_fewer_nodes(self, space: Space) -> _Prover:
-        """Return a prover with fewer nodes if many are interchangeable."""
-        if self._effort.is_quick:
-            return self
-        cluster = fewer_nodes(space, self._cluster, self._alive(space)(range(len(space.group.kinds))))
-        if cluster is None:
-            return self
-        return _Prover(self._members, cluster, self._profiles, self._rules, self._effort, self._name)
-
-    def _adds_nothing(self, space: Space, regime: Regime) -> bool:
-        """Return whether a regime has the same events as the one before."""
-        return regime is Regime.ROLLOUTS and not any(owner.is_rolled for owner in space.group.owners)
-
-    # Bounds.
-
-    def _by_bound(self, space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVerdict]:
-        """Return a proof by a limit that holds in any order of events."""
-        alive = self._alive(space)
-        wanted = space.group.judged_replicas
-        if rule.kind is RuleKind.PLACED:
-            found = prove_placement(space.filters(0), alive, space.group.judged_kinds) if is_sure(space, rule) else None
-            return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
-        versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
-        found = bounds(space.group, versions, rule, alive)
-        if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
-            return None
-        if rule.kind is RuleKind.SURVIVE and not self._are_replaced(space, rule, alive):
-            return None
-        numbers = space.group.numbers if _is_scaled(space) else [wanted]
-        if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
-            return None
-        return RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, limit_of(rule, wanted), found)
-
-    @staticmethod
-    def _alive(space: Space) -> Alive:
-        return Alive(space.group, has_surge=space.level >= REGIMES.index(Regime.ROLLOUTS), is_scaled=_is_scaled(space))
-
-    @staticmethod
-    def _are_replaced(space: Space, rule: PolicyRule, alive: Alive) -> bool:
-        """Return whether lost pods always find other nodes."""
-        losses = [
-            at
-            for at, item in enumerate(space.disruptions, 1)
-            if item.kind is LossKind.LOSS and item.topology_key == rule.topology_key and len(item.domains) == rule.lost
-        ]
-        if losses and space.group.has_gap(*_OPEN_WAITS):
-            return False
-        return all(prove_placement(space.filters(at), alive, space.group.judged_kinds) is not None for at in losses)
+    def _without_search(self, space: Space, item: Question, regime: Regime) -> Optional[RuleVerdict]:
+        """Return the verdict that an earlier regime or a bound decides."""
+        last, verdicts = self._last
+        verdict = self._refuted.get(item) or _by_bound(space, self._rules[item.rule], regime)
+        if verdict is None and regime is Regime.ROLLOUTS and last is Regime.RESTARTS:
+            return None if any(owner.is_rolled for owner in space.group.owners) else verdicts[item]
+        return verdict
 
 
-def _both(found: Mapping[Question, RuleVerdict], rule: int) -> RuleVerdict:
-    """Return the verdict on a rule at every moment, with the one once nothing moves any more if it differs."""
-    always, settled = found[Question(rule)], found.get(Question(rule, is_settled=True))
-    if settled is None or always.verdict is ProofStatus.PROVED:
-        return always
-    if settled.verdict is ProofStatus.REFUTED and always.verdict is not ProofStatus.REFUTED:
-        always = settled
-    return always._replace(settled=settled)
+# Bounds.
+
+
+def _by_bound(space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVerdict]:
+    """Return a proof by a limit that holds in any order of events."""
+    alive = _alive(space)
+    wanted = space.group.judged_replicas
+    if rule.kind is RuleKind.PLACED:
+        found = prove_placement(space.filters(0), alive, space.group.judged_kinds) if is_sure(space, rule) else None
+        return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
+    versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
+    found = bounds(space.group, versions, rule, alive)
+    if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
+        return None
+    if rule.kind is RuleKind.SURVIVE and not _are_replaced(space, rule, alive):
+        return None
+    numbers = space.group.numbers if regime in _SCALED else [wanted]
+    if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
+        return None
+    return RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, limit_of(rule, wanted), found)
+
+
+def _alive(space: Space) -> Alive:
+    rollouts, scaling = REGIMES.index(Regime.ROLLOUTS), REGIMES.index(Regime.SCALING)
+    return Alive(space.group, has_surge=space.level >= rollouts, is_scaled=space.level >= scaling)
+
+
+def _are_replaced(space: Space, rule: PolicyRule, alive: Alive) -> bool:
+    """Return whether lost pods always find other nodes."""
+    losses = [
+        at
+        for at, item in enumerate(space.disruptions, 1)
+        if item.kind is LossKind.LOSS and item.topology_key == rule.topology_key and len(item.domains) == rule.lost
+    ]
+    if losses and space.group.has_gap(*_OPEN_WAITS):
+        return False
+    return all(prove_placement(space.filters(at), alive, space.group.judged_kinds) is not None for at in losses)
 
 
 def _is_labelled(space: Space, key: str) -> bool:
     """Return whether every node that takes a pod has a label."""
     domain_of = space.group.layout.domain_of[key]
     return all(domain_of[node] >= 0 for item in space.filters(0).of_kind for node in item.allowed)
-
-
-def _is_scaled(space: Space) -> bool:
-    return space.level >= REGIMES.index(Regime.SCALING)
 
 
 def _is_enough(rule: PolicyRule, most: int, pods: int, regime: Regime) -> bool:
@@ -287,3 +239,119 @@ def _is_enough(rule: PolicyRule, most: int, pods: int, regime: Regime) -> bool:
         return pods - rule.lost * most >= rule.amount.at_least(pods)
     allowed = rule.most(pods)
     return allowed is not None and most <= allowed
+
+
+def _both(found: Verdicts, rule: int) -> RuleVerdict:
+    """Return the verdict on a rule at every moment, with the one once nothing moves any more if it differs."""
+    always, settled = found[Question(rule)], found.get(Question(rule, is_settled=True))
+    if settled is None or always.verdict is ProofStatus.PROVED:
+        return always
+    if settled.verdict is ProofStatus.REFUTED and always.verdict is not ProofStatus.REFUTED:
+        always = settled
+    return always._replace(settled=settled)
+
+
+# Searches.
+
+
+def _fewer_nodes(space: Space, cluster: Cluster) -> Optional[Cluster]:
+    """Return a cluster in which the group has the same states up to names; None if no node can be left out.
+
+    With one node of a kind more than there are pods, one of them is always empty, as with thousands. The same holds for
+    interchangeable domains.
+    """
+    if len(cluster.nodes) <= _FEW:
+        return None
+    used = {pod.node_name for pod in cluster.pods if pod.node_name}
+    taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
+    pods = _alive(space)(range(len(space.group.kinds)))
+    least = max((spread.min_domains for item in space.filters(0).of_kind for spread in item.spreads), default=1)
+    lost = max((len(item.domains) for item in space.disruptions), default=0)
+    kept = frozenset(needed_nodes(space.arrangement(0).tree, max(pods, least) + lost + 1, taken))
+    if len(kept) == len(cluster.nodes):
+        return None
+    return cluster._replace(nodes=tuple(node for at, node in enumerate(cluster.nodes) if at in kept))
+
+
+def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verdicts:
+    """Return the verdicts of a search on merged states, and of one on all states for the rest."""
+    sure = [item for item in questions if is_sure(space, space.rules[item.rule])]
+    simpler = merge_names(space)
+    can_prove = [item for item in sure if simpler is not None and simpler.can_prove(space.rules[item.rule])]
+    found: Verdicts = {}
+    if simpler is not None and can_prove:
+        search = Search(simpler, can_prove)
+        search.run(limit)
+        for item in can_prove if search.is_exhaustive else ():
+            if item not in search.ways:
+                found[item] = _decided(space, item, ProofStatus.PROVED, Method.MERGED, search.states)
+    search = Search(space, [item for item in questions if item not in found])
+    search.run(limit)
+    for item in questions:
+        way = _way(space, search, item)
+        if item in found:
+            continue
+        if way is not None:
+            found[item] = _decided(space, item, ProofStatus.REFUTED, Method.WITNESS, search.states, way=way)
+        elif item not in search.ways and search.is_exhaustive and item in sure:
+            found[item] = _decided(space, item, ProofStatus.PROVED, Method.STATES, search.states)
+        else:
+            found[item] = _undecided(space, item, search.states)
+    return found
+
+
+def _way(space: Space, search: Search, item: Question) -> Optional[Witness]:
+    """Return the way to a violation; None without one that must be possible."""
+    rule, group = space.rules[item.rule], space.group
+    if item not in search.ways or (rule.kind is RuleKind.PLACED and group.has_gap(GapEffect.PREEMPTION)):
+        return None
+    found = witness(space, rule, search.ways[item].states, is_shortest=search.ways[item].is_shortest)
+    return None if _is_doubtful(space, found) else found
+
+
+def _is_disordered(space: Space, verdict: RuleVerdict) -> bool:
+    """Return whether a StatefulSet's controller may not create its pods in the order of a way.
+
+    With podManagementPolicy OrderedReady, it creates no pod while one with a lower ordinal is on a lost node.
+    """
+    is_ordered = any(owner.is_ordered for owner in space.group.owners)
+    return is_ordered and verdict.witness is not None and any(event.is_loss for event in verdict.witness.events)
+
+
+def _decided(
+    space: Space, item: Question, verdict: ProofStatus, method: Method, states: int, *, way: Optional[Witness] = None
+) -> RuleVerdict:
+    rule = space.rules[item.rule]
+    most = limit_of(rule, space.group.judged_replicas)
+    regime = None if way is None else REGIMES[space.level]
+    return RuleVerdict(rule, verdict, method, most, states=states, regime=regime, witness=way)
+
+
+def _undecided(space: Space, item: Question, states: int) -> RuleVerdict:
+    return _decided(space, item, ProofStatus.UNDECIDED, Method.NONE, states)
+
+
+def _is_doubtful(space: Space, way: Witness) -> bool:
+    """Return whether volumes or pod affinity could prevent the events of a way.
+
+    A StatefulSet's new volumes do so once one of its pods is created again.
+    """
+    created = {gap.owner for gap in space.group.gaps if gap.kind is GapKind.VOLUMES}
+    fixed = {gap.owner for gap in space.group.gaps if gap.kind in (GapKind.CLAIMS, GapKind.AFFINITY)}
+    gone: set[Optional[ObjectKey]] = set()
+    for event in way.events:
+        if event.kind is TransitionKind.PLACED and event.owner in fixed | gone:
+            return True
+        if event.kind is not TransitionKind.PLACED and event.node and event.owner in created:
+            gone.add(event.owner)
+    return False
+
+
+def is_sure(space: Space, rule: PolicyRule) -> bool:
+    """Return whether visited states can prove a rule although some features or pods are not followed."""
+    group = space.group
+    if group.has_gap(GapEffect.COUNTS, GapEffect.EVERYTHING):
+        return False
+    if group.has_gap(GapEffect.PREEMPTION) and (not space.level or space.filters(0).free):
+        return False  # Preempted pods are created again, as in the next regime; those of others leave room.
+    return rule.kind not in (RuleKind.PLACED, RuleKind.SURVIVE) or not group.has_gap(GapEffect.WAITS, GapEffect.PINNED)

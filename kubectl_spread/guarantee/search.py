@@ -1,21 +1,22 @@
 """A search through the states of a group for violations of rules.
 
-States are visited in the order of their distance, so that the first violation is a nearest one. If there are too many
-states, states closer to a violation are visited first, for a while.
+States are visited in the order of their distance, so that the first violation is a nearest one. If there are many
+states, those closer to a violation of an open question are visited first from then on, question by question.
 """
 
 from __future__ import annotations
 
 import heapq
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.guarantee.event import Event, State, TransitionKind
-from kubectl_spread.guarantee.policy.rule import RuleKind
-from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.guarantee.model import State, total_of
+from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
+from kubectl_spread.guarantee.space import Space
 
-_EVERY = 16  # states between two reports of their number
+_NEAR = 5_000  # states that are visited in the order of their distance; at most half of all
+_TURN = 1_000  # states that are visited for one question, before it is the turn of the next
 
 
 class Question(NamedTuple):
@@ -25,44 +26,26 @@ class Question(NamedTuple):
     is_settled: bool = False
 
 
-class ProofLimits(NamedTuple):
-    """Limits of a search: number of states, and a `time.monotonic()` at which to stop.
+class Way(NamedTuple):
+    """The states from a start to a violation."""
 
-    is_enough: is called with the number of visited states; returns whether to stop.
-    """
-
-    max_states: int = 200_000
-    deadline: Optional[float] = None
-    is_enough: Callable[[int], bool] = lambda _: False
-
-    def is_reached(self, states: int) -> bool:
-        """Return whether to stop."""
-        if states > self.max_states or (self.deadline is not None and time.monotonic() > self.deadline):
-            return True
-        return states % _EVERY == 0 and self.is_enough(states)
+    states: tuple[State, ...]
+    is_shortest: bool
 
 
 class Search:
-    """A search that can be continued with larger limits.
+    """A search from the state without pods, and from the pods that run.
 
-    witness: for each violated rule, the states on the way to the first violation. is_over: all states were visited, or
-    every question is answered. is_exhaustive: all states were visited.
+    ways: to the first violation of each rule. is_exhaustive: all states were visited.
     """
 
-    def __init__(self, space: Space, questions: Sequence[Question], *, is_directed: bool = False) -> None:
-        """Begin with no pods, and with the pods that run.
-
-        Args:
-            space: the states.
-            questions: to answer.
-            is_directed: visit states that come closer to a violation of the first open question first.
-        """
+    def __init__(self, space: Space, questions: Sequence[Question]) -> None:
+        self.ways: dict[Question, Way] = {}
         self._space = space
-        self._left = list(questions)
-        self.is_directed = is_directed
+        self._open = list(questions)
+        self._goal: Optional[Question] = None
         self._came_from: dict[State, Optional[State]] = {}
-        self._heap: list[tuple[int, int, State]] = []
-        self.witness: dict[Question, tuple[State, ...]] = {}
+        self._queue: list[tuple[int, int, State]] = []
         running = space.running()
         for state in [space.start()] + ([] if running is None else [running]):
             self._visit(space.canonical(state), None)
@@ -74,40 +57,35 @@ class Search:
 
     @property
     def is_exhaustive(self) -> bool:
-        return not self._heap
+        return not self._queue
 
-    @property
-    def is_over(self) -> bool:
-        return not self._heap or not self._left
-
-    def keep(self, questions: Sequence[Question]) -> None:
-        """Go on with some of the open questions only."""
-        self._left = [item for item in self._left if item in questions]
-
-    def run(self, limits: ProofLimits) -> None:
-        """Visit states until every question is answered, or a limit is reached."""
-        while self._heap and self._left and not limits.is_reached(len(self._came_from)):
-            key, number, state = heapq.heappop(self._heap)
-            for _, raw in self._space.events(state):
+    def run(self, limit: Limit) -> None:
+        """Visit states until every question is answered, or the limit is reached."""
+        while self._queue and self._open and not limit.is_over(self.states):
+            is_near = self.states <= min(_NEAR, limit.max_states // 2)
+            goal = None if is_near else self._open[self.states // _TURN % len(self._open)]
+            if goal != self._goal:
+                self._goal = goal
+                self._queue = [(self._key(state), number, state) for _, number, state in self._queue]
+                heapq.heapify(self._queue)
+            item = heapq.heappop(self._queue)
+            for _, raw in self._space.events(item[2]):
                 after = self._space.canonical(raw)
                 if after not in self._came_from:
-                    self._visit(after, state)
-                    if limits.is_reached(len(self._came_from)):
-                        heapq.heappush(self._heap, (key, number, state))  # Its other events are looked at later.
+                    self._visit(after, item[2])
+                    if limit.is_over(self.states):
+                        heapq.heappush(self._queue, item)  # Its other events were not looked at.
                         return
 
     def _visit(self, state: State, before: Optional[State]) -> None:
         """Note a state, and each rule that it violates."""
         self._came_from[state] = before
-        key = 0
-        if self.is_directed and self._left:
-            key = _remoteness(self._space, self._left[0], state)
-        heapq.heappush(self._heap, (key, len(self._came_from), state))
-        for question in list(self._left):
+        heapq.heappush(self._queue, (self._key(state), self.states, state))
+        for question in list(self._open):
             is_violated = self._space.is_violated(self._space.rules[question.rule], state)
             if is_violated and (not question.is_settled or self._space.is_settled(state)):
-                self.witness[question] = self._way(state)
-                self._left.remove(question)
+                self.ways[question] = Way(self._way(state), is_shortest=self._goal is None)
+                self._open.remove(question)
 
     def _way(self, state: Optional[State]) -> tuple[State, ...]:
         way: list[State] = []
@@ -116,80 +94,48 @@ class Search:
             state = self._came_from[state]
         return tuple(reversed(way))
 
+    def _key(self, state: State) -> int:
+        """Return a number that is smaller for states closer to a violation of the rule that is searched for."""
+        if self._goal is None:
+            return 0
+        space, rule = self._space, self._space.rules[self._goal.rule]
+        placed = space.placed_counts(state)
+        waiting = space.waiting(state, placed)
+        if rule.kind is RuleKind.PLACED:  # Few nodes for the waiting pods; none are as many as possible.
+            all_nodes = len(state[0]) * len(state[1])
+            return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting]) if waiting else all_nodes
+        if rule.kind is RuleKind.MIN_DOMAINS:
+            return len(space.domain_counts(rule.topology_key, state)) + len(waiting)
+        return _crowding(space, rule, state)
 
-def _remoteness(space: Space, question: Question, state: State) -> int:
-    """Return a number that is smaller for states closer to a violation."""
-    rule = space.rules[question.rule]
-    placed = space.placed_counts(state)
-    waiting = space.waiting(state, placed)
-    if rule.kind is RuleKind.PLACED:  # Few nodes for the waiting pods; none are as many as possible.
-        all_nodes = len(state[0]) * len(state[1])
-        return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting]) if waiting else all_nodes
-    counts = space.domain_counts(rule.topology_key, state).values()
-    if rule.kind is RuleKind.MIN_DOMAINS:
-        return len(counts) + len(waiting)
-    return -4 * max(counts, default=0) - sum(placed) + (len(waiting) if question.is_settled else 0)
 
+def _crowding(space: Space, rule: PolicyRule, state: State) -> int:
+    """Return how many pods have to come, and then to go, until a domain holds more than a rule allows.
 
-class TraceStep(NamedTuple):
-    """An event with the real names: indices of node, workload and kind of pods; -1 for none.
-
-    nodes: of a disruption. contents: the pods on each node after the event, by real node and kind. owners: real
-    workload for each workload of the representative after the event. is_chance: a pod was deleted that nobody had to
-    delete, or the scheduler chose among nodes that are not interchangeable.
+    The domain grows while no other has maxSkew fewer pods. If there are rollouts, it is to be full of new pods.
     """
-
-    event: Event
-    node: int
-    owner: int
-    pods: int
-    nodes: tuple[int, ...]
-    contents: tuple[int, ...]
-    owners: tuple[int, ...]
-    is_chance: bool = False
-
-
-def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
-    """Return the events along a way of representatives, under the names of one run."""
-    running = space.running()
-    begin = next(item for item in (space.start(), running) if item is not None and space.canonical(item) == way[0])
-    now, nodes, owners = space.renaming(begin)
-    found = []
-    for wanted in way[1:]:
-        following = list(space.events(now))
-        event, raw = next((event, raw) for event, raw in following if space.canonical(raw) == wanted)
-        is_chance = event.kind is TransitionKind.RESTARTED or any(
-            other.kind is event.kind is TransitionKind.PLACED and other.pods == event.pods and other.node != event.node
-            for other, _ in following
-        )
-        if event.order is not None:
-            nodes = [nodes[old] for old in event.order]
-        now, order, exchanged = space.renaming(raw)
-        step = _step(space, event, raw[0], nodes=nodes, owners=owners, exchanged=exchanged)
-        found.append(step._replace(is_chance=is_chance))
-        nodes = [nodes[old] for old in order]
-        owners = [owners[old] for old in exchanged]
-    return tuple(found)
-
-
-def _step(
-    space: Space,
-    event: Event,
-    contents: tuple[int, ...],
-    *,
-    nodes: Sequence[int],
-    owners: Sequence[int],
-    exchanged: Sequence[int],
-) -> TraceStep:
-    """Return an event under real names; contents: after it, under the names that nodes and owners translate."""
-    inside = space.disruptions[event.disruption].nodes if event.disruption >= 0 else ()
-    owner = owners[event.owner] if event.owner >= 0 else -1
-    return TraceStep(
-        event,
-        nodes[event.node] if event.node >= 0 else -1,
-        owner,
-        space.kind_of(event.pods, owner),
-        tuple(sorted(nodes[at] for at in inside)),
-        space.under_names(contents, nodes, owners),
-        tuple(owners[old] for old in exchanged),
-    )
+    wanted = space.judged_replicas(state)
+    allowed = rule.most(wanted)
+    if rule.kind is RuleKind.SEPARATE:
+        allowed = 1
+    elif allowed is None:
+        allowed = (wanted - rule.amount.at_least(wanted)) // rule.lost
+    counts = [0] * len(space.group.layout.values[rule.topology_key])
+    lasting = list(counts)
+    judged = space.group.judged_kinds
+    kinds = [at for at in judged if space.group.kinds[at].is_new] or judged
+    for domain, content in space.domain_contents(rule.topology_key, state).items():
+        counts[domain], lasting[domain] = total_of(content, judged), total_of(content, kinds)
+    full = max(range(len(counts)), key=lambda domain: (lasting[domain], -counts[domain]), default=-1)
+    missing = allowed + 1 - lasting[full] if counts else 0
+    if missing <= 0:
+        return sum(counts) - sum(lasting) + abs(sum(state[1]) - sum(counts)) + abs(sum(counts) - wanted)
+    skews = [
+        spread.max_skew
+        for item in space.filters(0).of_kind
+        for spread in item.spreads
+        if spread.topology_key == rule.topology_key
+    ]
+    low = allowed + 1 - min(skews, default=allowed + 1)
+    low = sum(max(0, low - count) for domain, count in enumerate(counts) if domain != full)
+    return 10_000 + 4 * missing + 2 * (counts[full] - lasting[full]) + 2 * low - sum([state[1][at] for at in kinds])

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.search.limit import Deadline, Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.policy.parse import short_key, SHORT_KEYS
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import PolicyRule
+from kubectl_spread.guarantee.build import by_selectors, matches, scale
+from kubectl_spread.guarantee.members import KINDS, Member
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
-from kubectl_spread.guarantee.recommendation.result import Recommendation, RecommendationRequest
-from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
-from kubectl_spread.guarantee.setup.member import KINDS, Member
-from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
+from kubectl_spread.guarantee.recommend import recommend_for_group
+from kubectl_spread.guarantee.recommendation import Recommendation, RecommendationRequest
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
@@ -278,14 +278,14 @@ def _judged(
         known.profiles,
         spec.rules,
         regimes=_kept(request),
-        effort=_effort(request, listener.saw),
+        limit=_limit(request, listener.saw),
         name=name,
     )
     if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:
         return JudgedGroup(spec, result)
     listener.stage = f"{name}, recommendation"
-    effort = _effort(request, listener.saw)
-    wanted = RecommendationRequest(members, known.cluster, known.profiles, tuple(spec.rules), effort, _kept(request))
+    limit = _limit(request, listener.saw)
+    wanted = RecommendationRequest(members, known.cluster, known.profiles, tuple(spec.rules), limit, _kept(request))
     return JudgedGroup(spec, result, recommend_for_group(wanted))
 
 
@@ -293,6 +293,6 @@ def _kept(request: GuaranteeRequest) -> list[Regime]:
     return [item for item in REGIMES if item in request.policy.regimes]
 
 
-def _effort(request: GuaranteeRequest, is_enough: Callable[[int], bool]) -> Effort:
-    deadline = None if request.seconds is None else time.monotonic() + request.seconds
-    return Effort(request.max_states, deadline, is_enough)
+def _limit(request: GuaranteeRequest, is_enough: Callable[[int], bool]) -> Limit:
+    deadline = Deadline() if request.seconds is None else Deadline(time.monotonic() + request.seconds)
+    return Limit(request.max_states, deadline, is_enough)

@@ -8,21 +8,28 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
-from kubectl_spread.guarantee.gap import GapKind
-from kubectl_spread.guarantee.policy.policy import Policy, Regime
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.guarantee.policy.wording import domain, rule_text
-from kubectl_spread.guarantee.recommendation.constraints import Hard
-from kubectl_spread.guarantee.recommendation.result import (
+from kubectl_spread.guarantee.model import GapKind
+from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy.texts import domain, rule_text
+from kubectl_spread.guarantee.recommendation import (
     Formula,
+    Hard,
     Option,
     Recommendation,
     RefusedCandidate,
     ShardLimit,
     ShardRecommendation,
 )
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
-from kubectl_spread.guarantee.witness import StuckPods, Witness, WitnessEvent
+from kubectl_spread.guarantee.verdict import (
+    GroupResult,
+    ProofStatus,
+    RegimeResult,
+    RuleVerdict,
+    StuckPods,
+    Witness,
+    WitnessEvent,
+    worst,
+)
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
@@ -168,7 +175,7 @@ def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceErro
     suites = [
         Suite(
             group.name,
-            [_case(verdict, words.REGIMES[item.regime]) for item in group.results for verdict in item.rules],
+            [_case(verdict, item.regime) for item in group.results for verdict in item.rules],
             ("failures", "skipped"),
         )
         for group in groups
@@ -179,14 +186,17 @@ def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceErro
     return junit_document(f"kubectl spread guarantee {title}", suites)
 
 
-def _case(verdict: RuleVerdict, regime: str) -> Case:
-    name = f"{rule_text(verdict.rule)}: {regime}"
+def _case(verdict: RuleVerdict, regime: Regime) -> Case:
+    name = f"{rule_text(verdict.rule)}: {words.REGIMES[regime]}"
     if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
         settled = verdict.once_settled
         witness = settled.witness or verdict.witness
         answer = f"{words.VERDICTS[settled.verdict]} {words.SETTLED}; {words.MOVING}: " if not settled.witness else ""
         attributes = {"type": verdict.rule.kind.value, "message": f"{answer}{words.violation(witness)}"}
         way = "\n".join(filter(None, [words.coincidence(witness), *words.story(witness)]))
+        first = (settled if settled.witness else verdict).regime
+        if first is not None and first is not regime:
+            way = f"Refuted already by {words.REGIMES[first]}: see there."
         return Case(name, [Result("failure", attributes, way)])
     if verdict.verdict is ProofStatus.UNDECIDED:
         why = f"after {verdict.states:,} states" if verdict.states else _NOT_SIMULATED

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional
 
-from kubectl_spread.guarantee.policy.wording import rule_text
+from kubectl_spread.guarantee.policy.texts import rule_text
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, PolicyStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 

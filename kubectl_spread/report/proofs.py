@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
-from kubectl_spread.guarantee.event import TransitionKind
-from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.guarantee.policy.wording import domain, violation_text
-from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict
-from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy.texts import domain, violation_text
+from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict, Witness, WitnessEvent
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 

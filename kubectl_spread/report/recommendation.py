@@ -7,11 +7,9 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.guarantee.policy.parse import short_key
-from kubectl_spread.guarantee.policy.rule import RuleKind
-from kubectl_spread.guarantee.policy.wording import domain, rule_text
-from kubectl_spread.guarantee.recommendation.constraints import Hard
-from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
+from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
+from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
+from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
@@ -169,7 +167,8 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
             yield f"     # {len(patches) - most} more commands with other labels; --wide prints all of them"
     yield "   Proof:"
     for item, verdict in _shown_proofs(option):
-        sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
+        when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
+        sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
         yield from wrap(sentence, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
     for sentence in _costs(option):
@@ -180,13 +179,18 @@ def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:
     """Return the proofs of each rule in the last regime before disruptions that has one, and in disruptions."""
     results = option.result.results
     before = [item for item in results if item.regime.value != "disruptions"]
-    last = {verdict.rule: item for item in before for verdict in item.rules if verdict.verdict is ProofStatus.PROVED}
+    last = {verdict.rule: item for item in before for verdict in item.rules if _is_proved(verdict)}
     return [
         (item, verdict)
         for item in results
         for verdict in item.rules
-        if verdict.verdict is ProofStatus.PROVED and (item not in before or last[verdict.rule] is item)
+        if _is_proved(verdict) and (item not in before or last[verdict.rule] is item)
     ]
+
+
+def _is_proved(verdict: RuleVerdict) -> bool:
+    """Return whether a rule is proved, at least once nothing moves any more."""
+    return verdict.once_settled.verdict is ProofStatus.PROVED
 
 
 def _head(option: Option) -> str:
@@ -254,6 +258,8 @@ def _costs(option: Option) -> Iterator[str]:
             "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of "
             "its first node"
         )
+    for rule, regimes in _only_settled(option).items():
+        yield f"{rule}: not guaranteed {words.MOVING} ({words.regimes_text(regimes)})"
     rolled = _unproved(option, ("rollouts", "scaling"))
     if rolled:
         yield f"not guaranteed while a template is rolled out, or after it: {'; '.join(rolled)}"
@@ -279,7 +285,17 @@ def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
         for item in option.result.results
         if item.regime.value in regimes
         for verdict in item.rules
-        if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED)
+        if verdict.once_settled.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED)
         if not (option.has_volumes and verdict.rule.kind is RuleKind.PLACED and not verdict.states)
     ]
     return list(dict.fromkeys(found))
+
+
+def _only_settled(option: Option) -> dict[str, list[Regime]]:
+    """Return the rules that are proved only once nothing moves any more, with their regimes."""
+    found: dict[str, list[Regime]] = {}
+    for item in option.result.results:
+        for verdict in item.rules:
+            if _is_proved(verdict) and verdict.verdict is not ProofStatus.PROVED:
+                found.setdefault(rule_text(verdict.rule), []).append(item.regime)
+    return found

@@ -8,8 +8,8 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
-from kubectl_spread.guarantee.policy.rule import RuleKind
-from kubectl_spread.guarantee.policy.wording import domain, preposition, rule_text
+from kubectl_spread.guarantee.policy.policy import RuleKind
+from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.report.documents import (
     API_VERSION,

@@ -7,15 +7,14 @@ from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.guarantee.policy.policy import Policy
-from kubectl_spread.guarantee.policy.rule import PolicyRule
-from kubectl_spread.guarantee.policy.wording import rule_text, violation_text
+from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule
+from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.setup.member import Member
+    from kubectl_spread.guarantee.members import Member
     from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
 
 Plain = dict[str, Any]
@@ -51,10 +50,10 @@ def _results(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
 ) -> Iterator[GroupResult]:
+    from kubectl_spread.engine.search.limit import Limit
+    from kubectl_spread.guarantee.build import by_selectors, matches, scale
+    from kubectl_spread.guarantee.members import KINDS, Member
     from kubectl_spread.guarantee.prove import prove
-    from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
-    from kubectl_spread.guarantee.setup.member import KINDS, Member
-    from kubectl_spread.guarantee.verdict import Effort
 
     members = []
     for controller in controllers:
@@ -71,8 +70,8 @@ def _results(
             parts = _by_namespace(chosen)
         for part in parts:
             if part[0].controller.workload.key == workload.key:
-                effort = Effort(_MOST_STATES)
-                yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
+                limit = Limit(_MOST_STATES)
+                yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
 
 
 def _by_namespace(members: list[Member]) -> list[list[Member]]:

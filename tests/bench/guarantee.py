@@ -7,13 +7,14 @@ import time
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.guarantee.members import Member
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.recommendation.result import RecommendationRequest
-from kubectl_spread.guarantee.recommendation.search import recommend
-from kubectl_spread.guarantee.setup.member import Member
-from kubectl_spread.guarantee.verdict import Effort, ProofStatus
+from kubectl_spread.guarantee.recommend import recommend
+from kubectl_spread.guarantee.recommendation import RecommendationRequest
+from kubectl_spread.guarantee.verdict import ProofStatus
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.sources import topology
@@ -21,9 +22,9 @@ from tests.guarantee import cases
 
 PODS, BUDGET_S, RECOMMEND_S = 18, 30, 120
 RULES: tuple[PolicyRule, ...] = (
-    parse.max_share("hostname<1/3"),
-    parse.max_share("zone<1/2"),
-    parse.survive("zone", "50%"),
+    texts.max_share("hostname<1/3"),
+    texts.max_share("zone<1/2"),
+    texts.survive("zone", "50%"),
     PLACED,
 )
 
@@ -39,7 +40,7 @@ def members(skews: dict[str, int]) -> list[Member]:
 def decided(cluster: Cluster) -> tuple[str, float]:
     start = time.process_time()
     skews = {cases.HOSTNAME: 4, cases.ZONE: 2}
-    result = prove(members(skews), cluster, cases.profiles(), RULES, effort=Effort(20_000))
+    result = prove(members(skews), cluster, cases.profiles(), RULES, limit=Limit(20_000))
     verdicts = [item.verdict for regime in result.results for item in regime.rules]
     number = sum(item is ProofStatus.UNDECIDED for item in verdicts)
     states = max(item.states for regime in result.results for item in regime.rules)
@@ -48,7 +49,7 @@ def decided(cluster: Cluster) -> tuple[str, float]:
 
 def recommended(cluster: Cluster) -> tuple[str, float]:
     start = time.process_time()
-    found = recommend(RecommendationRequest(members({}), cluster, cases.profiles(), tuple(RULES), Effort(20_000)))
+    found = recommend(RecommendationRequest(members({}), cluster, cases.profiles(), tuple(RULES), Limit(20_000)))
     best = [(item.topology_key, item.max_skew) for item in found.options[0].constraints] if found.options else []
     return f"{len(found.options)} options of {found.tried} candidates, the best {best}", time.process_time() - start
 

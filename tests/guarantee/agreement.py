@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.report.guarantee import document
 from tests.guarantee import cases, replay
 from tests.guarantee.twin import REGIMES, Twin
@@ -39,7 +40,7 @@ def compared(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Optiona
         cases.profiles(),
         cases.rules(case),
         regimes=[Regime(regime)],
-        effort=Effort(max_states=1_000_000),
+        limit=Limit(max_states=1_000_000),
     )
     found: list[str] = []
     verdicts = result.results[0].rules

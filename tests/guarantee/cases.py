@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
-from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.members import Member
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read
@@ -114,13 +114,13 @@ def rules(found: Plain) -> list[PolicyRule]:
         if rule["kind"] == "placed":
             made.append(PLACED)
         elif rule["kind"] == "share":
-            made.append(parse.max_share(f"{rule['key']}{'<' if rule['strict'] else '<='}{rule['share']}"))
+            made.append(texts.max_share(f"{rule['key']}{'<' if rule['strict'] else '<='}{rule['share']}"))
         elif rule["kind"] == "domains":
-            made.append(parse.min_domains(f"{rule['key']}={rule['number']}"))
+            made.append(texts.min_domains(f"{rule['key']}={rule['number']}"))
         elif rule["kind"] == "separate":
-            made.append(parse.separate(rule["key"]))
+            made.append(texts.separate(rule["key"]))
         else:
-            made.append(parse.survive(rule["key"], "quorum"))
+            made.append(texts.survive(rule["key"], "quorum"))
     return made
 
 

@@ -17,16 +17,15 @@ from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.setup import reading
 from kubectl_spread.engine.setup.loading import load
 from kubectl_spread.engine.state import Deletion, State
-from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.model import TransitionKind
 from kubectl_spread.guarantee.policy.evaluate import evaluate, GroupPod, GroupState, node_domains
-from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.verdict import Effort, ProofStatus, RuleVerdict
-from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.guarantee.verdict import ProofStatus, RuleVerdict, Witness, WitnessEvent
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.guarantee import cases
@@ -265,7 +264,7 @@ def compared(seed: int, regime: str, *, most: int = 20_000) -> Compared:
     rules = cases.rules(case)
     result = prove(
         cases.members(case), cases.cluster(case), cases.profiles(), rules,
-        regimes=[Regime(regime)], effort=Effort(max_states=300_000),
+        regimes=[Regime(regime)], limit=Limit(max_states=300_000),
     )  # fmt: skip
     verdicts = result.results[0].rules
     engine = EngineCase(case, most=most)

@@ -459,6 +459,22 @@ def witnesses(group: Plain) -> Iterator[tuple[str, Plain, Plain]]:
                     yield f"{regime['regime']}, {verdict['rule']['text']}, {when}", verdict["rule"], item["witness"]
 
 
+def recommended(group: Plain, workload: Plain) -> Iterator[tuple[Plain, Plain]]:
+    """Yield each candidate and option of a recommendation as a group of its ways, with the workload as it would be."""
+    found = group["recommendation"]
+    selector = workload["spec"]["selector"]
+    for item in [*found["attempts"], *found["options"]]:
+        plain = copy.deepcopy(workload)
+        constraints = [
+            {**{name: value for name, value in hard.items() if value}, "whenUnsatisfiable": "DoNotSchedule",
+             "labelSelector": selector}
+            for hard in item["constraints"]
+        ]  # fmt: skip
+        plain["spec"]["template"]["spec"]["topologySpreadConstraints"] = constraints
+        regimes = item.get("regimes") or [{"regime": item["regime"], "rules": [item["verdict"]]}]
+        yield {**group, "regimes": regimes}, plain
+
+
 def replayed(
     group: Plain, workloads: Iterable[Plain], nodes: Iterable[Plain], running: Iterable[Plain] = ()
 ) -> tuple[int, list[str]]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.setup.build import GroupBuilder
-from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.guarantee.space import Space
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.guarantee import cases

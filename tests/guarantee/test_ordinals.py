@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.verdict import Effort
-from kubectl_spread.guarantee.witness import WitnessEvent
+from kubectl_spread.guarantee.verdict import WitnessEvent
 from tests.guarantee import cases
 from tests.guarantee.engine import compared
 
@@ -37,8 +37,8 @@ def _events(management: str) -> list[WitnessEvent]:
     }
     case = {"nodes": nodes, "workloads": _workloads(management), "rules": []}
     result = prove(
-        cases.members(case), cases.cluster(case), cases.profiles(), [parse.max_share("zone<=3/4")],
-        regimes=[Regime.DISRUPTIONS], effort=Effort(),
+        cases.members(case), cases.cluster(case), cases.profiles(), [texts.max_share("zone<=3/4")],
+        regimes=[Regime.DISRUPTIONS], limit=Limit(100_000),
     )  # fmt: skip
     (verdict,) = result.results[0].rules
     assert verdict.witness is not None

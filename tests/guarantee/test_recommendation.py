@@ -147,6 +147,23 @@ def test_a_constraint_that_proves_nothing_more_is_left_out(capsys: pytest.Captur
     assert [option["soft"] for option in options] == [[ZONE], [ZONE]]
 
 
+def test_what_is_proved_once_settled_is_recommended(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """During a rollout a zone can hold more than half of the pods; afterwards it does not."""
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 4)))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2")
+    found = recommended(capsys, *facts, "--max-share", "zone=1/2")
+    run(["guarantee", *facts, "--max-share", "zone=1/2", "--recommend"])
+    text = " ".join(capsys.readouterr().out.split())
+    (option,) = found["options"]
+    (rollouts,) = [item for item in option["regimes"] if item["regime"] == "rollouts"]
+
+    assert extra(option) == {"maxSkew": 2, "matchLabelKeys": ["pod-template-hash"]}
+    assert not found["exceptInRollouts"]
+    assert (rollouts["verdict"], rollouts["settledVerdict"]) == ("refuted", "proved")
+    assert "rollouts: at most 1/2 of the pods in one zone: once settled, all" in text
+    assert "at most 1/2 of the pods in one zone: not guaranteed while pods move (rollouts, disruptions)" in text
+
+
 def test_separate_pods_need_a_domain_each(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "web.json").write_text(json.dumps(workload("StatefulSet", 3)))
     facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=2", "--regime", "creation")
@@ -180,7 +197,7 @@ def test_the_candidates_that_do_not_work_are_listed_with_their_fields(
 ) -> None:
     """The fields of a candidate are not taken for another candidate."""
     (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 3)))
-    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2")
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--replicas", "2..4")
     run(["guarantee", *facts, "--max-share", "zone<2/3", "--recommend"])
     text = " ".join(capsys.readouterr().out.split())
 

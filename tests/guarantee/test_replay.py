@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
 from tests.guarantee.cases import HOSTNAME, ZONE
-from tests.guarantee.replay import replayed, witnesses
+from tests.guarantee.replay import recommended, replayed, witnesses
 
 Plain = dict[str, Any]
 ROOT = Path(__file__).parents[2]
@@ -58,6 +58,32 @@ def test_each_step_of_each_way_can_happen(name: str, capsys: pytest.CaptureFixtu
 
     assert impossible == []
     assert number > 0
+
+
+RECOMMENDED = {
+    "shares": ("--max-share", "zone=1/2", "--max-share", "hostname<2/3"),
+    "domains": ("--max-share", "zone<2/3", "--min-domains", "zone=3"),
+    "losses": ("--max-count", "zone=2", "--survive", "zone", "--keep", "50%"),
+}
+
+
+@pytest.mark.parametrize("name", RECOMMENDED)
+def test_ways_that_refute_candidates_of_a_recommendation(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With the constraints of the candidate, or of the option whose cost they are."""
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    spec = {"replicas": 4, "selector": {"matchLabels": labels}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    (tmp_path / "web.json").write_text(json.dumps(web))
+    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", *RECOMMENDED[name])
+    run(["guarantee", *words, "--recommend", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    found = [replayed(part, [plain], nodes(3, 2)) for part, plain in recommended(group, web)]
+
+    assert [text for _, impossible in found for text in impossible] == []
+    assert sum(number for number, _ in found) > 1
 
 
 def test_a_way_from_the_running_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
-from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
-from kubectl_spread.guarantee.policy.wording import violation_text
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
+from kubectl_spread.guarantee.policy.texts import violation_text
 from kubectl_spread.objects.keys import ObjectKey
 
 ZONE = "topology.kubernetes.io/zone"
@@ -29,56 +29,56 @@ def result(rule: PolicyRule, *pods: str, desired: int = 0) -> Evaluation:
 
 def test_a_share_refers_to_the_wanted_pods() -> None:
     """Two of six wanted pods are a third, although only three run."""
-    found = result(parse.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", desired=6)
+    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", desired=6)
 
     assert (found.domains, found.number, found.limit, found.pods, found.is_violated) == (("a",), 2, 2, 6, False)
 
 
 def test_surge_pods_raise_the_number_that_a_share_refers_to() -> None:
     """Of five running pods at most two are less than half, also if four are wanted."""
-    found = result(parse.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1", "web@c1", desired=4)
+    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1", "web@c1", desired=4)
 
     assert (found.number, found.limit, found.is_violated) == (2, 2, False)
 
 
 def test_all_fullest_domains_are_named() -> None:
     """Two zones hold half of the pods."""
-    found = result(parse.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1")
+    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1")
 
     assert (found.domains, found.number, found.limit, found.is_violated) == (("a", "b"), 2, 1, True)
 
 
 def test_a_terminating_pod_is_named_where_it_decides() -> None:
     """It runs, but counts neither for the scheduler nor for the policy."""
-    found = result(parse.max_count("hostname=1"), "web@a1", "web@a1!", "web@b1")
+    found = result(texts.max_count("hostname=1"), "web@a1", "web@a1!", "web@b1")
 
     assert (found.is_violated, found.terminating) == (False, 1)
 
 
 def test_pods_on_nodes_without_the_label_are_in_no_domain() -> None:
     """They are among the pods that a share refers to."""
-    found = result(parse.max_share("zone<1/2"), "web@a1", "web@x1", "web@x1", "web@x1")
+    found = result(texts.max_share("zone<1/2"), "web@a1", "web@x1", "web@x1", "web@x1")
 
     assert (found.number, found.pods, found.is_violated) == (1, 4, False)
 
 
 def test_domains_in_use_are_counted() -> None:
     """Pending pods use none."""
-    found = result(parse.min_domains("zone=3"), "web@a1", "web@b1", "web@")
+    found = result(texts.min_domains("zone=3"), "web@a1", "web@b1", "web@")
 
     assert (found.domains, found.number, found.limit, found.is_violated) == (("a", "b"), 2, 3, True)
 
 
 def test_pods_of_different_owners_may_share_a_domain() -> None:
     """`separate` is about the pods of one workload."""
-    assert not result(parse.separate("zone"), "web@a1", "db@a1").is_violated
-    found = result(parse.separate("zone"), "web@a1", "db@a1", "db@a2")
+    assert not result(texts.separate("zone"), "web@a1", "db@a1").is_violated
+    found = result(texts.separate("zone"), "web@a1", "db@a1", "db@a2")
     assert (found.owner, found.domains, found.number, found.is_violated) == (DB, ("a",), 2, True)
 
 
 def test_the_worst_domains_are_lost() -> None:
     """Of two lost zones, both are the fullest; Pending pods are not left."""
-    rule = parse.survive("zone=2", "quorum")
+    rule = texts.survive("zone=2", "quorum")
     found = result(rule, "web@a1", "web@a2", "web@b1", "web@b1", "web@c1", "web@")
 
     assert (found.domains, found.number, found.limit, found.is_violated) == (("a", "b"), 1, 4, True)
@@ -94,8 +94,8 @@ def test_a_violation_in_several_domains_is_told_in_the_plural() -> None:
     """Each domain holds that many pods."""
     pods = ("web@a1", "web@a1", "web@b1", "web@b1")
 
-    assert violation_text(result(parse.separate("hostname"), *pods)) == "nodes a1, b1 hold 2 pods of web each"
-    assert violation_text(result(parse.separate("hostname"), *pods[:3])) == "node a1 holds 2 pods of web"
-    assert violation_text(result(parse.survive("zone=2", "2"), *pods)) == (
+    assert violation_text(result(texts.separate("hostname"), *pods)) == "nodes a1, b1 hold 2 pods of web each"
+    assert violation_text(result(texts.separate("hostname"), *pods[:3])) == "node a1 holds 2 pods of web"
+    assert violation_text(result(texts.survive("zone=2", "2"), *pods)) == (
         "without zones a, b, 0 pods would be left; 2 required"
     )

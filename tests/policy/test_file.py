@@ -10,9 +10,8 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import PLACED
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import PLACED, Regime, REGIMES
 from kubectl_spread.sources.policy import file
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -61,13 +60,13 @@ def test_a_policy_has_groups_with_rules(tmp_path: Path) -> None:
 
     assert (found.name, found.regimes) == ("ha", (Regime.CREATION, Regime.RESTARTS))
     assert [rule._replace(line=0, column=0) for rule in redis.rules] == [
-        parse.max_share("hostname<1/3"),
-        parse.max_share("zone=50%"),
-        parse.max_count("hostname=4"),
-        parse.min_domains("zone=2"),
-        parse.separate("zone"),
-        parse.survive("zone", "quorum"),
-        parse.survive("hostname=2", "3"),
+        texts.max_share("hostname<1/3"),
+        texts.max_share("zone=50%"),
+        texts.max_count("hostname=4"),
+        texts.min_domains("zone=2"),
+        texts.separate("zone"),
+        texts.survive("zone", "quorum"),
+        texts.survive("hostname=2", "3"),
     ]
     assert [(rule.line, rule.column) for rule in redis.rules][:3] == [(11, 15), (12, 11), (13, 24)]
     assert (redis.name, redis.namespace, redis.is_each, redis.replicas) == ("redis", "cache", False, (2, 4))

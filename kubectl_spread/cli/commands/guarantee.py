@@ -25,10 +25,9 @@ from kubectl_spread.cli.parameters.options import (
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import parse_targets
-from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.parse import PolicyTextError
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 
@@ -65,7 +64,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.option(
     "--max-share",
     multiple=True,
-    callback=_read(parse.max_share),
+    callback=_read(texts.max_share),
     shell_complete=complete.topology_keys,
     metavar="KEY=SHARE",
     help="No domain of KEY holds more than a share of the pods: zone=1/2, 'zone<1/2', hostname=30%. Repeatable.",
@@ -73,7 +72,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.option(
     "--max-count",
     multiple=True,
-    callback=_read(parse.max_count),
+    callback=_read(texts.max_count),
     shell_complete=complete.topology_keys,
     metavar="KEY=N",
     help="No domain of KEY holds more than N pods. Repeatable.",
@@ -81,7 +80,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.option(
     "--min-domains",
     multiple=True,
-    callback=_read(parse.min_domains),
+    callback=_read(texts.min_domains),
     shell_complete=complete.topology_keys,
     metavar="KEY=K",
     help="The pods use at least K domains of KEY. Repeatable.",
@@ -89,7 +88,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.option(
     "--separate",
     multiple=True,
-    callback=_read(parse.separate),
+    callback=_read(texts.separate),
     shell_complete=complete.topology_keys,
     metavar="KEY",
     help="The pods of one workload are in different domains of KEY. Repeatable.",
@@ -108,13 +107,13 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 )
 @click.option(
     "--replicas",
-    callback=_read(parse.replicas),
+    callback=_read(texts.replicas),
     metavar="MIN..MAX",
     help="Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
 )
 @click.option(
     "--shards",
-    callback=_read(parse.shards),
+    callback=_read(texts.shards),
     metavar="MIN..MAX",
     help="Range in which a group grows and shrinks by whole workloads, such as the shards of a database.",
 )
@@ -245,7 +244,7 @@ def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -
     if keep is not None and not survive:
         raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum", ctx)
     try:
-        return [parse.survive(text, keep) for text in survive]
+        return [texts.survive(text, keep) for text in survive]
     except PolicyTextError as error:
         raise click.UsageError(str(error), ctx) from None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import Labels
 

@@ -1,13 +1,85 @@
-"""Policies: rules for groups of pods."""
+"""Policies: rules for groups of pods, and the largest or smallest numbers of pods that a rule allows."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors.selector import Selector
+
+
+class RuleKind(Enum):
+    """Kind of a rule."""
+
+    MAX_SHARE = "maxShare"  # a domain holds at most a share of the pods
+    MAX_COUNT = "maxCount"  # a domain holds at most a number of pods
+    MIN_DOMAINS = "minDomains"  # the pods use at least a number of domains
+    SEPARATE = "separate"  # the pods of one owner are in different domains
+    SURVIVE = "survive"  # enough pods are left after losing domains, and the lost ones find other nodes
+    PLACED = "placed"  # no pod stays Pending
+
+
+class Amount(NamedTuple):
+    """A number of pods: a fraction of all pods, or a count if the denominator is 0.
+
+    is_quorum: more than half of the pods. text: as it is written.
+    """
+
+    numerator: int
+    denominator: int = 0
+    is_quorum: bool = False
+    text: str = ""
+
+    def at_most(self, pods: int, *, is_strict: bool = False) -> int:
+        """Return the largest number of pods that is at most, or if strict less than, the amount of all pods."""
+        if not self.denominator:
+            return self.numerator - is_strict
+        return (self.numerator * pods - is_strict) // self.denominator
+
+    def at_least(self, pods: int) -> int:
+        """Return the smallest number of pods that is at least the amount of all pods."""
+        if self.is_quorum:
+            return pods // 2 + 1
+        if not self.denominator:
+            return self.numerator
+        return -(-self.numerator * pods // self.denominator)
+
+
+class PolicyRule(NamedTuple):
+    """A rule of a policy.
+
+    topology_key: label of the domains; empty for `PLACED`. amount: limit of a share, pods to keep, or a count.
+    is_strict: the share must be less than the amount. lost: number of domains that are lost. line, column: place in
+    its file.
+    """
+
+    kind: RuleKind
+    topology_key: str = ""
+    amount: Amount = Amount(0)
+    is_strict: bool = False
+    lost: int = 1
+    line: int = 0
+    column: int = 0
+
+    @property
+    def is_momentary(self) -> bool:
+        """Return whether the rule must hold at every moment, not only once all pods are placed."""
+        return self.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT, RuleKind.SEPARATE)
+
+    def most(self, pods: int) -> Optional[int]:
+        """Return the most pods that a domain may hold, out of all pods; None if the rule sets no such limit."""
+        if self.kind is RuleKind.MAX_SHARE:
+            return max(0, self.amount.at_most(pods, is_strict=self.is_strict))
+        return self.amount.numerator if self.kind is RuleKind.MAX_COUNT else None
+
+    @property
+    def relaxed_rule(self) -> PolicyRule:
+        """Return the rule with `at most` instead of `less than`."""
+        return self._replace(is_strict=False)
+
+
+PLACED = PolicyRule(RuleKind.PLACED)
 
 
 class Regime(Enum):

@@ -8,13 +8,11 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.event import TransitionKind
-from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.policy.rule import RuleKind
-from kubectl_spread.guarantee.policy.wording import domain, rule_text
-from kubectl_spread.guarantee.recommendation.result import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, worst
-from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.guarantee.model import TransitionKind
+from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
+from kubectl_spread.guarantee.policy.texts import domain, rule_text
+from kubectl_spread.guarantee.recommendation import Recommendation
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation

@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.parse import PolicyTextError
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import Amount, PLACED, PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import (
+    Amount,
+    GroupSpec,
+    PLACED,
+    Policy,
+    PolicyRule,
+    Regime,
+    REGIMES,
+    RuleKind,
+)
+from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.reading.decode import short_path
@@ -106,12 +114,12 @@ class _Reading:
 
     def _replicas(self, route: Route) -> Optional[Range]:
         text = self._text(route)
-        return self._parsed(route, parse.replicas, text) if text else None
+        return self._parsed(route, texts.replicas, text) if text else None
 
     def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
         place = (*route, "shards")
         text = self._text(place)
-        found: Optional[Range] = self._parsed(place, parse.shards, text) if text else None
+        found: Optional[Range] = self._parsed(place, texts.shards, text) if text else None
         if text and self._has((*route, "replicas")):
             self._refuse(place, "excludes replicas: the range counts whole workloads", key=True)
         elif text and is_each and self._document.fits:
@@ -122,7 +130,7 @@ class _Reading:
         """Yield the rules of `maxShare`."""
         for key, place in self._document.fields((*route, "maxShare")):
             text = self._text(place)
-            rule = self._parsed(place, parse.share_of, key, text)
+            rule = self._parsed(place, texts.share_of, key, text)
             if rule is not None:
                 yield rule
 
@@ -138,7 +146,7 @@ class _Reading:
         """Yield the rules of `separate`."""
         for place in self._document.items((*route, "separate")):
             text = self._text(place)
-            rule = self._parsed(place, parse.separate, text)
+            rule = self._parsed(place, texts.separate, text)
             if rule is not None:
                 yield rule
 
@@ -147,13 +155,13 @@ class _Reading:
         for place in self._document.items((*route, "survive")):
             lost = self._number((*place, "domains"), least=1) if self._has((*place, "domains")) else 1
             key, keep = self._text((*place, "key")), self._text((*place, "keep"))
-            rule = self._parsed(place, parse.survive, key, keep)
+            rule = self._parsed(place, texts.survive, key, keep)
             if rule is not None and lost is not None:
                 yield rule._replace(lost=lost)
 
     def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[PolicyRule]:
         for key, place in self._document.fields(route):
-            name = self._parsed(place, parse.topology_key, key, key=True)
+            name = self._parsed(place, texts.topology_key, key, key=True)
             number = self._number(place, least=least)
             if name is not None and number is not None:
                 line, column = self._place(place)

@@ -203,9 +203,10 @@ def test_a_policy_file_is_judged_as_junit(capsys: pytest.CaptureFixture[str], tm
     assert code == 1
     assert suite is not None
     assert dict(suite.attrib) == {"name": "default/web", "tests": "10", "failures": "4", "skipped": "2"}
-    failure = suite.find("testcase/failure")
-    assert failure is not None
+    failure, *others = suite.findall("testcase/failure")
     assert failure.get("message") == "zone b holds 3 of 6 pods; 2 allowed"
+    assert (failure.text or "").startswith("A pod of web goes to node-a1.")
+    assert {other.text for other in others} == {"Refuted already by creation: see there."}
 
 
 def test_scaling_down_breaks_a_bound(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -12,30 +12,30 @@ from itertools import groupby, product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.guarantee.gap import GapKind
-from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.policy.rule import Amount, PLACED, PolicyRule, RuleKind
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.guarantee.build import GroupBuilder
+from kubectl_spread.guarantee.members import Member, more_shards
+from kubectl_spread.guarantee.model import GapKind
+from kubectl_spread.guarantee.policy.policy import Amount, PLACED, PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.recommendation.constraints import (
+from kubectl_spread.guarantee.recommendation import (
     changed_template,
     common_selector,
-    Hard,
-    Plain,
-    REQUIRED,
-    soft_constraint,
-)
-from kubectl_spread.guarantee.recommendation.result import (
     Cost,
     Formula,
+    Hard,
     NeededDomains,
     Option,
+    Plain,
     Recommendation,
     RecommendationRequest,
     RefusedCandidate,
+    REQUIRED,
+    ShardLimit,
+    ShardRecommendation,
+    soft_constraint,
 )
-from kubectl_spread.guarantee.setup.build import GroupBuilder
-from kubectl_spread.guarantee.setup.member import Member
-from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
@@ -48,7 +48,7 @@ _MOST_OPTIONS = 3
 
 def recommend(request: RecommendationRequest) -> Recommendation:
     """Return constraints for a group of workloads."""
-    rules, effort = request.rules, request.effort
+    rules = request.rules
     selector = common_selector(request.members)
     all_rules = rules if PLACED in rules else (*rules, PLACED)
     if not selector:
@@ -60,19 +60,19 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     if strict.options:
         return strict
     if not any(rule.is_strict for rule in all_rules):
-        return _besides_rollouts(strict, search, effort)
+        return _besides_rollouts(strict, search)
     relaxed = tuple(rule.relaxed_rule for rule in all_rules)
     other = _Search(request._replace(rules=relaxed), selector).run()
     if not other.options:
-        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search, effort)
+        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search)
     tried = strict.tried + other.tried
     found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
     return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
 
 
-def _besides_rollouts(found: Recommendation, search: _Search, effort: Effort) -> Recommendation:
+def _besides_rollouts(found: Recommendation, search: _Search) -> Recommendation:
     """Return options that keep the policy except while a template is rolled out, if there are no others."""
-    others = search.besides_rollouts(effort)
+    others = search.besides_rollouts()
     if others is None or not others.options:
         return found
     formulas = others.formulas
@@ -87,13 +87,13 @@ def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
 
 class _Search:
     def __init__(self, request: RecommendationRequest, selector: Plain) -> None:
-        members, cluster, profiles, rules, effort, regimes = request
+        members, cluster, profiles, rules, limit, regimes = request
         self._members = members
         self._cluster = cluster
         self._profiles = profiles
         self._rules = rules
         self._selector = selector
-        self._effort = effort
+        self._limit = limit
         self._judged = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
         self._regimes: Sequence[Regime] = self._judged
         self._has_disruptions = Regime.DISRUPTIONS in regimes
@@ -113,18 +113,18 @@ class _Search:
         nodes = [node for at, node in enumerate(self._cluster.nodes) if at in self._usable]
         return {node.labels[key] for node in nodes if key in node.labels}
 
-    def besides_rollouts(self, effort: Effort) -> Optional[Recommendation]:
+    def besides_rollouts(self) -> Optional[Recommendation]:
         """Return options that keep the policy in the regimes without rollouts; None if these are all regimes."""
         fewer = [item for item in self._regimes if item not in (Regime.ROLLOUTS, Regime.SCALING)]
         if len(fewer) == len(self._regimes) or not fewer:
             return None
-        self._regimes, self._effort = fewer, effort
+        self._regimes = fewer
         self._refused = {}
         return self.run()
 
     def run(self) -> Recommendation:
         """Return the options, the best first."""
-        limits = {key: self._limit(key) for key in self._keys}
+        limits = {key: self._largest_skew(key) for key in self._keys}
         candidates = sorted(dict.fromkeys([*self._as_it_is(), *self._candidates(limits)]), key=self._changes)
         found: list[tuple[Hard, ...]] = []
         for _, alike in groupby(candidates, key=self._changes):
@@ -134,7 +134,7 @@ class _Search:
                 break
         self._spread_refutations(candidates)
         options = _useful([self._smallest(self._option(candidate)) for candidate in found])
-        options.sort(key=lambda item: not item.is_kept_always)
+        options.sort(key=lambda item: (not item.is_kept_always, item.result.verdict is not ProofStatus.PROVED))
         best = options[0].constraints if options else ()
         return Recommendation(
             tuple(options),
@@ -173,15 +173,14 @@ class _Search:
 
     def _is_over(self) -> bool:
         """Return whether the candidates may visit no more states."""
-        return self._states >= self._effort.max_states
+        return self._states >= self._limit.max_states
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node; the hardest regime is first."""
         others = [rule for rule in self._rules if rule.kind is not RuleKind.PLACED]
-        effort = self._effort._replace(is_quick=True)
         for regime in reversed(self._regimes):
-            result = self._proved(candidate, [regime], others, effort=effort, members=self._bare)
-            if result.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
+            result = self._proved(candidate, [regime], others, limit=None, members=self._bare)
+            if result.settled_verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
                 return False
         return True
 
@@ -196,13 +195,14 @@ class _Search:
 
     def _refusal(self, candidate: tuple[Hard, ...]) -> Optional[RefusedCandidate]:
         """Return why a candidate does not keep the policy without disruptions; None if it does."""
-        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), is_final=False)
+        limit = self._limit._replace(max_states=min(_QUICK, self._limit.max_states))
         for regime in self._regimes:
-            (item,) = self._proved(candidate, [regime], self._rules, effort=effort, members=self._bare).results
+            (item,) = self._proved(candidate, [regime], self._rules, limit=limit, members=self._bare).results
             self._states += max((verdict.states for verdict in item.rules), default=0)
             for verdict in item.rules:
-                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-                    return RefusedCandidate(candidate, verdict, regime)
+                settled = verdict.once_settled
+                if settled.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
+                    return RefusedCandidate(candidate, settled, regime)
         return None
 
     def _smallest(self, option: Option) -> Option:
@@ -237,7 +237,7 @@ class _Search:
         stuck = [item for item in refuted if item.verdict.rule.kind is RuleKind.PLACED]
         return next(iter([*stuck, *refuted, *found]), None)
 
-    def _limit(self, key: str) -> int:
+    def _largest_skew(self, key: str) -> int:
         """Return the largest maxSkew to try for a key."""
         most = self._most(key)
         for rule in self._rules:
@@ -305,11 +305,14 @@ class _Search:
         regimes: Sequence[Regime],
         rules: Sequence[PolicyRule],
         *,
-        effort: Effort,
+        limit: Optional[Limit],
         members: Sequence[Member],
     ) -> GroupResult:
         changed = [self._with(item, candidate) for item in members]
-        return prove(changed, self._cluster, self._profiles, rules, regimes=regimes, effort=effort)
+        return prove(
+            changed, self._cluster, self._profiles, rules,
+            regimes=regimes, limit=limit or self._limit, is_quick=limit is None,
+        )  # fmt: skip
 
     def _with(self, member: Member, candidate: tuple[Hard, ...]) -> Member:
         """Return a workload with the constraints of a candidate."""
@@ -323,7 +326,7 @@ class _Search:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
         replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
         rules = (*self._rules, *replaced)
-        result = self._proved(candidate, regimes, rules, effort=self._effort, members=self._members)
+        result = self._proved(candidate, regimes, rules, limit=self._limit, members=self._members)
         count = len(self._rules)
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
         cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
@@ -438,17 +441,19 @@ def _is_as_good(one: Option, other: Option) -> bool:
 
 def _proofs(option: Option) -> set[object]:
     proved = {
-        (item.regime, verdict.rule)
+        (item.regime, verdict.rule, is_settled)
         for item in option.result.results
         for verdict in item.rules
-        if verdict.verdict is ProofStatus.PROVED
+        for is_settled, answer in ((False, verdict), (True, verdict.once_settled))
+        if answer.verdict is ProofStatus.PROVED
     }
     return proved | {key for key, verdict in option.cost.replaced if verdict is ProofStatus.PROVED}
 
 
 def _is_of_counts(refused: RefusedCandidate) -> bool:
-    """Return whether a candidate lets a domain hold too many pods."""
-    return refused.verdict.verdict is ProofStatus.REFUTED and refused.verdict.rule.is_momentary
+    """Return whether a candidate lets a domain hold too many pods, while no pod waits that another may place."""
+    witness = refused.verdict.witness
+    return witness is not None and refused.verdict.rule.is_momentary and not witness.waiting
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
@@ -458,3 +463,38 @@ def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
         and a.min_domains == b.min_domains
         for a, b in zip(one, other, strict=True)
     )  # fmt: skip
+
+
+def recommend_for_group(request: RecommendationRequest) -> Recommendation:
+    """Return constraints for a group as it is, and for each number of its shards.
+
+    Each number of shards gets an equal part of the states.
+    """
+    members = request.members
+    shards = members[0].shards
+    if shards is None:
+        return recommend(request)
+    constant = [member._replace(shards=None) for member in members]
+    numbers = list(dict.fromkeys((len(constant), *range(shards.least, shards.most + 1))))
+    part = request.limit._replace(max_states=-(-request.limit.max_states // len(numbers)))
+    found = {number: recommend(request._replace(members=_of_size(constant, number), limit=part)) for number in numbers}
+    by_shards = [
+        ShardRecommendation(number, _pods(constant, number), _limits(constant, number, request.rules), found[number])
+        for number in range(shards.least, shards.most + 1)
+    ]
+    return found[len(constant)]._replace(by_shards=tuple(by_shards))
+
+
+def _of_size(members: Sequence[Member], number: int) -> list[Member]:
+    more = more_shards(members, max(0, number - len(members)))
+    return [*members[:number], *(item._replace(is_extra=False) for item in more)]
+
+
+def _pods(members: Sequence[Member], number: int) -> int:
+    return sum(item.controller.workload.replicas or 0 for item in _of_size(members, number))
+
+
+def _limits(members: Sequence[Member], number: int, rules: Sequence[PolicyRule]) -> tuple[ShardLimit, ...]:
+    """Return the most pods that each rule lets into a domain."""
+    limits = ((rule, rule.most(_pods(members, number))) for rule in rules)
+    return tuple(ShardLimit(rule, most) for rule, most in limits if most is not None)

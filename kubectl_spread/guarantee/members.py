@@ -1,27 +1,46 @@
-"""Other pods that decide where the pods of a group go: workloads to simulate as well, and gaps; loads numpy.
+"""Workloads of a group, further shards, and other pods that decide where the group's pods go; loads numpy.
 
 A workload is a neighbour if a hard constraint, a required anti-affinity or a host port of the group concerns its pods,
-or the reverse. So are neighbours of a neighbour.
+or the reverse. So are neighbours of a neighbour. They are simulated as well.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.guarantee.setup.member import KINDS, Member
+from kubectl_spread.guarantee.model import Gap, GapKind
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+
+
+class Member(NamedTuple):
+    """A workload of a group, as it is stored; bounds: range of its replicas.
+
+    is_judged: its pods are judged. Otherwise they are followed only because they decide where judged pods go. shards:
+    range of the number of workloads in its group, each of which is a shard; None if their number is constant. is_extra:
+    a shard that does not exist at first.
+    """
+
+    key: ObjectKey
+    controller: Controller
+    bounds: Optional[Range] = None
+    is_judged: bool = True
+    shards: Optional[Range] = None
+    is_extra: bool = False
 
 
 class UnplacedPods(NamedTuple):
@@ -170,3 +189,89 @@ def hard_constraints(cls: PodClass, columns: Columns, profiles: Mapping[str, Pro
     plugins = profile.pre_filter if profile else ()
     plugin = next((item for item in plugins if isinstance(item, PodTopologySpread)), None)
     return () if plugin is None else plugin.constraints(cls, columns, hard=True)
+
+
+Plain = dict[str, Any]
+
+_NUMBERED = re.compile(r"(.*?)([0-9]+)\Z")
+
+
+def more_shards(members: Sequence[Member], number: int) -> list[Member]:
+    """Return further shards like the last one, under new names and with labels of their own."""
+    taken = {member.key.name for member in members}
+    found: list[Member] = []
+    model = members[-1]
+    own = _own_labels(members)
+    for at in range(number):
+        name = _next_name(model.key.name, taken)
+        taken.add(name)
+        found.append(_copy(model, name, _renamed(own, model.key.name, name, number=len(members) + at)))
+    return found
+
+
+def _own_labels(members: Sequence[Member]) -> dict[str, str]:
+    """Return the labels of the last shard's pods whose values identify the shard."""
+    labels = [_labels(member) for member in members]
+    model = labels[-1]
+    if len(members) == 1:
+        name = members[0].key.name
+        return {key: value for key, value in model.items() if name in value}
+    return {key: value for key, value in model.items() if any(item.get(key) != value for item in labels[:-1])}
+
+
+def _labels(member: Member) -> dict[str, str]:
+    found = fields(fields(member.controller.workload.template.get("metadata")).get("labels"))
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _next_name(name: str, taken: set[str]) -> str:
+    """Return the name with the next free number at its end."""
+    match = _NUMBERED.match(name)
+    stem, number = (match[1], int(match[2])) if match else (f"{name}-", 1)
+    while f"{stem}{number}" in taken or f"{stem}{number}" == name:
+        number += 1
+    return f"{stem}{number}"
+
+
+def _renamed(own: Mapping[str, str], name: str, other: str, *, number: int) -> dict[str, tuple[str, str]]:
+    """Return old and new value of each label that identifies a shard."""
+    match = _NUMBERED.match(other)
+    last = match[2] if match else str(number)
+    found = {}
+    for key, value in own.items():
+        by_number = _NUMBERED.match(value)
+        if name in value:
+            found[key] = (value, value.replace(name, other))
+        else:
+            found[key] = (value, f"{by_number[1]}{last}" if by_number else f"{value}-{last}")
+    return found
+
+
+def _copy(model: Member, name: str, renamed: Mapping[str, tuple[str, str]]) -> Member:
+    workload = model.controller.workload
+    changed = workload._replace(
+        name=name, template=_changed(workload.template, renamed), selector=_changed(workload.selector, renamed)
+    )
+    spec = {**_changed(model.controller.spec, renamed), "template": changed.template}
+    controller = model.controller._replace(workload=changed, spec=spec)
+    return model._replace(key=model.key._replace(name=name), controller=controller, is_extra=True)
+
+
+def _changed(value: Any, renamed: Mapping[str, tuple[str, str]]) -> Any:
+    """Return a value with other labels, in `labels` and in selectors."""
+    if isinstance(value, list):
+        return [_changed(item, renamed) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _changed(item, renamed) for key, item in value.items()}
+    for place in ("labels", "matchLabels"):
+        if isinstance(made.get(place), dict):
+            made[place] = {key: _new(key, item, renamed) for key, item in made[place].items()}
+    if "operator" in made and isinstance(made.get("values"), list):
+        made["values"] = [_new(made.get("key"), item, renamed) for item in made["values"]]
+    return made
+
+
+def _new(key: Any, value: Any, renamed: Mapping[str, tuple[str, str]]) -> Any:
+    old, new = renamed.get(key, (None, None))
+    return new if value == old and new is not None else value

@@ -16,10 +16,12 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.engine.nodes import add_taint, set_cordon
-from kubectl_spread.guarantee.gap import Gap, GapKind
+from kubectl_spread.guarantee.members import ALONE, hard_constraints, Member, Surroundings
 from kubectl_spread.guarantee.model import (
     Disruption,
     Filters,
+    Gap,
+    GapKind,
     GroupModel,
     Kind,
     KindFilters,
@@ -32,8 +34,6 @@ from kubectl_spread.guarantee.model import (
     Spread,
 )
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Regime, REGIMES
-from kubectl_spread.guarantee.setup.member import Member
-from kubectl_spread.guarantee.setup.neighbours import ALONE, hard_constraints, Surroundings
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -77,8 +77,8 @@ class GroupBuilder:
         """
         self._profiles = profiles
         self._around = around
-        self._regime = regime
         self._has_order = has_order
+        self._regime = regime
         self._is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
         owned = OwnedPods(cluster)
         own = {pod.uid for member in members for pod in owned.of(member.key)}

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
-from kubectl_spread.guarantee.model import BITS, count_of, GroupModel
+from kubectl_spread.guarantee.model import BITS, count_of, Event, GroupModel, Next, State, TransitionKind
 
 
 class OrdinalRollouts:

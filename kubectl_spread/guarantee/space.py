@@ -11,25 +11,26 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Optional
 
-from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
-from kubectl_spread.guarantee.hosts import HostFinder
-from kubectl_spread.guarantee.layout import CanonicalLayout, Partition, tree
 from kubectl_spread.guarantee.model import (
     BITS,
     count_of,
     Disruption,
+    Event,
     fenceposts,
     Filters,
     GroupModel,
+    HostFinder,
     Kind,
     LossKind,
     MOST_PODS,
+    Next,
     Spread,
+    State,
+    TransitionKind,
 )
-from kubectl_spread.guarantee.policy.policy import Regime
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.guarantee.states.ordinals import OrdinalRollouts
-from kubectl_spread.guarantee.states.owner_names import OwnerNames
+from kubectl_spread.guarantee.ordinals import OrdinalRollouts
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.symmetry import CanonicalLayout, OwnerNames, Partition, tree
 
 _MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}

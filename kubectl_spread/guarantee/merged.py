@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
-from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, most_at_once, OwnerSpec
-from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
-from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.guarantee.model import (
+    Event,
+    Filters,
+    GroupModel,
+    Kind,
+    KindFilters,
+    most_at_once,
+    Next,
+    OwnerSpec,
+    State,
+    TransitionKind,
+)
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.space import Space
 
 _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 

@@ -1,0 +1,236 @@
+"""Recommendation as data: candidates as fields of a pod template, options with their proofs and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.guarantee.members import Member
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
+from kubectl_spread.scheduler.framework.profile import Profile
+
+Plain = dict[str, Any]
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+class Hard(NamedTuple):
+    """A DoNotSchedule constraint of a candidate; 0 and False are left out."""
+
+    topology_key: str
+    max_skew: int
+    min_domains: int = 0
+    honors_taints: bool = False
+    by_revision: bool = False
+
+
+def changed_template(
+    workload: Workload,
+    candidate: Sequence[Hard],
+    selector: Plain,
+    *,
+    apart: Sequence[str] = (),
+    replaced: Sequence[str] = (),
+) -> Plain:
+    """Return a pod template with recommended constraints; constraints of other keys than `replaced` stay."""
+    template = workload.template
+    spec = fields(template.get("spec"))
+    keys = {item.topology_key for item in candidate}
+    keys |= set(replaced)
+    others = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") not in keys]
+    made = [plain_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
+    changed = {**spec, "topologySpreadConstraints": [*others, *made]}
+    if apart:
+        changed["affinity"] = _apart(fields(spec.get("affinity")), fields(workload.selector), apart)
+    return {**template, "spec": changed}
+
+
+def _apart(affinity: Plain, selector: Plain, keys: Sequence[str]) -> Plain:
+    """Return an affinity that keeps the pods of one workload apart."""
+    anti = fields(affinity.get("podAntiAffinity"))
+    terms = list(anti.get(REQUIRED) or ())
+    known = {item.get("topologyKey") for item in terms}
+    terms += [{"topologyKey": key, "labelSelector": selector} for key in keys if key not in known]
+    return {**affinity, "podAntiAffinity": {**anti, REQUIRED: terms}}
+
+
+def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) -> Plain:
+    """Return a hard constraint as a field of a manifest."""
+    made: Plain = {
+        "maxSkew": item.max_skew,
+        "topologyKey": item.topology_key,
+        "whenUnsatisfiable": DO_NOT_SCHEDULE,
+        "labelSelector": selector,
+    }
+    if item.min_domains:
+        made["minDomains"] = item.min_domains
+    if item.honors_taints:
+        made["nodeTaintsPolicy"] = "Honor"
+    if item.by_revision and not is_stateful:
+        made["matchLabelKeys"] = [POD_TEMPLATE_HASH]
+    return made
+
+
+def soft_constraint(key: str, selector: Plain) -> Plain:
+    """Return a constraint that spreads the pods as evenly as the hard ones allow."""
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": SCHEDULE_ANYWAY,
+        "labelSelector": selector,
+    }
+
+
+def common_selector(members: Sequence[Member]) -> Plain:
+    """Return a selector of all pods of the group: of a constraint, or by the labels that all of them have."""
+    templates = [item.controller.workload.template for item in members]
+    labels = [fields(fields(item.get("metadata")).get("labels")) for item in templates]
+    for equal in _selected_labels(templates):
+        if all(equal.items() <= item.items() for item in labels):
+            return {"matchLabels": dict(equal)}
+    own = fields(fields(members[0].controller.workload.selector).get("matchLabels"))
+    if len(members) == 1 and own:
+        return {"matchLabels": dict(own)}
+    common = {key: value for key, value in labels[0].items() if all(item.get(key) == value for item in labels)}
+    return {"matchLabels": common} if common else {}
+
+
+def _selected_labels(templates: Iterable[Plain]) -> Iterator[Plain]:
+    """Yield the `matchLabels` of each constraint whose selector has nothing else."""
+    for template in templates:
+        for constraint in fields(template.get("spec")).get("topologySpreadConstraints") or ():
+            selector = fields(constraint.get("labelSelector"))
+            if fields(selector.get("matchLabels")) and not selector.get("matchExpressions"):
+                yield fields(selector.get("matchLabels"))
+
+
+class RecommendationRequest(NamedTuple):
+    """The workloads of a group, and the policy that recommended constraints have to keep.
+
+    Args:
+        members: the workloads.
+        cluster: the cluster facts.
+        profiles: of the scheduler.
+        rules: of the policy.
+        limit: of the search in each regime.
+        regimes: in which the policy is to hold; disruptions only order the options.
+    """
+
+    members: Sequence[Member]
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    rules: tuple[PolicyRule, ...]
+    limit: Limit
+    regimes: Sequence[Regime] = REGIMES
+
+
+class Formula(NamedTuple):
+    """The largest maxSkew that a rule allows by its number, and the one that is proved.
+
+    most: pods that a domain may hold. pods: of the group. proved: maxSkew of the recommendation; 0 for none. needs: the
+    fewest domains that can hold all pods. domains: that exist for the pods.
+    """
+
+    rule: PolicyRule
+    most: int
+    pods: int
+    proved: int
+    needs: int
+    domains: int
+
+
+class NeededDomains(NamedTuple):
+    """The fewest domains of a key that can hold all pods."""
+
+    topology_key: str
+    domains: int
+
+
+class Cost(NamedTuple):
+    """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
+
+    replaced: tuple[tuple[str, ProofStatus], ...] = ()
+
+
+class Option(NamedTuple):
+    """Constraints that keep the policy, with their proof.
+
+    soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint.
+    apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
+    spec of each workload, with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods
+    get new volumes, which are left aside in the search. changes: fields that differ from the workloads as they are;
+    with 0, there are no patches.
+    """
+
+    constraints: tuple[Hard, ...]
+    soft: tuple[str, ...]
+    apart: tuple[str, ...]
+    patches: tuple[tuple[ObjectKey, Plain], ...]
+    result: GroupResult
+    cost: Cost
+    needs: tuple[NeededDomains, ...] = ()
+    has_volumes: bool = False
+    changes: int = 0
+
+    @property
+    def is_kept_always(self) -> bool:
+        """Return whether the policy is kept during disruptions, too, once nothing moves."""
+        return self.result.settled_verdict is ProofStatus.PROVED
+
+
+class RefusedCandidate(NamedTuple):
+    """A candidate that does not keep the policy, and the verdict that says so, once nothing moves any more."""
+
+    constraints: tuple[Hard, ...]
+    verdict: RuleVerdict
+    regime: Regime
+
+
+class Recommendation(NamedTuple):
+    """Options, the best first. relaxed: whether rules were relaxed from `less than` to `at most` for them.
+
+    rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
+    candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
+    reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
+    is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
+    shards, if the group grows by shards. is_cut_off: the limit of states was reached before all candidates were tried.
+    is_beside_rollouts: the options do not keep the policy while a template is rolled out, and no candidate does.
+    """
+
+    options: tuple[Option, ...]
+    rules: tuple[PolicyRule, ...]
+    selector: Plain
+    formulas: tuple[Formula, ...] = ()
+    impossible: tuple[Formula, ...] = ()
+    relaxed: bool = False
+    refused: Optional[RefusedCandidate] = None
+    tried: int = 0
+    why_not: str = ""
+    attempts: tuple[RefusedCandidate, ...] = ()
+    is_exhaustive: bool = False
+    by_shards: tuple[ShardRecommendation, ...] = ()
+    is_cut_off: bool = False
+    is_beside_rollouts: bool = False
+
+
+class ShardLimit(NamedTuple):
+    """The most pods that a rule lets into a domain: the largest maxSkew while a domain is empty."""
+
+    rule: PolicyRule
+    most: int
+
+
+class ShardRecommendation(NamedTuple):
+    """Recommendation for a number of shards; pods: of all of them."""
+
+    shards: int
+    pods: int
+    limits: tuple[ShardLimit, ...]
+    recommendation: Recommendation

@@ -1,1 +1,0 @@
-"""Recommended constraints for a policy."""

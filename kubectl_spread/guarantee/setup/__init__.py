@@ -1,1 +1,0 @@
-"""Groups of workloads as numbers, made from cluster facts."""

@@ -1,1 +1,0 @@
-"""States of a group: the pods on each node, and what makes two states equal."""
