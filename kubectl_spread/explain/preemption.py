@@ -120,8 +120,7 @@ def _victims(pod: Pod, chosen: Candidate, filtered: FilterResult, scheduler: Sch
     for victim in chosen.victims:
         owner = owner_of(victim.cls, cluster)
         counted_by = tuple(_name(pod, item) for item in counts if _is_counted(victim, item, pod))
-        is_sibling = owner is not None and owner == own
-        yield Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating)
+        yield Victim(victim, owner, owner is not None and owner == own, counted_by, victim.key in chosen.violating)
 
 
 def _hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:

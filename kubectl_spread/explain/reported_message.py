@@ -6,7 +6,7 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -120,12 +120,6 @@ def compare_with_now(
         return MessageComparison(MessageStatus.BEFORE_BINDING)
     if explanation.message == reported.message:
         return MessageComparison(MessageStatus.SAME)
-    return _compared(explanation, reported, cluster, minor=minor)
-
-
-def _compared(
-    explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
-) -> MessageComparison:
     from kubectl_spread.explain.messages.compare import compare, ComparisonResult
     from kubectl_spread.explain.messages.parse import parse
 
@@ -150,10 +144,14 @@ def _changes(explanation: Explanation, at: str, cluster: Cluster) -> ClusterChan
     evicted = tuple(victim.key for victim in explanation.victims) if is_waiting else ()
     if not at:
         return ClusterChanges(evicted=evicted)
+
+    def since(times: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        return tuple(sorted(name for name, time in times if time[:_SECONDS] > at[:_SECONDS]))
+
     return ClusterChanges(
-        nodes=tuple(sorted(node.name for node in cluster.nodes if _is_after(node.created, at))),
-        placed=tuple(sorted(pod.key for pod in cluster.bound_pods() if _is_after(pod.created, at))),
-        deleted=tuple(sorted(pod.key for pod in cluster.pods if _is_after(pod.deleted, at))),
+        nodes=since((node.name, node.created) for node in cluster.nodes),
+        placed=since((pod.key, pod.created) for pod in cluster.bound_pods()),
+        deleted=since((pod.key, pod.deleted) for pod in cluster.pods),
         evicted=evicted,
     )
 
@@ -167,7 +165,3 @@ def _limits(explanation: Explanation, cluster: Cluster, *, is_other_release: boo
         yield Doubt.NOMINATED_PODS
     yield Doubt.CONFIGURATION
     yield Doubt.UNTRACED_PODS
-
-
-def _is_after(time: str, at: str) -> bool:
-    return time[:_SECONDS] > at[:_SECONDS]

@@ -56,19 +56,17 @@ def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
     if controller is None and not pods:
         return None
     running = tuple(pod for pod in pods if pod.node_name and not pod.terminating)
+    # The number of pods that the controller maintains; some kinds have no fixed number.
+    has_number = controller is not None and controller.workload.kind not in ("DaemonSet", "Job", "CronJob")
     state = WorkloadState(
         key=key,
-        wanted=_wanted(controller),
+        wanted=controller.workload.replicas if controller is not None and has_number else None,
         running=running,
         pending=tuple(pod for pod in pods if not pod.node_name and not pod.terminating),
         terminating=tuple(pod for pod in pods if pod.terminating),
-        lost=_on_missing_nodes(running, owned.node_names),
+        lost=tuple(pod for pod in running if pod.node_name not in owned.node_names),
     )
     return state if controller is None else _with_controller(state, controller, cluster)
-
-
-def _on_missing_nodes(running: tuple[Pod, ...], names: frozenset[str]) -> tuple[Pod, ...]:
-    return tuple(pod for pod in running if pod.node_name not in names)
 
 
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
@@ -85,13 +83,6 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
         text = lasting_refusal(owner, cluster) or quotas.refusal(owner.template.get("spec") or {})
         failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
     return state._replace(failures=tuple(failures), waiting=waiting, is_paused=bool(controller.spec.get("paused")))
-
-
-def _wanted(controller: Optional[Controller]) -> Optional[int]:
-    """Return the number of pods that the controller maintains; None if the workload has no fixed number."""
-    if controller is None or controller.workload.kind in ("DaemonSet", "Job", "CronJob"):
-        return None
-    return controller.workload.replicas
 
 
 def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:

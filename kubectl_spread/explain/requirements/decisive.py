@@ -262,32 +262,30 @@ def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str
     decisive = np.logical_and.reduce([item.allowed for item in narrowing]) if narrowing else np.ones(len(names), bool)
     of_conflict = {item.id for item in conflict.requirements}
     chosen = {item.id for item in narrowing}
-    refusing = [item for item in found if item.id not in chosen and _refuses(item, decisive, is_part=bool(narrowing))]
-    refusing.sort(key=lambda item: (-int((decisive & ~item.allowed).sum()), item.id not in of_conflict))
+    refusing: list[tuple[Requirement, Bools]] = []
+    for item in found:
+        refused = decisive & ~item.allowed
+        # Of a part of the nodes, every refusal matters; of all nodes, only those that leave none.
+        matters = refused.any() if narrowing else decisive.any() and refused.all()
+        if matters and item.id not in chosen:
+            refusing.append((item, refused))
+    refusing.sort(key=lambda pair: (-int(pair[1].sum()), pair[0].id not in of_conflict))
     return Cause(
         tuple(narrowing),
         _named(decisive, names),
-        tuple(_refusal(item, decisive & ~item.allowed, names, has_words=has_words) for item in refusing),
+        tuple(
+            UnmetRequirement(item, _named(refused, names), item.why(refused) if has_words else "")
+            for item, refused in refusing
+        ),
     )
 
 
 def _narrowing(conflict: Conflict) -> list[Requirement]:
     """Return the requirements of a conflict that choose among nodes, spread constraints first; none of a single one."""
     spread = [item for item in conflict.requirements if item.position is not None]
-    if spread:
+    if spread or len(conflict.requirements) == 1:
         return spread
-    choosing = [item for item in conflict.requirements if item.kind in _CHOOSING]
-    return choosing if len(conflict.requirements) > 1 else []
-
-
-def _refuses(requirement: Requirement, decisive: Bools, *, is_part: bool) -> bool:
-    """Return whether decisive nodes do not meet a requirement: some of a part of the nodes, else all."""
-    refused = decisive & ~requirement.allowed
-    return bool(refused.any()) if is_part else bool(refused.all()) and bool(decisive.any())
-
-
-def _refusal(requirement: Requirement, refused: Bools, names: Sequence[str], *, has_words: bool) -> UnmetRequirement:
-    return UnmetRequirement(requirement, _named(refused, names), requirement.why(refused) if has_words else "")
+    return [item for item in conflict.requirements if item.kind in _CHOOSING]
 
 
 def _named(mask: Bools, names: Sequence[str]) -> tuple[str, ...]:
