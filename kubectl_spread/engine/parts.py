@@ -106,7 +106,7 @@ def parts(
     """
     if not all(isinstance(op, (*_ON_NODES, *_ON_PODS, *_ON_KEYS, steps.Apply)) for op in ops):
         return ()
-    if any(pod.is_visible and not pod.node_name for pod in cluster.pods) or len(cluster.nodes) != len(columns.nodes):
+    if len(cluster.nodes) != len(columns.nodes):
         return ()
     return _Splitting(cluster, profiles, tuple(ops), columns).parts(live)
 
@@ -137,8 +137,10 @@ class _Splitting:
             workloads.append(workload)
         if not workloads or self._counts_others(workloads):
             return ()
-        slots, pods = self._slots(workloads), sum(item.most_new for item in workloads)
-        made = [self._part(group, slots, pods) for group in self._tied(workloads)]
+        bare = [pod.cls for pod in self._pods[None] if not pod.node_name]
+        slots = self._slots([*(item.made for item in workloads), *bare])
+        new = len(bare) + sum(item.most_new for item in workloads)
+        made = [self._part(group, slots, new) for group in self._tied(workloads)]
         return tuple(item for item in made if item is not None) if all(made) else ()
 
     def _workload(self, key: ObjectKey) -> Optional[_Workload]:
@@ -173,10 +175,10 @@ class _Splitting:
         return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), tuple(filters))
 
     def _most_new(self, key: ObjectKey, controller: Controller, pods: Sequence[Pod]) -> int:
-        """Return the most new pods of a workload that exist at a time."""
+        """Return the most pods of a workload at a time that need a node."""
         scaler = self._cluster.autoscalers.get(key)
         if scaler is None and not any(_is_about(op, key) for op in self._ops):
-            return sum(pod.node_name in self._named or pod.uid in self._uids for pod in pods)
+            return sum(not pod.node_name or pod.node_name in self._named or pod.uid in self._uids for pod in pods)
         scaled = [op.replicas for op in self._ops if isinstance(op, steps.Scale) and op.key == key]
         replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
         rolling = fields(fields(controller.spec.get("strategy")).get("rollingUpdate"))
@@ -207,12 +209,12 @@ class _Splitting:
             )
         ]
 
-    def _slots(self, workloads: Sequence[_Workload]) -> Int64s:
-        """Return how many more pods of any of the workloads each node has room for: int64 (N,)."""
+    def _slots(self, classes: Iterable[PodClass]) -> Int64s:
+        """Return how many more pods of any of some classes each node has room for: int64 (N,)."""
         columns = self._columns
         largest: dict[str, int] = {}
-        for item in workloads:
-            for resource, amount in columns.with_summed_requests(item.made).requests:
+        for cls in classes:
+            for resource, amount in columns.with_summed_requests(cls).requests:
                 largest[resource] = max(amount, largest.get(resource, 0))
         slots: Int64s = columns.slots() - columns.pod_count
         for resource, amount in largest.items():

@@ -252,11 +252,19 @@ def _parts(game: _Game, live: Collection[ObjectKey], limits: Limits) -> tuple[Pa
         small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, is_widened=True)
         states = min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods)))
         answer = _played(small, limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False))[0].last
-        is_complete = bool(answer.outcomes) and all(item.is_complete for item in answer.outcomes)
-        if not is_complete or answer.gaps or not (answer.is_exact or part.has_room):
+        is_fine = bool(answer.outcomes) and all(map(_is_fine, answer.outcomes))
+        if not is_fine or answer.gaps or not (answer.is_exact or part.has_room):
             return ()
         found.append(PartAnswer(part, answer))
     return tuple(found)
+
+
+def _is_fine(outcome: Outcome) -> bool:
+    """Return whether everything completes, or nothing happens: pods that wait before a step may wait after it."""
+    if outcome.is_complete or outcome.before is None:
+        return outcome.is_complete
+    now, before = (Counter((pod.owner, pod.name, pod.node) for pod in item.pods) for item in (outcome, outcome.before))
+    return outcome.is_steady and not outcome.blocked and now == before
 
 
 def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:

@@ -55,7 +55,8 @@ class World:
             "status": {"allocatable": {"cpu": self.chance.choice(["8", "8", "200m"]), "memory": "8Gi", "pods": "20"}},
         }
 
-    def _deployment(self, name: str, size: int, counted: Plain) -> list[Plain]:
+    def _deployment(self, name: str, size: int, counted: Plain, *, node_selector: Plain | None = None) -> list[Plain]:
+        """Return a Deployment; with a nodeSelector, its last pod waits."""
         constraint = {
             "maxSkew": self.chance.choice([1, 1, 2]),
             "topologyKey": ZONE,
@@ -81,6 +82,9 @@ class World:
             pod["spec"] = {**template["spec"], "nodeName": self.chance.choice(self.names)}
             pod["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
             items.append(pod)
+        if node_selector is not None:
+            del items[-1]["spec"]["nodeName"]
+            items[-1]["status"] = {"phase": "Pending"}
         return items
 
     @staticmethod
