@@ -16,7 +16,7 @@ from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection import Config
 
 
 def show_files(request: CheckRequest, config: Config) -> int:
@@ -50,7 +50,7 @@ def show_files(request: CheckRequest, config: Config) -> int:
 
 def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
     """Return the roots of each file that was read, by its name."""
-    from kubectl_spread.lint.grouping.projects import roots_of
+    from kubectl_spread.lint.projects import roots_of
 
     rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())
     found: dict[str, list[str]] = {result.source.name: [] for result in results}

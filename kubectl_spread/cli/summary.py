@@ -91,7 +91,7 @@ def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
     found: dict[tuple[str, ...], WorkloadPlace] = {}
     for result in outcome.read.results:
         for item in result.workloads:
-            line, _ = result.source.position(item.manifest.place(()).start)
+            line, _ = result.source.position(item.manifest.place(()).span.start)
             owner = item.workload
             key = (owner.kind, owner.namespace or outcome.settings.namespace, owner.name)
             found.setdefault(key, WorkloadPlace(result.source.name, line))
@@ -156,9 +156,10 @@ def _is_unreadable(outcome: CheckResult) -> bool:
 
 
 def _is_stuck(placement: Placement) -> bool:
-    """Return whether a pod of a placement, or a pod evicted for it, stays without a node."""
+    """Return whether a pod of a placement, or a pod evicted for it, stays without a node or does not exist."""
     evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
-    return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
+    absent = placement.not_created or placement.refused
+    return bool(placement.pending or placement.on_missing_nodes or absent or evicted)
 
 
 def _waits(running: Optional[RunningResults]) -> bool:

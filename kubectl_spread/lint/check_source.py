@@ -12,9 +12,9 @@ from collections.abc import Callable, Container
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.admission import fixes
-from kubectl_spread.lint.admission.validate import check_object
-from kubectl_spread.lint.finding import Finding, Label, Place
+from kubectl_spread.lint import corrections
+from kubectl_spread.lint.admission import check_object
+from kubectl_spread.lint.finding import Finding, Label
 from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists
@@ -29,10 +29,10 @@ from kubectl_spread.objects.workloads.manifest import (
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 if TYPE_CHECKING:
-    from kubectl_spread.lint.unknown_kinds.outside import Outside
+    from kubectl_spread.lint.outside import Outside
 
 
 # Each alternative matches in one way only, so that a long text costs no more than its length.
@@ -140,7 +140,9 @@ class _Reading:
         """Read a text with Kubernetes objects."""
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
         if named and not wanted(self.source.text):
-            self.findings += self._first_syntax_error()
+            problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
+            findings = map(self._syntax, problems)
+            self.findings += [finding for finding in itertools.islice(findings, 1) if finding.rule.code == "SPR001"]
             return self._result()
         for document in compose.compose(self.source, wanted):
             if isinstance(document, compose.SyntaxProblem):
@@ -149,12 +151,6 @@ class _Reading:
                 self._document(document)
         self.findings += _separator_texts(self.source, self.findings, wanted)
         return self._result()
-
-    def _first_syntax_error(self) -> list[Finding]:
-        """Return the syntax error of a source that has nothing to check; a template may have one."""
-        problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
-        findings = map(self._syntax, problems)
-        return [finding for finding in itertools.islice(findings, 1) if finding.rule.code == "SPR001"]
 
     def foreign(self, *, named: bool) -> Result:
         """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""
@@ -216,20 +212,17 @@ class _Reading:
         return constraint_lists.may_hold(self.source.text)
 
     def _search(self, manifest: Manifest) -> None:
-        from kubectl_spread.lint.unknown_kinds import outside  # needed by few sources
+        from kubectl_spread.lint import outside  # needed by few sources
 
         if self.outside is None:
-            self.outside = outside.empty_record()
+            self.outside = outside.Outside(self.kinds, self.around, self.namespace, self.minor)
         kind = manifest.workload_kind
         places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
-        searching = outside.Searching(self.kinds, self.around, self.namespace, self.minor)
-        searching.manifest(
-            manifest, self.outside, is_own=lambda route: any(route[: len(place)] == place for place in places)
-        )
+        self.outside.search(manifest, is_own=lambda route: any(route[: len(place)] == place for place in places))
 
     def _result(self) -> Result:
         if self.outside is not None:
-            from kubectl_spread.lint.unknown_kinds.outside import partial_check_finding
+            from kubectl_spread.lint.outside import partial_check_finding
 
             self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
         is_template = any(item.rule.code == "SPR002" for item in self.findings)
@@ -261,7 +254,13 @@ def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: C
         message = f"kubectl stops here and applies nothing below: invalid Yaml document separator: {text}"
         hint = "remove the text, turn it into a comment, or move it to a line of its own"
         found.append(
-            Finding(RULES["SPR004"], message, Place(source, span), hint=hint, repair=fixes.for_separator(source, span))
+            Finding(
+                RULES["SPR004"],
+                message,
+                Place(source, span),
+                hint=hint,
+                repair=corrections.fix_for_separator(source, span),
+            )
         )
     return found
 

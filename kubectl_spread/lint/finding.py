@@ -6,7 +6,8 @@ from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import Place, SourceFile
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run
     from kubectl_spread.text.compose import Document
@@ -54,8 +55,8 @@ class RuleMeta(NamedTuple):
 
     code: str
     name: str
-    severity: Severity
     summary: str
+    severity: Severity = Severity.ERROR
     target: RuleTarget = RuleTarget.OBJECT
     needs: frozenset[str] = frozenset()
     one_of: frozenset[str] = frozenset()
@@ -66,18 +67,6 @@ class RuleMeta(NamedTuple):
     needs_whole: bool = False
     fixes: frozenset[Safety] = frozenset()
     supersedes: frozenset[str] = frozenset()
-
-
-class Place(NamedTuple):
-    """A range of a source."""
-
-    source: SourceFile
-    span: Span
-
-    @property
-    def template(self) -> str:
-        """Return the chart's template that it was rendered from, where the source says it."""
-        return self.source.origin(self.span.start)
 
 
 class Label(NamedTuple):
@@ -99,15 +88,19 @@ class Fix(NamedTuple):
 
 
 class RuleFinding(NamedTuple):
-    """A problem at one place, found by a rule. A `severity` replaces the rule's own."""
+    """A problem of an object at one route, found by a rule. A `severity` replaces the rule's own.
+
+    `key`: the place is the field's name. `at` is the route of the place if it is another one.
+    """
 
     message: str
-    place: Place
-    path: str
+    route: Route
     hint: str = ""
     related: tuple[Label, ...] = ()
     severity: Optional[Severity] = None
     fix: Optional[Fix] = None
+    key: bool = False
+    at: Optional[Route] = None
 
 
 class DocumentFix(NamedTuple):

@@ -7,20 +7,18 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.grouping.project import TargetCluster
-from kubectl_spread.lint.grouping.projects import Projects, RunContext
-from kubectl_spread.lint.grouping.roots import ONE_ROOT, RootRules
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import sort_findings
-from kubectl_spread.lint.selection.policy import Config, LintPolicy
+from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.projects import missing_selectors, Projects, RunContext
+from kubectl_spread.lint.registry import RULES, sort_findings
+from kubectl_spread.lint.roots import ONE_ROOT, RootRules
+from kubectl_spread.lint.selection import Config, LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
-    from kubectl_spread.lint.finding import Place
-    from kubectl_spread.lint.selection.policy import NamedPath
-    from kubectl_spread.lint.selection.suppress import AnySuppression, Suppression, Waiver
+    from kubectl_spread.lint.selection import NamedPath
+    from kubectl_spread.lint.suppress import AnySuppression, Waiver
     from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 _SUPPRESSING = ("spread:", "spread.")  # a comment or an annotation
@@ -76,23 +74,24 @@ def findings_of(
     project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
-    findings = policy.select_findings(
-        [*by_source, *project.findings(codes), *_outside(results, seen, codes), *_patches(results, codes)]
-    )
-    unmatched = _unmatched(accepted, results, policy)
-    configs = [place.source for place in (*(waiver.place for waiver in accepted.waivers), *_places(accepted))][:1]
+    patches = missing_selectors(results) if "SPR201" in codes and len(results) > 1 else ()
+    findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, seen, codes), *patches])
+    unmatched: list[Finding] = []
+    if accepted.paths:
+        from kubectl_spread.lint.outside import unmatched_entries
+
+        entries = unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole)
+        unmatched = policy.select_findings(entries)
+    places = [*(waiver.place for waiver in accepted.waivers), *(named.place for named in accepted.paths)]
+    configs = [place.source for place in places][:1]
     ignored = 0
-    if accepted.has_ignores and _may_suppress(accepted, sources):
+    may_suppress = accepted.waivers or any(word in source.text for source in sources for word in _SUPPRESSING)
+    if accepted.has_ignores and may_suppress:
         followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
         findings, ignored = _suppressed(
             findings, results, policy, accepted=accepted, project=project, followed=followed
         )
     return SelectedFindings(sort_findings([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
-
-
-def _may_suppress(accepted: AcceptedItems, sources: Sequence[SourceFile]) -> bool:
-    """Return whether the config, a comment or an annotation may suppress a finding."""
-    return bool(accepted.waivers) or any(word in source.text for source in sources for word in _SUPPRESSING)
 
 
 def _suppressed(
@@ -105,10 +104,13 @@ def _suppressed(
     followed: frozenset[str],
 ) -> tuple[list[Finding], int]:
     """Return the findings that are not suppressed, those about suppressions, and how many were suppressed."""
-    from kubectl_spread.lint.selection import suppress
+    from kubectl_spread.lint import suppress
 
     sources = [result.source for result in results]
-    suppressions = _suppressions(results, project)
+    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    annotated = (item for subject in (*project.subjects, *bare) for item in suppress.from_annotations(subject))
+    suppressions = [item for source in sources for item in suppress.from_comments(source)]
+    suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
     result = suppress.apply(findings, [*suppressions, *accepted.waivers])
     doubtful: list[AnySuppression] = [*suppressions, *(accepted.waivers if accepted.is_whole else ())]
 
@@ -122,32 +124,6 @@ def _suppressed(
     return [*result.findings, *about_suppressions], result.ignored
 
 
-def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppression]:
-    """Return the suppressions in comments and annotations."""
-    from kubectl_spread.lint.selection import suppress
-
-    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    annotated = (
-        suppression for subject in (*project.subjects, *bare) for suppression in suppress.from_annotations(subject)
-    )
-    return [
-        *(suppression for result in results for suppression in suppress.from_comments(result.source)),
-        *dict.fromkeys(annotated),  # an object with two templates has its annotation once
-    ]
-
-
-def _unmatched(accepted: AcceptedItems, results: Sequence[Result], policy: LintPolicy) -> list[Finding]:
-    if not accepted.paths:
-        return []
-    from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched_entries
-
-    return policy.select_findings(unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole))
-
-
-def _places(accepted: AcceptedItems) -> list[Place]:
-    return [named.place for named in accepted.paths]
-
-
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
     """Return the workloads that would run, in order; see `Project.workloads`."""
     return Projects(results, rules or ONE_ROOT, RunContext(lambda _: TargetCluster(), None, namespace)).workloads
@@ -158,9 +134,9 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str])
     findings: list[Finding] = []
     for result in results:
         if result.outside is not None:
-            from kubectl_spread.lint.grouping.project import Project
-            from kubectl_spread.lint.run_rules import check_workloads
-            from kubectl_spread.lint.unknown_kinds.bare_lists import check_rules
+            from kubectl_spread.lint.outside import check_rules
+            from kubectl_spread.lint.project import Project
+            from kubectl_spread.lint.registry import check_workloads
 
             alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
             findings += check_rules(result.outside.lists, alone, codes)
@@ -168,16 +144,6 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str])
                 nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
                 findings += check_workloads(nested, codes)
     return findings
-
-
-def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
-    """Return findings for fields that are missing in patches and in all workloads they are merged into."""
-    may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
-    if "SPR201" not in codes or not may_be:
-        return []
-    from kubectl_spread.lint.grouping.projects import missing_selectors
-
-    return list(missing_selectors(results))
 
 
 def is_seen(result: Result) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kubectl_spread.lint.finding import Place
+from kubectl_spread.text.source import Place
 
 _MARKS = ("${", "$(", "{{", "{%", "<%")
 _KEY = r"[\w./-]+:\s"

@@ -6,74 +6,65 @@ them. All other rules are declared beside their functions in `lint/rules`.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
+from typing import Optional
 
-from kubectl_spread.lint import rules  # noqa: F401 (declares the rules)
-from kubectl_spread.lint.finding import RuleMeta, RuleTarget, Safety, Severity
-from kubectl_spread.lint.rule import Check, DECLARATIONS, NONE, SAFE, UNSAFE
-
-
-def _text_rule(
-    code: str,
-    name: str,
-    summary: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    is_opinion: bool = False,
-    fixes: frozenset[Safety] = NONE,
-    supersedes: tuple[str, ...] = (),
-) -> RuleMeta:
-    """Declare a rule about the text, or about what the API server refuses."""
-    meta = RuleMeta(code, name, severity, summary, is_opinion=is_opinion, fixes=fixes)
-    return meta._replace(supersedes=frozenset(supersedes))
-
+import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
+from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget, Severity
+from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.rule import Check, DECLARATIONS, SAFE, UNSAFE
+from kubectl_spread.lint.workload import repair, Subject
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.text.source import SourceFile
 
 _TEXT_RULES = (
-    _text_rule("SPR001", "yaml-syntax", "a document is not valid YAML"),
-    _text_rule("SPR002", "template-skipped", "a template that contains constraints was not checked", Severity.INFO),
-    _text_rule("SPR003", "duplicate-key", "a mapping has the same key twice"),
-    _text_rule("SPR004", "separator-text", "there is text on the line of a document separator", fixes=SAFE),
-    _text_rule("SPR005", "unused-suppression", "a suppression has no effect", Severity.WARNING, fixes=SAFE),
-    _text_rule("SPR006", "unmapped-podspec", "constraints in an unknown kind were checked only in part", Severity.INFO),
-    _text_rule("SPR101", "max-skew-not-positive", "`maxSkew` is missing, zero or negative", fixes=UNSAFE),
-    _text_rule("SPR102", "topology-key-missing", "`topologyKey` is missing or empty"),
-    _text_rule("SPR103", "when-unsatisfiable-missing", "`whenUnsatisfiable` is missing", fixes=UNSAFE),
-    _text_rule(
+    RuleMeta("SPR001", "yaml-syntax", "a document is not valid YAML"),
+    RuleMeta("SPR002", "template-skipped", "a template that contains constraints was not checked", Severity.INFO),
+    RuleMeta("SPR003", "duplicate-key", "a mapping has the same key twice"),
+    RuleMeta("SPR004", "separator-text", "there is text on the line of a document separator", fixes=SAFE),
+    RuleMeta("SPR005", "unused-suppression", "a suppression has no effect", Severity.WARNING, fixes=SAFE),
+    RuleMeta("SPR006", "unmapped-podspec", "constraints in an unknown kind were checked only in part", Severity.INFO),
+    RuleMeta("SPR101", "max-skew-not-positive", "`maxSkew` is missing, zero or negative", fixes=UNSAFE),
+    RuleMeta("SPR102", "topology-key-missing", "`topologyKey` is missing or empty"),
+    RuleMeta("SPR103", "when-unsatisfiable-missing", "`whenUnsatisfiable` is missing", fixes=UNSAFE),
+    RuleMeta(
         "SPR104",
         "when-unsatisfiable-invalid",
         "`whenUnsatisfiable` is neither DoNotSchedule nor ScheduleAnyway",
         fixes=SAFE,
     ),
-    _text_rule("SPR105", "duplicate-constraint", "two constraints have the same `topologyKey` and `whenUnsatisfiable`"),
-    _text_rule("SPR106", "min-domains-not-positive", "`minDomains` is zero or negative", fixes=SAFE),
-    _text_rule("SPR107", "min-domains-on-soft", "`minDomains` is set without DoNotSchedule", fixes=SAFE),
-    _text_rule("SPR108", "inclusion-policy-invalid", "a node inclusion policy is neither Honor nor Ignore", fixes=SAFE),
-    _text_rule(
-        "SPR109", "match-keys-without-selector", "`matchLabelKeys` is set without `labelSelector`", fixes=UNSAFE
-    ),
-    _text_rule(
+    RuleMeta("SPR105", "duplicate-constraint", "two constraints have the same `topologyKey` and `whenUnsatisfiable`"),
+    RuleMeta("SPR106", "min-domains-not-positive", "`minDomains` is zero or negative", fixes=SAFE),
+    RuleMeta("SPR107", "min-domains-on-soft", "`minDomains` is set without DoNotSchedule", fixes=SAFE),
+    RuleMeta("SPR108", "inclusion-policy-invalid", "a node inclusion policy is neither Honor nor Ignore", fixes=SAFE),
+    RuleMeta("SPR109", "match-keys-without-selector", "`matchLabelKeys` is set without `labelSelector`", fixes=UNSAFE),
+    RuleMeta(
         "SPR110",
         "match-key-in-selector",
         "a key is in both `matchLabelKeys` and `labelSelector`",
         fixes=SAFE,
-        supersedes=("SPR203", "SPR215", "SPR605"),
+        supersedes=frozenset(("SPR203", "SPR215", "SPR605")),
     ),
-    _text_rule("SPR111", "match-key-syntax", "an entry of `matchLabelKeys` is not a label key"),
-    _text_rule(
-        "SPR112", "label-selector-invalid", "`labelSelector` is not valid", fixes=SAFE, supersedes=("SPR203", "SPR605")
+    RuleMeta("SPR111", "match-key-syntax", "an entry of `matchLabelKeys` is not a label key"),
+    RuleMeta(
+        "SPR112",
+        "label-selector-invalid",
+        "`labelSelector` is not valid",
+        fixes=SAFE,
+        supersedes=frozenset(("SPR203", "SPR605")),
     ),
-    _text_rule(
-        "SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded", fixes=SAFE
-    ),
-    _text_rule("SPR114", "unknown-field", "a constraint has a field that does not exist", fixes=SAFE),
-    _text_rule(
+    RuleMeta("SPR113", "wrong-scalar-type", "a value has the wrong type, so the object cannot be decoded", fixes=SAFE),
+    RuleMeta("SPR114", "unknown-field", "a constraint has a field that does not exist", fixes=SAFE),
+    RuleMeta(
         "SPR115",
         "misplaced-constraints",
         "`topologySpreadConstraints` is in a place where it has no effect",
         fixes=UNSAFE,
     ),
-    _text_rule("SPR116", "count-negative", "a number in the spec of a workload, such as `replicas`, is negative"),
-    _text_rule("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
+    RuleMeta("SPR116", "count-negative", "a number in the spec of a workload, such as `replicas`, is negative"),
+    RuleMeta("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
 )
 
 RULES: dict[str, RuleMeta] = {
@@ -97,3 +88,84 @@ def kinds_around(codes: Container[str]) -> frozenset[str]:
 def superseded_rules(refusals: frozenset[str]) -> frozenset[str]:
     """Return the codes of the rules that stay silent about a workload which the API server refuses with `refusals`."""
     return frozenset[str]().union(*(RULES[code].supersedes for code in refusals))
+
+
+def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
+    """Return the findings of the rules of these codes: workload by workload, then of the objects around them."""
+    return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
+
+
+def findings_by_object(
+    project: Project, codes: Container[str] = RULES, asked: Optional[Container[int]] = None
+) -> Iterator[tuple[Manifest, list[Finding]]]:
+    """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests."""
+    rules = _rules(project, RuleTarget.WORKLOAD, codes)
+    followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
+    for subject in project.subjects:
+        if asked is not None and id(subject.manifest) not in asked:
+            continue
+        key = subject.words, subject.is_partial
+        if key not in followed:
+            followed[key] = _with_words(rules, subject.words, is_partial=subject.is_partial)
+        yield subject.manifest, list(_follow(subject, project, followed[key]))
+    for rule in _rules(project, RuleTarget.AROUND, codes):
+        for kind in rule.needs:
+            for manifest in project.of_kind(kind):
+                if asked is not None and id(manifest) not in asked:
+                    continue
+                found = CHECKS[rule.code](manifest, project.for_manifest(manifest))
+                yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in found]
+
+
+def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
+    """Yield what rules find in one workload."""
+    yield from _follow(subject, project, _with_words(rules, subject.words, is_partial=subject.is_partial))
+
+
+def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
+    seen = project.for_manifest(subject.manifest)
+    skipped = superseded_rules(subject.refusals) if subject.refusals else ()
+    for rule in rules:
+        if rule.code not in skipped:
+            for found in CHECKS[rule.code](subject, seen):
+                finding = _finding(rule, subject.manifest, found, subject.path(found.route))
+                if not is_filled_in(finding.place):
+                    yield finding
+
+
+def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], *, is_partial: bool) -> tuple[RuleMeta, ...]:
+    """Return the rules to which the words of a workload leave something to find; many workloads have the same."""
+    return tuple(
+        rule
+        for rule in rules
+        if rule.needs <= words
+        and (not rule.one_of or not rule.one_of.isdisjoint(words))
+        and not (rule.needs_whole and is_partial)
+    )
+
+
+def _rules(project: Project, target: RuleTarget, codes: Container[str]) -> list[RuleMeta]:
+    return [
+        rule
+        for rule in RULES.values()
+        if rule.target is target and rule.code in codes and (project.facts is not None or not rule.needs_facts)
+    ]
+
+
+def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding, path: str) -> Finding:
+    return Finding(
+        rule if found.severity is None else rule._replace(severity=found.severity),
+        found.message,
+        manifest.place(found.route if found.at is None else found.at, key=found.key),
+        manifest.ref,
+        path,
+        found.hint,
+        found.related,
+        repair=repair(found.fix, manifest),
+    )
+
+
+def sort_findings(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
+    """Sort findings by source, in the given order, then by place."""
+    order = {id(source): number for number, source in enumerate(sources)}
+    return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))

@@ -52,8 +52,8 @@ def workload_rule(
     rule = RuleMeta(
         code,
         name,
-        severity,
         summary,
+        severity,
         RuleTarget.WORKLOAD,
         needs=frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs),
         one_of=frozenset(one_of),
@@ -79,8 +79,19 @@ def object_rule(
     fixes: frozenset[Safety] = NONE,
 ) -> Callable[[Check], Check]:
     """Declare a rule about objects of some kinds; its function gets a `Manifest` and a `Project`."""
-    rule = RuleMeta(code, name, severity, summary, RuleTarget.AROUND, frozenset(kinds))
-    return _declare(rule._replace(is_opinion=is_opinion, needs_facts=needs_facts, fixes=fixes))
+    return _declare(
+        RuleMeta(
+            code,
+            name,
+            summary,
+            severity,
+            RuleTarget.AROUND,
+            frozenset(kinds),
+            is_opinion=is_opinion,
+            needs_facts=needs_facts,
+            fixes=fixes,
+        )
+    )
 
 
 def _declare(rule: RuleMeta) -> Callable[[Check], Check]:

@@ -6,6 +6,7 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 
 from __future__ import annotations
 
+from kubectl_spread.lint.project import Project
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import nearest
 
@@ -92,3 +93,20 @@ def is_reserved(prefix: str) -> bool:
 
 def _is_open(prefix: str) -> bool:
     return prefix in _OPEN or prefix.endswith(tuple(f".{domain}" for domain in _OPEN))
+
+
+def is_absent(key: str, project: Project) -> bool:
+    """Return whether no node has the label because it is a misspelt one of Kubernetes."""
+    is_there = project.facts is not None and key in project.facts.node_keys
+    return "/" in key and not is_there and bool(intended_key(key))
+
+
+def is_reported(key: str, project: Project) -> bool:
+    """Return whether SPR302 reports the key.
+
+    If nodes are known, SPR901 and SPR902 report a key without a prefix, and a key that resembles no well-known label.
+    """
+    facts = project.facts
+    if facts is None:
+        return bool(intended_key(key)) or is_unknown(key)
+    return "/" in key and key not in facts.node_keys and bool(intended_key(key))

@@ -6,10 +6,9 @@ import functools
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.lint.finding import DocumentFix, Fix, Place
+from kubectl_spread.lint.finding import DocumentFix, Fix
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
@@ -29,6 +28,7 @@ from kubectl_spread.objects.workloads.workload import (
 )
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
+from kubectl_spread.text.source import Place
 
 FIELD = "topologySpreadConstraints"
 
@@ -227,7 +227,7 @@ class Subject:
 
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a value, or of its key; for a missing value, the place where it would be."""
-        return Place(self.manifest.document.source, self.manifest.place(route, key=key))
+        return self.manifest.place(route, key=key)
 
     @cached_property
     def name_place(self) -> Place:
@@ -241,15 +241,6 @@ class Subject:
     def path(self, route: Route) -> str:
         """Return a route as the API server prints it."""
         return path_text(route)
-
-    @property
-    def ref(self) -> ObjectKey:
-        return reference(self.manifest)
-
-
-def reference(manifest: Manifest) -> ObjectKey:
-    """Return the reference of an object in findings."""
-    return ObjectKey(manifest.kind, manifest.namespace, manifest.name)
 
 
 def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:

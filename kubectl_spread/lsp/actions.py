@@ -7,18 +7,16 @@ from typing import Any, NamedTuple, Optional
 
 from lsprotocol import types
 
+from kubectl_spread.lint import suppress
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding, Place
-from kubectl_spread.lint.fixing.apply_fixes import apply_fixes, edits_of
-from kubectl_spread.lint.selection import suppress
-from kubectl_spread.lsp.client import Client
-from kubectl_spread.lsp.diagnostics import diagnostic
-from kubectl_spread.lsp.positions import offset, span_range
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.fixing import apply_fixes, edits_of
+from kubectl_spread.lsp.protocol import Client, diagnostic, offset, span_range
 from kubectl_spread.lsp.review import Review, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text import compose
 from kubectl_spread.text.edit import Edit, with_edits
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 _ALWAYS_TOLD = "SPR005"  # a useless suppression is not a finding in its line
 

@@ -159,14 +159,7 @@ def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
 
 
 def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
-    return [
-        *_below(item, requests, limits),
-        *_above(item, requests, limits),
-        *_beyond_ratio(item, requests, limits),
-    ]
-
-
-def _below(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
+    """Return the errors of one container, or of the pod as a whole."""
     found = []
     for name, text in item.least.items():
         least, start = quantity.parse(text), f"minimum {name} usage per {item.type} is {text}"
@@ -176,11 +169,6 @@ def _below(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> li
             found.append(f"{start}, but request is {_amount(name, requests[name])}")
         elif limits.get(name, least) < least:
             found.append(f"{start}, but limit is {_amount(name, limits[name])}")
-    return found
-
-
-def _above(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
-    found = []
     for name, text in item.most.items():
         most, start = quantity.parse(text), f"maximum {name} usage per {item.type} is {text}"
         if name not in limits:
@@ -189,11 +177,6 @@ def _above(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> li
             found.append(f"{start}, but limit is {_amount(name, limits[name])}")
         elif requests.get(name, 0) > most:
             found.append(f"{start}, but request is {_amount(name, requests[name])}")
-    return found
-
-
-def _beyond_ratio(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> list[str]:
-    found = []
     for name, text in item.ratio.items():
         request, limit = requests.get(name, 0), limits.get(name, 0)
         if request and limit and limit * 1000 > quantity.parse(text) * request:

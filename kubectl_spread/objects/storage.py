@@ -174,6 +174,7 @@ def volume(plain: Plain) -> Volume:
     reference = spec.get("claimRef")
     labels = constraint.labels(metadata)
     affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
+    csi = spec.get("csi")
     return Volume(
         metadata.get("name") or "",
         _class_name(metadata, spec),
@@ -186,14 +187,8 @@ def volume(plain: Plain) -> Volume:
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else NamespacedName(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
-        _attachment(spec, labels),
+        driver_and_handle(spec, labels) if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
     )
-
-
-def _attachment(spec: Plain, labels: dict[str, str]) -> Optional[tuple[str, str]]:
-    """Return the CSI driver that attaches a volume, and its name of the volume; in-tree volumes are migrated."""
-    csi = spec.get("csi")
-    return driver_and_handle(spec, labels) if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or "")
 
 
 def _class_name(metadata: Plain, spec: Plain) -> str:

@@ -65,7 +65,11 @@ class FieldError(NamedTuple):
         return f"{root}.{self.path}: {self.detail}"
 
 
-_COUNTS = ("replicas", "minReadySeconds", "revisionHistoryLimit", "parallelism", "completions", "backoffLimit")
+_COUNTS = (
+    *("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
+    *("parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished"),
+    *("backoffLimitPerIndex", "maxFailedIndexes"),
+)
 
 
 def count_errors(spec: Any) -> list[FieldError]:
@@ -191,7 +195,11 @@ def _constraint_errors(
     if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
         rule = Rule.WHEN_UNSATISFIABLE_INVALID if action else Rule.WHEN_UNSATISFIABLE_MISSING
         yield path.child("whenUnsatisfiable").error(rule, _unsupported(action, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
-    yield from _duplicate(constraint, last, path)
+    pair = (constraint.topology_key, constraint.when_unsatisfiable)
+    if last[pair] > constraint.position:
+        named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
+        pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
+        yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
     if constraint.min_domains is not None:
         yield from _min_domains(constraint, constraint.min_domains, path=path.child("minDomains"))
     for field, policy in (
@@ -211,15 +219,6 @@ def _constraint_errors(
 def _unsupported(value: str, *supported: str) -> str:
     choices = ", ".join(map(go_format.quote, supported))
     return f"Unsupported value: {go_format.quote(value)}: supported values: {choices}"
-
-
-def _duplicate(constraint: TopologySpreadConstraint, last: _LastPositions, path: _Path) -> Iterator[FieldError]:
-    """Report an equal pair of key and action further down, once."""
-    pair = (constraint.topology_key, constraint.when_unsatisfiable)
-    if last[pair] > constraint.position:
-        named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
-        pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
-        yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
 
 
 def _min_domains(constraint: TopologySpreadConstraint, number: int, *, path: _Path) -> Iterator[FieldError]:

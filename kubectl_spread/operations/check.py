@@ -27,9 +27,9 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.guarantee.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
-    from kubectl_spread.lint.grouping.roots import RootRules
     from kubectl_spread.lint.pipeline import SelectedFindings
-    from kubectl_spread.lint.selection.policy import Config, LintPolicy
+    from kubectl_spread.lint.roots import RootRules
+    from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.report.check.report import RunningResults

@@ -11,7 +11,7 @@ from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.kubectl.situation import plain_workload
-from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.selection import Config
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS

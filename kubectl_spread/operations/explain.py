@@ -170,7 +170,7 @@ class _Manifests(NamedTuple):
 
 def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
-    from kubectl_spread.lint.grouping.project import Project
+    from kubectl_spread.lint.project import Project
 
     subjects: list[Subject] = []
     others: list[Manifest] = []

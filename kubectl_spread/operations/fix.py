@@ -13,9 +13,9 @@ from kubectl_spread.operations.inputs import notices
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import DocumentFix, Finding, Place
-    from kubectl_spread.lint.fixing.apply_fixes import FixResult, SkippedFix
-    from kubectl_spread.text.source import SourceFile
+    from kubectl_spread.lint.finding import DocumentFix, Finding
+    from kubectl_spread.lint.fixing import FixResult, SkippedFix
+    from kubectl_spread.text.source import Place, SourceFile
 
     FindingsOf = Callable[[list[Result]], list[Finding]]  # of a run over inputs, without those of the baseline
 
@@ -161,7 +161,7 @@ def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> F
 
 def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSettings, unsafe: bool) -> FixResult:
     """Apply fixes in memory."""
-    from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
+    from kubectl_spread.lint.fixing import apply_fixes
 
     return apply_fixes(
         results,

@@ -6,10 +6,17 @@ import os
 from typing import Optional
 
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.lint.finding import Place, Severity
-from kubectl_spread.lint.selection.policy import Config, FileChoice, NamedPath, RuleSelection
-from kubectl_spread.lint.selection.select import named_codes, RuleProfile, UnknownRuleError
-from kubectl_spread.lint.selection.suppress import Waiver
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.selection import (
+    Config,
+    FileChoice,
+    named_codes,
+    NamedPath,
+    RuleProfile,
+    RuleSelection,
+    UnknownRuleError,
+)
+from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
@@ -19,7 +26,7 @@ from kubectl_spread.sources.single_document import Document, root_of
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.glob import glob_error, Globs
 from kubectl_spread.text.node import Node, Route
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Place, SourceFile
 from kubectl_spread.text.wording import short
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from kubectl_spread.lint.grouping.roots import RootRules
-from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.lint.roots import RootRules
+from kubectl_spread.lint.selection import Config
 from kubectl_spread.sources.kustomizing.kustomizations import kustomizations
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile

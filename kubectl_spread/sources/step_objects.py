@@ -130,7 +130,7 @@ class StepObjects:
         ]
         source = manifest.document.source
         for problem in problems:
-            line, column = source.position(manifest.place(problem.route).start)
+            line, column = source.position(manifest.place(problem.route).span.start)
             what = f"{manifest.kind} {short(manifest.name)}: {decode.problem_text(problem)}"
             self.errors.append(SourceError(source.name, what, line=line, column=column))
         return not problems

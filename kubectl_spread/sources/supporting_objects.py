@@ -64,7 +64,7 @@ def _undecodable(manifest: Manifest) -> list[SourceError]:
     errors = []
     for problem in problems:
         if problem.kind is decode.ProblemKind.TYPE:
-            line, column = source.position(manifest.place(problem.route).start)
+            line, column = source.position(manifest.place(problem.route).span.start)
             what = f"{manifest.kind} {short(manifest.name)} is left out: {decode.problem_text(problem)}"
             errors.append(SourceError(source.name, what, line=line, column=column))
     return errors

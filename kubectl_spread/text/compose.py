@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
 from kubectl_spread.text.source import SourceFile, Span
 from kubectl_spread.text.wording import short
@@ -131,12 +130,6 @@ def separator_texts(text: str) -> Iterator[Span]:
             yield Span(match.start("text"), match.start("text") + len(match["text"].rstrip()))
 
 
-def _without_separator_texts(chunk: Chunk) -> Chunk:
-    """Return the chunk with blanks in place of the text on its separator lines."""
-    text = re.sub(_SEPARATOR, lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
-    return Chunk(chunk.start, text)
-
-
 def _is_only(lines: str, text: str) -> bool:
     match = re.match(lines, text)
     return match is not None and match.end() == len(text)
@@ -169,7 +162,9 @@ def compose_roots(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, Synt
     try:
         found.extend(_roots(chunk))
     except _RefusedError as refused:
-        blanked = _without_separator_texts(chunk)
+        # Blanks take the place of the text on separator lines.
+        text = re.sub(_SEPARATOR, lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
+        blanked = Chunk(chunk.start, text)
         if blanked != chunk:
             yield from compose_roots(source, blanked)
             return
@@ -266,7 +261,11 @@ class _Composer:
         from _ruamel_yaml import CParser  # 20 ms
         from ruamel.yaml.error import YAMLError
 
-        text = _as_yaml(self.text)
+        text = self.text
+        if text.lstrip()[:1] in ("{", "[") and "\\u" in text:
+            from kubectl_spread.text import json_nodes  # json: 5 ms
+
+            text = json_nodes.as_yaml(text)
         roots: list[Node] = []
         refusal: Optional[_RefusedError] = None
         try:
@@ -277,7 +276,12 @@ class _Composer:
         except YAMLError as error:
             again = self._read_again(text, error)
             if again is None:
-                refusal = self._refusal(error)
+                mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+                at = self.base + mark.index if mark is not None else self._reader_position(error)
+                problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+                context = getattr(error, "context", None)
+                message = f"{problem} {context}" if context else str(problem)
+                refusal = _RefusedError(at, min(at + 1, self.base + len(self.text)), message)
             else:
                 roots = again
         yield from roots
@@ -322,7 +326,11 @@ class _Composer:
             if kind is scalar_event:
                 done: Node = self._scalar(event)
             elif kind in collection_starts:
-                stack.append(self._open(event, len(stack), is_mapping=kind is mapping_start))
+                start = self.base + event.start_mark.index
+                self._refuse_depth(len(stack) + 1, start, start + 1)
+                if event.anchor is not None:
+                    self.anchors[event.anchor] = None  # not to be used before its end
+                stack.append(_Open(start, event, is_mapping=kind is mapping_start))
                 continue
             elif kind is alias_event:
                 done = self._alias(event, len(stack))
@@ -346,13 +354,6 @@ class _Composer:
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
-
-    def _open(self, event: Any, depth: int, *, is_mapping: bool) -> _Open:
-        start = self.base + event.start_mark.index
-        self._refuse_depth(depth + 1, start, start + 1)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = None  # not to be used before its end
-        return _Open(start, event, is_mapping=is_mapping)
 
     def _alias(self, event: Any, depth: int) -> Node:
         start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
@@ -395,23 +396,11 @@ class _Composer:
             message = f"document contains excessive aliasing: {size} nodes when written out"
             raise _RefusedError(root.start, root.start + 1, message)
 
-    def _refusal(self, error: Any) -> _RefusedError:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        at = self.base + mark.index if mark is not None else self._reader_position(error)
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-        context = getattr(error, "context", None)
-        message = f"{problem} {context}" if context else str(problem)
-        return _RefusedError(at, min(at + 1, self.base + len(self.text)), message)
-
     def _reader_position(self, error: Any) -> int:
         """Return the place of a character YAML forbids; the reader counts it in bytes."""
         position = getattr(error, "position", 0) or 0
         before = self.text.encode("utf-8", "surrogatepass")[:position]
         return self.base + len(before.decode("utf-8", "ignore"))
-
-
-def _as_yaml(text: str) -> str:
-    return surrogates.as_yaml(text) if text[:1] in "{[" or text.lstrip()[:1] in "{[" else text
 
 
 def _refuse_keys(children: list[Node]) -> None:

@@ -52,7 +52,14 @@ def documents(source: SourceFile, scalar: Scalar, wanted: Callable[[str], bool])
     if header is not None and not written.plain:
         yield from _of_literal(source, _Block(source.text, header.end(), written.end), wanted)
     else:
-        yield from _of_value(source, written, start, wanted=wanted)
+        offsets = _offsets(source.text[start : written.end], written, start)
+        for found in compose(SourceFile(source.name, written.text), wanted):
+            if isinstance(found, SyntaxProblem):
+                span = Span(offsets.at(found.span.start), offsets.at(found.span.end))
+                yield SyntaxProblem(source, span, found.message, found.language)
+            else:
+                offsets.move(found.root, set())
+                yield Document(source, -1, root=found.root, is_embedded=True)
 
 
 def _of_literal(source: SourceFile, content: _Block, wanted: Callable[[str], bool]) -> Iterator[Found]:
@@ -83,18 +90,6 @@ class _Block:
             yield start, match.start()
             start = match.start() + len(self.indent) + len("---")
         yield start, self.end
-
-
-def _of_value(source: SourceFile, scalar: Scalar, start: int, *, wanted: Callable[[str], bool]) -> Iterator[Found]:
-    """Parse the value of a scalar, and move each node to the place of its characters."""
-    offsets = _offsets(source.text[start : scalar.end], scalar, start)
-    for found in compose(SourceFile(source.name, scalar.text), wanted):
-        if isinstance(found, SyntaxProblem):
-            span = Span(offsets.at(found.span.start), offsets.at(found.span.end))
-            yield SyntaxProblem(source, span, found.message, found.language)
-        else:
-            offsets.move(found.root, set())
-            yield Document(source, -1, root=found.root, is_embedded=True)
 
 
 class _Offsets:

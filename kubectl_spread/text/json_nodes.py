@@ -1,8 +1,11 @@
-"""JSON text to nodes with places.
+r"""JSON text to nodes with places.
 
 kubectl reads a text that begins with `{` as JSON, not as YAML. Objects may follow one another without `---`, a key may
 be of any length, and an escaped character may be a pair of surrogates. The parser uses a stack instead of recursion,
 with the depth that the caller allows.
+
+`\ud83d\ude00` is one character, and a lone half of it is none: Go puts U+FFFD there. `without_lone` and `as_yaml`
+keep the length of the text, so that offsets stay true.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from json import decoder
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Optional
 
-from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
 
 _scanstring = decoder.scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
@@ -36,12 +38,12 @@ def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
     Raises:
         NotJSONError: a part of the text is not JSON.
     """
-    return _Reader(surrogates.without_lone(text), base, max_depth).roots()
+    return _Reader(without_lone(text), base, max_depth).roots()
 
 
 def error(text: str) -> Optional[tuple[str, int]]:
     """Return the error in concatenated JSON values, and its character offset; None if there is no error."""
-    text = surrogates.without_lone(text)
+    text = without_lone(text)
     decoder = JSONDecoder()
     at = 0
     try:
@@ -107,7 +109,11 @@ class _Reader:
         if first == '"':
             return self._string()
         if first not in ("{", "["):
-            return self._literal()
+            match = _LITERAL.match(self.text, self.at)
+            if match is None:
+                raise NotJSONError
+            self.at = match.end()
+            return Scalar(self.base + match.start(), self.base + match.end(), match[0], plain=True)
         if len(stack) == self.max_depth:
             raise NotJSONError
         opened = _Open(self.base + self.at, "}" if first == "{" else "]")
@@ -148,13 +154,6 @@ class _Reader:
             raise NotJSONError from None
         return Scalar(self.base + start, self.base + self.at, text, plain=False)
 
-    def _literal(self) -> Node:
-        match = _LITERAL.match(self.text, self.at)
-        if match is None:
-            raise NotJSONError
-        self.at = match.end()
-        return Scalar(self.base + match.start(), self.base + match.end(), match[0], plain=True)
-
     def _take(self, char: str) -> None:
         if self._peek() != char:
             raise NotJSONError
@@ -165,3 +164,33 @@ class _Reader:
         space = _SPACE.match(self.text, self.at)
         self.at = self.at if space is None else space.end()  # never None: no space is a match too
         return self.text[self.at : self.at + 1]
+
+
+# Compiled on first use.
+_HINT = r"\\u[dD][89a-fA-F]"
+_ESCAPE = r"(?s)\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+
+
+def without_lone(text: str) -> str:
+    """Return JSON text with its lone surrogates replaced."""
+    if re.search(_HINT, text) is None:
+        return text
+    return re.sub(_ESCAPE, lambda match: r"\ufffd" if match[3] else match[0], text)
+
+
+def as_yaml(text: str) -> str:
+    r"""Return JSON text that YAML reads alike: YAML escapes whole characters only (`\U0001f600`)."""
+    if re.search(_HINT, text) is None:
+        return text
+    return re.sub(_ESCAPE, _yaml_escape, text)
+
+
+def _yaml_escape(match: re.Match[str]) -> str:
+    if match[3]:
+        return r"\ufffd"
+    if match[1] is None:
+        return match[0]
+    high, low = int(match[1], 16) - 0xD800, int(match[2], 16) - 0xDC00
+    # An escaped line break, which YAML drops, fills the two missing characters. (Not in a key,
+    # which must be on one line; no Kubernetes object has a key like this.)
+    return f"\\\n\\U{0x10000 + (high << 10) + low:08x}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Any, Optional
 
-from kubectl_spread.text import surrogates
+from kubectl_spread.text.json_nodes import without_lone
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -35,7 +35,7 @@ def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any
         ValueError: it is not JSON, or holds an integer too long to be one.
         RecursionError: it nests too deep.
     """
-    return list(_Stream(surrogates.without_lone(text), replace, scan).documents())
+    return list(_Stream(without_lone(text), replace, scan).documents())
 
 
 class _Stream:

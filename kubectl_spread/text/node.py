@@ -109,18 +109,13 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        return _plain_mapping(node)
+        found = {key_text(key): to_plain(value) for key, value in node.pairs}
+        if "<<" not in found:
+            return found
+        return {text: to_plain(field.value) for text, field in node.fields.items()}
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None
-
-
-def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
-    """Return the JSON value of a mapping; its `fields` are made only where keys may merge."""
-    found = {key_text(key): to_plain(value) for key, value in mapping.pairs}
-    if "<<" not in found:
-        return found
-    return {text: to_plain(field.value) for text, field in mapping.fields.items()}
 
 
 def scalar_text(node: Node) -> str:
@@ -154,7 +149,9 @@ def place(node: Node, route: Route, *, key: bool = False) -> Span:
             assert isinstance(parent, Mapping)  # noqa: S101 (follow() found the field in it)
             return span(parent.fields[str(route[length - 1])].key)
         if length < len(route):
-            return _first_line(found)
+            if isinstance(found, Mapping) and found.pairs and found.origin is None:
+                return span(found.pairs[0][0])
+            return span(found)
         return span(found)
     return span(node)
 
@@ -171,13 +168,6 @@ def mappings(root: Node) -> Iterator[Mapping]:
             stack += [value for _, value in reversed(node.pairs) if not isinstance(value, Scalar)]
         elif isinstance(node, Sequence):
             stack += reversed(node.items)
-
-
-def _first_line(node: Node) -> Span:
-    """Return the first key of a block, so that a caret does not underline a whole document."""
-    if isinstance(node, Mapping) and node.pairs and node.origin is None:
-        return span(node.pairs[0][0])
-    return span(node)
 
 
 def is_merge(key: Node) -> bool:

@@ -77,7 +77,11 @@ def key_text(value: Value) -> str:
     if value is None:
         return "null"
     if isinstance(value, float):
-        return _float_key(value)
+        if math.isnan(value):
+            return ".nan"
+        if math.isinf(value):
+            return ".inf" if value > 0 else "-.inf"
+        return f"{value:g}"
     return str(value)
 
 
@@ -103,12 +107,3 @@ def _float(text: str) -> Union[float, str]:
         return text
     value = float(text)
     return text if math.isinf(value) else value
-
-
-def _float_key(value: float) -> str:
-    """Return a key as sigs.k8s.io/yaml writes it: Go's `%g`, limited to six digits, which are enough for a key."""
-    if math.isnan(value):
-        return ".nan"
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    return f"{value:g}"

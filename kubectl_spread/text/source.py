@@ -80,7 +80,11 @@ class SourceFile:
             text = self.text
             at = text.find("\n")
             if "\r" in text:
-                self._starts += _starts_with_carriage_returns(text)
+                self._starts += [
+                    at + 1
+                    for at, char in enumerate(text)
+                    if char == "\n" or (char == "\r" and text[at + 1 : at + 2] != "\n")
+                ]
             else:
                 while at >= 0:
                     self._starts.append(at + 1)
@@ -88,5 +92,13 @@ class SourceFile:
         return self._starts
 
 
-def _starts_with_carriage_returns(text: str) -> list[int]:
-    return [at + 1 for at, char in enumerate(text) if char == "\n" or (char == "\r" and text[at + 1 : at + 2] != "\n")]
+class Place(NamedTuple):
+    """A range of a source."""
+
+    source: SourceFile
+    span: Span
+
+    @property
+    def template(self) -> str:
+        """Return the chart's template that it was rendered from, where the source says it."""
+        return self.source.origin(self.span.start)

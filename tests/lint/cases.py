@@ -13,11 +13,10 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
-from kubectl_spread.lint.fixing.apply_fixes import apply_fixes, FixResult
-from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.fixing import apply_fixes, FixResult
+from kubectl_spread.lint.project import Project, TargetCluster
+from kubectl_spread.lint.registry import check_workloads, RULES, sort_findings
 from kubectl_spread.lint.rule import documentation
-from kubectl_spread.lint.run_rules import check_workloads, sort_findings
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.sources import scheduler_config, snapshot, topology

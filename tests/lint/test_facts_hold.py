@@ -16,9 +16,8 @@ from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import check_workloads
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import check_workloads, RULES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.configuration import profiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
+from kubectl_spread.lint.fixing import apply_fixes
 from kubectl_spread.text.source import SourceFile
 from tests.lint.test_mutations import judged, read
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
-from kubectl_spread.lint.selection.policy import LintPolicy
-from kubectl_spread.lint.selection.select import RuleProfile
+from kubectl_spread.lint.fixing import apply_fixes
+from kubectl_spread.lint.selection import LintPolicy, RuleProfile
 from kubectl_spread.report.check.report import CheckReport, FORMATS, render
 from kubectl_spread.text.source import SourceFile, Span
 

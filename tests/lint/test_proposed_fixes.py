@@ -10,10 +10,9 @@ import pytest
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Fix
-from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import check_workloads
-from kubectl_spread.lint.selection.select import selected_codes
+from kubectl_spread.lint.project import Project, TargetCluster
+from kubectl_spread.lint.registry import check_workloads, RULES
+from kubectl_spread.lint.selection import selected_codes
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile

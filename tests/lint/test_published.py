@@ -11,7 +11,7 @@ import pytest
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.lint.selection.policy import LintPolicy
+from kubectl_spread.lint.selection import LintPolicy
 from kubectl_spread.sources.files import decode_text
 from kubectl_spread.text.source import SourceFile
 

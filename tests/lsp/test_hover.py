@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.finding import Finding, Place, RuleMeta
+from kubectl_spread.lint.finding import Finding, RuleMeta
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
-from kubectl_spread.lsp.client import Client
+from kubectl_spread.lsp.protocol import Client
 from kubectl_spread.lsp.server import hover
 from kubectl_spread.report.rules import title
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 SOURCE = SourceFile("web.yaml", "kind: Pod\n")
 MARKDOWN = Client(has_markdown=True)

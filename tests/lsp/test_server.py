@@ -90,7 +90,7 @@ def test_what_it_can_is_announced() -> None:
     assert "kubectl-spread" == found["serverInfo"]["name"]
     assert {
         "positionEncoding": "utf-16",
-        "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
+        "textDocumentSync": {"openClose": True, "change": 1, "save": {"includeText": False}},
         "hoverProvider": True,
         "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll.kubectl-spread"]},
     }.items() <= found["capabilities"].items()
@@ -445,7 +445,7 @@ def test_messages_that_are_none_are_survived() -> None:
 
 
 BROKEN = """
-from kubectl_spread.lint.selection.policy import Config, LintPolicy
+from kubectl_spread.lint.selection import Config, LintPolicy
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.lsp.server import serve
 

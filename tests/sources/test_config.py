@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.selection.policy import Config, RuleSelection
-from kubectl_spread.lint.selection.select import RuleProfile
+from kubectl_spread.lint.selection import Config, RuleProfile, RuleSelection
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import config, json_schema
 from kubectl_spread.sources.files import config_path

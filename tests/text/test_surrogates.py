@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kubectl_spread.text import compose, node, surrogates
+from kubectl_spread.text import compose, json_nodes, node
 from kubectl_spread.text.source import SourceFile
 
 
@@ -30,7 +30,7 @@ def test_json_and_yaml_read_an_escaped_character_alike(text: str, expected: str)
     (document,) = compose.compose(SourceFile("f", f"[{text}]"))
     assert isinstance(document, compose.Document)
 
-    assert [expected] == json.loads(surrogates.without_lone(f"[{text}]"))
+    assert [expected] == json.loads(json_nodes.without_lone(f"[{text}]"))
     assert [expected] == node.to_plain(document.root)
 
 

@@ -29,7 +29,7 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.inputs.rule_choice import load_config, RuleChoice
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
 
 
@@ -107,7 +107,7 @@ def command(
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also unpredictable pods
+      1  findings, or pods that stay Pending or do not exist; with --fail-on warning or info also unpredictable pods
       2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
 

@@ -57,7 +57,7 @@ def command(
       0  the editor shut the server down
       1  the editor closed the connection without a shutdown request
       2  wrong usage, or kubectl-spread[lsp] is not installed
-      3  the configuration cannot be read, or the editor sent something other than messages of the protocol
+      3  the configuration cannot be read
 
     \b
     Examples:
@@ -80,7 +80,7 @@ def command(
 
 def _judge(choices: RuleChoice) -> DocumentChecker:
     """Return a checker with the flags and the configuration; without the configuration if it is invalid."""
-    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.inputs.documents import DocumentChecker
 
     try:

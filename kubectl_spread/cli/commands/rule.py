@@ -109,7 +109,7 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:
-    from kubectl_spread.lint.selection.select import selected_codes, UnknownRuleError
+    from kubectl_spread.lint.selection import selected_codes, UnknownRuleError
 
     if not all(word.strip(" ,") for word in words):
         raise click.UsageError("a rule is empty: name a code, a code prefix or a name")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import RolloutFacts
-from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project, ReplicaRange
-from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
-from kubectl_spread.lint.queries.on_cluster import constraint_facts, outcome
-from kubectl_spread.lint.queries.pod_requirements import OwnTerm, PREFERRED
+from kubectl_spread.lint import queries, topology_keys
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.project import Project, ReplicaRange
+from kubectl_spread.lint.queries import constraint_facts, outcome, OwnTerm, PREFERRED
 from kubectl_spread.lint.rule import (
     SAFE,
     UNSAFE,
@@ -21,14 +20,13 @@ from kubectl_spread.lint.wording import domain, domains, in_each_domain, stays_o
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, value_at
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import count_noun
 
 
@@ -46,14 +44,12 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
-        term = pod_requirements.keeps_apart(subject, constraint)
+        term = queries.keeps_apart(subject, constraint)
         if term is not None:
-            route = subject.route(constraint, "topologyKey")
             yield RuleFinding(
                 f"required pod anti-affinity already allows only one of the pods in each "
                 f"{domain(constraint.topology_key)}, so the constraint has no effect",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "topologyKey"),
                 "remove the constraint or the anti-affinity",
                 (Label(subject.place(term.route), "the pod anti-affinity"),),
             )
@@ -71,17 +67,16 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
     for constraint in subject.hard:
         if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
             continue
-        if pod_requirements.has_one_domain(subject, constraint):
+        if queries.has_one_domain(subject, constraint):
             continue  # SPR207
-        for term in pod_requirements.own_terms(subject, "podAffinity"):
+        for term in queries.own_terms(subject, "podAffinity"):
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield RuleFinding(
                     f"all but {count_noun(constraint.max_skew, 'pod')} stay Pending once there are two "
                     f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
                     f"maxSkew allows only {constraint.max_skew} more there than in the emptiest one",
-                    subject.place(route),
-                    subject.path(route),
+                    route,
                     "remove the pod affinity or the constraint",
                     (Label(subject.place(term.route), "the pod affinity"),),
                 )
@@ -101,24 +96,18 @@ def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFindin
     replicas = project.replicas(subject)
     if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
         return
-    bound = pod_requirements.narrowest(subject, project)
+    bound = queries.narrowest(subject, project)
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
-        route = pod_requirements.route_of(subject, bound)
+        field = "maxReplicaCount" if replicas.autoscaler.kind == "ScaledObject" else "maxReplicas"
         yield RuleFinding(
             f"{count_noun(replicas.maximum - bound.room, 'replica')} would stay Pending if the "
             f"{replicas.autoscaler.kind} asks for its maximum of {replicas.maximum}. Required pod anti-affinity "
             f"allows one pod {in_each_domain(bound.topology_key)}, and only "
             f"{domains(bound.room, bound.topology_key)} can take one",
-            subject.place(route),
-            subject.path(route),
+            queries.route_of(subject, bound),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",
-            (Label(_maximum(replicas.autoscaler), "the maximum"),),
+            (Label(replicas.autoscaler.place(("spec", field)), "the maximum"),),
         )
-
-
-def _maximum(autoscaler: Manifest) -> Place:
-    field = "maxReplicaCount" if autoscaler.kind == "ScaledObject" else "maxReplicas"
-    return Place(autoscaler.document.source, autoscaler.place(("spec", field)))
 
 
 _FIELD = "nodeAffinityPolicy"
@@ -134,7 +123,7 @@ _FIELD = "nodeAffinityPolicy"
 def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that count domains which the pod's own affinity excludes."""
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    if not subject.spec.get("nodeSelector") and not affinity.get(pod_requirements.REQUIRED):
+    if not subject.spec.get("nodeSelector") and not affinity.get(queries.REQUIRED):
         return
     if not field_versions.stores(_FIELD, project.target.minor):
         return
@@ -143,9 +132,7 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
         if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
             continue
         if constraint not in known or any(not item.chosen for item in known[constraint].counted_domains):
-            is_certain = (
-                constraint in known or pod_requirements.node_values(subject, constraint.topology_key) is not None
-            )
+            is_certain = constraint in known or queries.node_values(subject, constraint.topology_key) is not None
             route = subject.route(constraint, _FIELD)
             yield RuleFinding(
                 (_CERTAIN if is_certain else _POSSIBLE).format(
@@ -153,8 +140,7 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
                     domains=domain(constraint.topology_key, plural=True).capitalize(),
                     pods=count_noun(constraint.max_skew, "pod"),
                 ),
-                subject.place(route),
-                subject.path(route),
+                route,
                 "remove nodeAffinityPolicy: the default is Honor",
                 severity=None if is_certain else Severity.WARNING,
                 fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
@@ -192,13 +178,12 @@ def host_port_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     pods = project.replicas(subject).maximum
     if not subject.constraints or subject.workload.kind == "DaemonSet" or pods is None or pods < 2:
         return
-    route = next(pod_requirements.host_ports(subject), None)
+    route = next(queries.host_ports(subject), None)
     if route is not None:
         yield RuleFinding(
             f"pods beyond the number of nodes stay Pending: each node can give this port to only one of the {pods} "
             "pods",
-            subject.place(route),
-            subject.path(route),
+            route,
             "use a Service or a DaemonSet",
         )
 
@@ -229,11 +214,9 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
         return
     for constraint in strict:
         if not _is_capped(subject, constraint, project):
-            route = subject.route(constraint, "maxSkew")
             yield RuleFinding(
                 "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "maxSkew"),
                 "use required pod anti-affinity, or set minDomains to the number of pods",
                 (Label(promise, "promises one pod per node"),),
             )
@@ -241,8 +224,8 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
 
 def _is_one_per_node(subject: Subject) -> bool:
     """Return whether something else keeps a second pod away."""
-    is_apart = any(term.topology_key == HOSTNAME for term in pod_requirements.own_terms(subject, "podAntiAffinity"))
-    return is_apart or subject.workload.kind == "DaemonSet" or any(pod_requirements.host_ports(subject))
+    is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject, "podAntiAffinity"))
+    return is_apart or subject.workload.kind == "DaemonSet" or any(queries.host_ports(subject))
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
@@ -271,7 +254,7 @@ def _promises(subject: Subject) -> Iterator[Place]:
 def _extent(subject: Subject) -> tuple[int, int]:
     """Return where the text of the object begins and ends: an item of a List, or a document."""
     manifest = subject.manifest
-    text, span = manifest.document.source.text, manifest.place(())
+    text, span = manifest.document.source.text, manifest.place(()).span
     if manifest.route:
         return span.start, span.end
     end = text.find(_BOUNDARY, span.end)
@@ -299,27 +282,25 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
     terms = {
         term.topology_key: term
         for term in reversed(list(_between_revisions(subject)))
-        if not misspelt_keys.is_absent(term.topology_key, project)
+        if not topology_keys.is_absent(term.topology_key, project)
     }
     rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
     if rollout is not None and not rollout.stuck:
         return
-    for key in _wider_keys(terms)[:1]:
-        route = (*terms[key].route, "topologyKey")
+    for key in sorted(terms, key=lambda key: key == HOSTNAME)[:1]:  # the hostname only if there is no other
+        # One pod may be unavailable: the change is at the deepest field that is written.
+        route: Route = (*_ROLLING, "maxUnavailable")
+        value: Any = 1
+        while len(route) > 2 and not isinstance(value_at(subject.manifest.plain, route[:-1]), dict):
+            route, value = route[:-1], {str(route[-1]): value}
         yield RuleFinding(
             _message(key, replicas) if rollout is None else _simulated(rollout),
-            subject.place(route),
-            subject.path(route),
+            (*terms[key].route, "topologyKey"),
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
             tuple(_written(subject)),
             Severity.INFO if key == HOSTNAME and rollout is None else None,
-            Fix("let one old pod stop before its successor is ready", (_one_unavailable(subject),)),
+            Fix("let one old pod stop before its successor is ready", (Put(route, value),)),
         )
-
-
-def _wider_keys(terms: Iterable[str]) -> list[str]:
-    """Return the topology keys other than the hostname; all of them if there is no other."""
-    return [key for key in terms if key != HOSTNAME] or list(terms)
 
 
 def _message(key: str, replicas: ReplicaRange) -> str:
@@ -367,7 +348,7 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
 
 def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
     """Yield the required terms by which pods of one revision repel those of another."""
-    for term in pod_requirements.own_terms(subject, "podAntiAffinity"):
+    for term in queries.own_terms(subject, "podAntiAffinity"):
         if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
             yield term
 
@@ -376,22 +357,6 @@ def _written(subject: Subject) -> Iterator[Label]:
     route = (*_ROLLING, "maxUnavailable")
     if subject.node(route) is not None:
         yield Label(subject.place(route), "no old pod may stop first")
-
-
-def _one_unavailable(subject: Subject) -> Put:
-    """Return the change that allows one pod to be unavailable, at the deepest field that is written."""
-    route: Route = (*_ROLLING, "maxUnavailable")
-    value: Any = 1
-    while len(route) > 2 and not isinstance(_plain_at(subject, route[:-1]), dict):
-        route, value = route[:-1], {str(route[-1]): value}
-    return Put(route, value)
-
-
-def _plain_at(subject: Subject, route: Route) -> Any:
-    found: Any = subject.manifest.plain
-    for step in route:
-        found = fields(found).get(str(step))
-    return found
 
 
 @workload_rule(
@@ -416,8 +381,7 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
         yield RuleFinding(
             "all pods may go to the preferred nodes: node affinity scores as much as all ScheduleAnyway constraints "
             "together",
-            subject.place((*route, "preference"), key=True),
-            subject.path(route),
+            route,
             "use DoNotSchedule for the constraint that matters, or remove the preference",
             (
                 Label(
@@ -427,6 +391,8 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
                     else "all constraints are ScheduleAnyway",
                 ),
             ),
+            key=True,
+            at=(*route, "preference"),
         )
         return
 
@@ -441,16 +407,14 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
 )
 def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
-    bound = pod_requirements.narrowest(subject, project)
+    bound = queries.narrowest(subject, project)
     became = outcome(subject, project) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
-        route = pod_requirements.route_of(subject, bound)
         left = became.pods - bound.room
         yield RuleFinding(
             f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity "
             f"allows one pod {in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} "
             "can take one",
-            subject.place(route),
-            subject.path(route),
+            queries.route_of(subject, bound),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",
         )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import pod_requirements
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome, unreachable_domains
+from kubectl_spread.lint import queries
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import hard_constraint_facts, outcome, unreachable_domains
 from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, object_rule, UNSAFE, workload_rule
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.constraints.constraint import IGNORE
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -37,18 +36,16 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
     for constraint in subject.hard:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
-        values = pod_requirements.node_values(subject, constraint.topology_key)
+        values = queries.node_values(subject, constraint.topology_key)
         pods = project.likely_group_size(subject, constraint)
         is_pinned = constraint.node_affinity_policy != IGNORE and values is not None and len(values) < 2
         if is_pinned or (pods is not None and pods <= constraint.max_skew):
             continue
-        route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
             f"value can have over {count_noun(constraint.max_skew, 'pod')} more than the emptiest one, so the pods are "
             "split evenly",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             "use ScheduleAnyway, or spread over a label with as many values as the share needs",
         )
 
@@ -73,8 +70,7 @@ def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[Rule
         yield RuleFinding(
             f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
             f"{count_noun(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
-            Place(manifest.document.source, manifest.place(("spec", field))),
-            f"spec.{field}",
+            ("spec", field),
             f"set {field}: {most.min_domains}",
             (
                 Label(
@@ -112,17 +108,13 @@ def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterato
             yield RuleFinding(
                 f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
                 "to make the autoscaler add another",
-                subject.place((*route, "topologyKey")),
-                subject.path(route),
+                route,
                 f"add minDomains: {_ZONES}"
                 if is_zone
                 else "add minDomains with the number of nodes that there should be",
-                fix=_fix(subject, constraint) if is_zone else None,
+                fix=Fix(f"add minDomains: {_ZONES}", (Put((*route, "minDomains"), _ZONES),)) if is_zone else None,
+                at=(*route, "topologyKey"),
             )
-
-
-def _fix(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
-    return Fix(f"add minDomains: {_ZONES}", (Put(subject.route(constraint, "minDomains"), _ZONES),))
 
 
 _SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
@@ -146,22 +138,17 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or key in known or key.startswith(_OWN) or _is_reported(key):
+        if not key or key in known or key.startswith(_OWN):
             continue
-        route = subject.route(constraint, "topologyKey")
+        if intended_key(key) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}":
+            continue  # SPR302, SPR602
         yield RuleFinding(
             f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and "
             f"{_where(len(pools))}",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
             severity=None if pools else Severity.INFO,
         )
-
-
-def _is_reported(key: str) -> bool:
-    """Return whether SPR302 or SPR602 reports a key."""
-    return bool(intended_key(key)) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}"
 
 
 def _where(pools: int) -> str:
@@ -174,12 +161,8 @@ def _keys(pool: Manifest) -> set[str]:
     """Return the labels that the nodes of a pool can have."""
     template = fields(fields(pool.plain.get("spec")).get("template"))
     requirements = fields(template.get("spec")).get("requirements")
-    named = {str(item.get("key")) for item in _items(requirements)}
+    named = {str(item.get("key")) for _, item in numbered_mappings(requirements)}
     return named | set(fields(fields(template.get("metadata")).get("labels")))
-
-
-def _items(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 @workload_rule(
@@ -196,13 +179,11 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
     if subject.workload.kind == "DaemonSet" or not subject.soft or (most is not None and most < 2):
         return
     first, *rest = subject.soft
-    route = subject.route(first, "whenUnsatisfiable")
     others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
     yield RuleFinding(
         "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
         "like DoNotSchedule",
-        subject.place(route),
-        subject.path(route),
+        subject.route(first, "whenUnsatisfiable"),
         "raise maxSkew, or set Karpenter's preference policy to Ignore",
         tuple(Label(place, "also here") for place in others),
     )
@@ -226,14 +207,12 @@ def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator
         return
     for constraint in subject.hard:
         if constraint.topology_key == ZONE and constraint.max_skew == 1:
-            route = subject.route(constraint, "maxSkew")
             pods = "the pods" if most is None else f"{most} pods"
             yield RuleFinding(
                 f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
                 "1 "
                 "allows a zone only one pod more than the emptiest zone",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "maxSkew"),
                 "use ScheduleAnyway for the zone, or raise maxSkew",
             )
 
@@ -267,7 +246,7 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
 def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> RuleFinding:
     first, *rest = routes
     related = tuple(Label(subject.place(route), "also here") for route in rest)
-    return RuleFinding(message, subject.place(first), subject.path(first), hint, related)
+    return RuleFinding(message, first, hint, related)
 
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
@@ -293,14 +272,13 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not then.is_spread_conflict:
         return
-    route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"only {then.placed} of {count_noun(most, 'pod')} find a node if {replicas.autoscaler.kind} "
         f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of "
         f"{join_with_and(then.conflict)}",
-        subject.place(route, key=True),
-        subject.path(route),
+        (*subject.spec_route, FIELD),
         "make room in the domain that is full, raise maxSkew, or lower the maximum",
+        key=True,
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kubectl_spread.lint.finding import Fix, Place, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.pod_requirements import host_ports, node_values, PREFERRED, REQUIRED
+from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import host_ports, node_values, PREFERRED, REQUIRED
 from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import spread_args
@@ -20,13 +20,12 @@ from kubectl_spread.objects.constraints.constraint import (
 )
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.edit import Append, Drop, Put
-from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import did_you_mean
 
 Plain = dict[str, Any]
@@ -54,8 +53,8 @@ def decoding_findings(manifest: Manifest) -> Iterator[RuleFinding]:
     for args in _args(manifest):
         for problem in _problems(manifest, args):
             message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
-            at = LocatedError((*args.here.route, *problem.route), message)
-            yield finding_of(manifest, at, hint=_hint(problem), key=problem.kind is decode.ProblemKind.UNKNOWN)
+            is_key = problem.kind is decode.ProblemKind.UNKNOWN
+            yield RuleFinding(message, (*args.here.route, *problem.route), _hint(problem), key=is_key)
 
 
 def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[LocatedError]:
@@ -64,22 +63,12 @@ def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[Loc
         yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
-def finding_of(manifest: Manifest, problem: LocatedError, *, hint: str = "", key: bool = False) -> RuleFinding:
-    """Return an error as a finding."""
-    return RuleFinding(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
-
-
-def place(manifest: Manifest, route: Route, *, key: bool = False) -> Place:
-    """Return the place of a route."""
-    return Place(manifest.document.source, manifest.place(route, key=key))
-
-
 def _args(manifest: Manifest) -> Iterator[Args]:
     group, _, version = manifest.api_version.partition("/")
     if group != _GROUP:
         return
-    for index, profile in _mappings(manifest.plain.get("profiles")):
-        for at, item in _mappings(profile.get("pluginConfig")):
+    for index, profile in numbered_mappings(manifest.plain.get("profiles")):
+        for at, item in numbered_mappings(profile.get("pluginConfig")):
             args = item.get("args")
             if item.get("name") == names.POD_TOPOLOGY_SPREAD and isinstance(args, dict):
                 if version == "v1alpha2" and args.get("defaultConstraints"):
@@ -100,13 +89,6 @@ def _hint(problem: decode.Problem) -> str:
     return did_you_mean(problem.route[-1], known)
 
 
-def _mappings(value: Any) -> Iterator[tuple[int, Plain]]:
-    """Yield the mappings in a list, with their positions; nothing else of this file is validated."""
-    for index, item in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(item, dict):
-            yield index, item
-
-
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _DEFAULTS_SINCE = 20
 
@@ -124,11 +106,9 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
         return
     minor = project.target.minor
     if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):
-        route = (*subject.spec_route, FIELD)
         yield RuleFinding(
             "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
-            subject.place(route),
-            subject.path(route),
+            (*subject.spec_route, FIELD),
             "remove the list; only a constraint replaces the defaults",
         )
 
@@ -162,15 +142,20 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     route = (*subject.spec_route, FIELD)
     is_node = missing == HOSTNAME
     what = "pods of one zone may share a node" if is_node else "all pods may end up in one zone"
+    written = mappings(subject.spec.get(FIELD))[own[0].position]
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": missing,
+        "whenUnsatisfiable": SCHEDULE_ANYWAY,
+        **{name: written[name] for name in ("labelSelector", "matchLabelKeys") if written.get(name)},
+    }
     yield RuleFinding(
         f"{what}: with these constraints the scheduler no longer spreads over {'nodes' if is_node else 'zones'} by "
         "default",
-        subject.place(route, key=True),
-        subject.path(route),
+        route,
         f"add a {SCHEDULE_ANYWAY} constraint over {missing}",
-        fix=Fix(
-            f"add a {SCHEDULE_ANYWAY} constraint over `{missing}`", (Append(route, _soft(subject, own[0], missing)),)
-        ),
+        fix=Fix(f"add a {SCHEDULE_ANYWAY} constraint over `{missing}`", (Append(route, constraint),)),
+        key=True,
     )
 
 
@@ -217,17 +202,6 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
     return values is not None and len(values) < 2
 
 
-def _soft(subject: Subject, like: TopologySpreadConstraint, key: str) -> dict[str, Any]:
-    """Return a soft constraint over a key that counts what another counts."""
-    written = mappings(subject.spec.get(FIELD))[like.position]
-    return {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": SCHEDULE_ANYWAY,
-        **{name: written[name] for name in ("labelSelector", "matchLabelKeys") if written.get(name)},
-    }
-
-
 @workload_rule(
     "SPR604", "redundant-default", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE
 )
@@ -238,10 +212,10 @@ def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFindin
             route = subject.route(constraint, name)
             yield RuleFinding(
                 f"`{name}: {_value(constraint, name)}` is the default",
-                subject.place(route, key=True),
-                subject.path(route),
+                route,
                 f"remove {name}",
                 fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
+                key=True,
             )
 
 
@@ -267,7 +241,7 @@ def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleF
     """Find selectors of default constraints."""
     for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
         fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
-        yield finding_of(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)
+        yield RuleFinding(error.message, error.route, "remove labelSelector", fix=fix, key=True)
 
 
 @object_rule(
@@ -281,7 +255,7 @@ def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[Ru
     """Find lists that System forbids."""
     for error in errors(manifest, spread_args.SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS):
         fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))
-        yield finding_of(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
+        yield RuleFinding(error.message, error.route, "write defaultingType: List", fix=fix)
 
 
 @object_rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
@@ -296,8 +270,7 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
                 yield RuleFinding(
                     "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node "
                     "for them: it does not know this default",
-                    place(manifest, route),
-                    decode.path_text(route),
+                    route,
                     "use ScheduleAnyway",
                 )
 
@@ -308,8 +281,7 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
     yield from decoding_findings(manifest)
     for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
         is_item = isinstance(error.route[-1], int)  # the later of two
-        at = error._replace(route=(*error.route, "topologyKey")) if is_item else error
-        yield finding_of(manifest, at)
+        yield RuleFinding(error.message, (*error.route, "topologyKey") if is_item else error.route)
 
 
 @workload_rule(
@@ -327,14 +299,13 @@ def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]
     defaults = project.facts.configured_defaults(subject.workload) or ()
     lost = [item for item in defaults if item.topology_key not in own]
     if lost:
-        route = (*subject.spec_route, FIELD)
         listed = ", ".join(
             f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
         )
         yield RuleFinding(
             f"the pods are no longer spread by these defaults of the scheduler, because they have constraints of their "
             f"own: {listed}",
-            subject.place(route, key=True),
-            subject.path(route),
+            (*subject.spec_route, FIELD),
             "add a constraint over the key, if the pods should be spread over it",
+            key=True,
         )

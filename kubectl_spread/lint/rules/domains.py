@@ -7,23 +7,22 @@ from collections.abc import Iterator
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.lint import fix_builders, queries
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import pod_requirements
-from kubectl_spread.lint.queries.on_cluster import (
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import (
     constraint_facts,
     hard_constraint_facts,
+    has_one_domain,
     lacks_nowhere,
     outcome,
+    shadowed_constraints,
+    surge,
     Unreachable,
     unreachable_domains,
     with_fewest_replicas,
     with_field,
 )
-from kubectl_spread.lint.queries.pod_requirements import has_one_domain
-from kubectl_spread.lint.queries.rollout import surge
-from kubectl_spread.lint.queries.shadowed import shadowed_constraints
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
@@ -62,7 +61,7 @@ def _has_single_cause(subject: Subject, project: Project, *, pods: int) -> bool:
     hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
     if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
         return True
-    bound = pod_requirements.narrowest(subject, project)
+    bound = queries.narrowest(subject, project)
     return bound is not None and bound.room < pods
 
 
@@ -80,12 +79,10 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
         if constraint.max_skew < pods or not selector.matches(subject.labels):
             continue
         if project.matching(selector, subject.workload.namespace) == [subject]:
-            route = subject.route(constraint, "maxSkew")
             yield RuleFinding(
                 f"all pods may end up {in_one_domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
                 f"refuses a node, as there are at most {pods} pods",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "maxSkew"),
                 f"write 1, which spreads most evenly; any value below {pods} has an effect",
             )
 
@@ -102,33 +99,27 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
     if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
     for constraint in subject.constraints:
-        values = pod_requirements.node_values(subject, constraint.topology_key)
+        values = queries.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
             continue
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
         (value,) = values
         effect = _effect(subject, constraint, project)
-        route = subject.route(constraint, "topologyKey")
+        # It is an error where pods stay Pending in every cluster.
+        least = project.replicas(subject).minimum
+        is_too_many = least is not None and least > constraint.max_skew and queries.stays_pending(subject)
         yield RuleFinding(
             f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             "allow more values, or remove the constraint",
             (Label(subject.place(_cause(subject, constraint), key=True), "allows only one value"),),
-            severity=_severity(subject, constraint, project),
+            severity=Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None,
         )
 
 
-def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
-    """Return an error where pods stay Pending in every cluster."""
-    least = project.replicas(subject).minimum
-    is_too_many = least is not None and least > constraint.max_skew and pod_requirements.stays_pending(subject)
-    return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
-
-
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    return constraint.is_hard and bool(pod_requirements.allowed_values(subject, constraint, project))
+    return constraint.is_hard and bool(queries.allowed_values(subject, constraint, project))
 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
@@ -142,7 +133,7 @@ def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
     selected = (*subject.spec_route, "nodeSelector", constraint.topology_key)
     if subject.node(selected) is not None:
         return selected
-    return (*subject.spec_route, "affinity", "nodeAffinity", pod_requirements.REQUIRED)
+    return (*subject.spec_route, "affinity", "nodeAffinity", queries.REQUIRED)
 
 
 @workload_rule(
@@ -155,12 +146,10 @@ def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
 def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints that a hard one with maxSkew 1 says already."""
     for soft, hard in shadowed_constraints(subject, project):
-        route = subject.route(soft, "whenUnsatisfiable")
         yield RuleFinding(
             f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
             "leaves only domains with equally many pods",
-            subject.place(route),
-            subject.path(route),
+            subject.route(soft, "whenUnsatisfiable"),
             "remove it, or give the other constraint a larger maxSkew",
             (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
         )
@@ -188,8 +177,7 @@ def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFi
             is_zone = constraint.topology_key == ZONE
             yield RuleFinding(
                 (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod")),
-                subject.place(route),
-                subject.path(route),
+                route,
                 f"add {_FIELD}: {HONOR}",
                 severity=Severity.INFO if is_zone or not subject.has_pod else None,
                 fix=Fix("leave out nodes whose taints the pod does not tolerate", (Put(route, HONOR),)),
@@ -218,7 +206,7 @@ def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: P
 def _is_never_kept_off(subject: Subject) -> bool:
     """Return whether no taint keeps the pods away from a node."""
     is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
-    return is_tied or pod_requirements.tolerates_all(subject)
+    return is_tied or queries.tolerates_all(subject)
 
 
 def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
@@ -230,11 +218,9 @@ def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConst
         return constraint.label_selector is not None or not subject.is_final  # else SPR201
     if not subject.is_in_its_group(constraint):
         return False
-    if pod_requirements.has_one_domain(subject, constraint):
+    if queries.has_one_domain(subject, constraint):
         return False  # it is its own minimum
-    if pod_requirements.keeps_apart(subject, constraint) or (
-        key == HOSTNAME and any(pod_requirements.host_ports(subject))
-    ):
+    if queries.keeps_apart(subject, constraint) or (key == HOSTNAME and any(queries.host_ports(subject))):
         return False  # a domain with one of the pods is refused anyway, and any other has room
     pods = project.likely_group_size(subject, constraint)
     return pods is None or constraint.max_skew < pods
@@ -258,13 +244,11 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
     if len(pair) < 2 or not all(_counts_too_many_for_both(subject, constraint, project) for constraint in pair):
         return
     if find_conflict(subject, project) is None:
-        route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(
             "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew "
             "1, which cannot be satisfied together if zones have different numbers of nodes",
-            subject.place(route),
-            subject.path(route),
+            subject.route(by_key[HOSTNAME], "whenUnsatisfiable"),
             "use ScheduleAnyway for this one",
             (Label(other, "the zone's constraint"),),
             fix=fix_builders.soften(subject, by_key[HOSTNAME]),
@@ -289,32 +273,24 @@ def _counts_too_many_for_both(subject: Subject, constraint: TopologySpreadConstr
 def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find counted domains out of reach, and whether honouring taints would help."""
     for fault in unreachable_domains(subject, project):
-        route = subject.route(fault.constraint, "topologyKey")
         helps = _honor_helps(subject, project, fault=fault)
+        constraint, account, domains, _ = fault
+        reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
+        why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
+        key = constraint.topology_key
+        is_one = len(domains) == 1
+        counts, its_count, it = ("counts", "its count", "it") if is_one else ("count", "the lowest count", "them")
+        nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
+        where = named_domains(key, [item.value for item in domains])
         yield RuleFinding(
-            _unreachable_message(fault),
-            subject.place(route),
-            subject.path(route),
+            f"pods stay Pending once every other {domain(key)} has {count_noun(account.most_in_a_domain, 'pod')}. "
+            f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
+            f"{account.minimum}, and maxSkew {account.max_skew} limits the others",
+            subject.route(fault.constraint, "topologyKey"),
             _unreachable_hint(fault.domains, helps=helps),
             severity=fault.severity,
             fix=_honored(subject, fault.constraint) if helps else None,
         )
-
-
-def _unreachable_message(fault: Unreachable) -> str:
-    constraint, account, domains, _ = fault
-    reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
-    why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
-    key = constraint.topology_key
-    is_one = len(domains) == 1
-    counts, its_count, it = ("counts", "its count", "it") if is_one else ("count", "the lowest count", "them")
-    nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
-    where = named_domains(key, [item.value for item in domains])
-    return (
-        f"pods stay Pending once every other {domain(key)} has {count_noun(account.most_in_a_domain, 'pod')}. "
-        f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
-        f"{account.minimum}, and maxSkew {account.max_skew} limits the others"
-    )
 
 
 def _unreachable_hint(domains: list[DomainFacts], *, helps: bool) -> str:
@@ -366,11 +342,9 @@ def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleF
             continue  # SPR207 says the latter
         number, key = len(account.domains), constraint.topology_key
         alone = f"the only {domain(key)}" if number == 1 else f"the only one of {domains(number, key)} that counts"
-        route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             f"all pods may go to `{only.value}`: it is {alone}, so the constraint refuses nothing",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             "write minDomains: 2, so that pods beyond maxSkew wait for a second one",
         )
 
@@ -389,12 +363,10 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     became, hard = found.outcome, subject.hard
     helping = [subject.constraints[position] for position in found.best.helping]
     blamed = helping[-1] if helping else hard[-1]
-    route = subject.route(blamed, "topologyKey")
     others = [item for item in hard if item is not blamed]
     yield RuleFinding(
         _unsatisfiable_message(became.pods, found.best.most, conflict=became.conflict),
-        subject.place(route),
-        subject.path(route),
+        subject.route(blamed, "topologyKey"),
         _unsatisfiable_hint(helping),
         tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
     )
@@ -416,3 +388,84 @@ def _unsatisfiable_hint(helping: list[TopologySpreadConstraint]) -> str:
     if keys:
         return f"use ScheduleAnyway for {' or '.join(keys)}: then all pods find a node"
     return "use ScheduleAnyway for every constraint: then all pods find a node"
+
+
+@workload_rule(
+    "SPR303",
+    "min-domains-above-replicas",
+    "`minDomains` is more than the number of pods",
+    Severity.INFO,
+    needs=("minDomains",),
+)
+def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints whose minimum is 0 in every cluster."""
+    replicas = project.replicas(subject).maximum
+    if replicas is None or replicas < 2 or not field_versions.stores("minDomains", project.target.minor):
+        return
+    for constraint in subject.hard:
+        group = project.group_size(subject, constraint)
+        if group is None or constraint.min_domains is None or not subject.is_in_its_group(constraint):
+            continue
+        pods = group + surge(subject, constraint, replicas)
+        if constraint.min_domains > pods:
+            route, key = subject.route(constraint, "minDomains"), constraint.topology_key
+            yield RuleFinding(
+                f"each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in every cluster: "
+                f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
+                "always counts as 0",
+                route,
+                f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",
+            )
+
+
+@workload_rule(
+    "SPR312", "min-domains-out-of-reach", "node affinity allows fewer domains than `minDomains`", needs=("minDomains",)
+)
+def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that wait for a domain which no node may be in."""
+    for constraint in subject.hard:
+        values = queries.allowed_values(subject, constraint, project)
+        if not values or len(values) < 2:
+            continue
+        replicas = project.replicas(subject)
+        least, most = replicas.minimum, replicas.maximum
+        room = len(values) * constraint.max_skew
+        if most is not None and most + surge(subject, constraint, most) <= room:
+            continue
+        yield RuleFinding(
+            f"at most {count_noun(room, 'pod')} can run in any cluster, and further pods stay Pending. Node affinity "
+            f"allows {len(values)} values of `{constraint.topology_key}`, fewer than minDomains "
+            f"{constraint.min_domains}, so each takes at most {count_noun(constraint.max_skew, 'pod')}",
+            subject.route(constraint, "minDomains"),
+            f"write minDomains: {len(values)}, or allow more values",
+            severity=None
+            if least is not None and least > room and queries.stays_pending(subject)
+            else Severity.WARNING,
+        )
+
+
+@workload_rule(
+    "SPR904",
+    "too-few-domains",
+    "there are fewer domains than `minDomains`, and too few for the replicas",
+    needs=("minDomains",),
+    needs_facts=True,
+)
+def too_few_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that wait for a domain which the cluster does not have."""
+    for constraint, account in hard_constraint_facts(subject, project):
+        number, key = len(account.counted_domains), constraint.topology_key
+        if not account.is_below_min_domains or not number or queries.allowed_values(subject, constraint, project):
+            continue
+        became = outcome(subject, project)
+        if became is None or not became.falls_short or became.pods <= account.room:
+            continue
+        left = became.pods - account.room
+        there_are = "is" if number == 1 else "are"
+        yield RuleFinding(
+            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending: there {there_are} "
+            f"{domains(number, key)}, fewer than minDomains {account.min_domains}, so each takes at most "
+            f"{count_noun(account.max_skew, 'pod')}",
+            subject.route(constraint, "minDomains"),
+            f"add nodes in another {domain(key)}, or write minDomains: {number}",
+        )

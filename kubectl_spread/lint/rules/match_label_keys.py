@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.rollout import replaces_in_place, surge_text
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import replaces_in_place, surge_text
 from kubectl_spread.lint.rule import EITHER, SAFE, UNSAFE, workload_rule
 from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
@@ -16,6 +16,7 @@ from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import key_errors
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS, ROLLOUT_HASH
 from kubectl_spread.text.edit import Append, Change, Put
+from kubectl_spread.text.wording import nearest
 
 
 @workload_rule(
@@ -30,11 +31,9 @@ def per_pod_match_key(subject: Subject, project: Project) -> Iterator[RuleFindin
     for constraint in subject.constraints:
         for index, key in enumerate(constraint.match_label_keys):
             if key in PER_POD_LABELS and key in subject.labels:
-                route = subject.route(constraint, "matchLabelKeys", index)
                 yield RuleFinding(
                     f"the constraint has no effect: every pod has its own `{key}`, so each pod counts only itself",
-                    subject.place(route),
-                    subject.path(route),
+                    subject.route(constraint, "matchLabelKeys", index),
                     "remove the key",
                     fix=Fix(
                         f"remove `{key}` from matchLabelKeys",
@@ -65,12 +64,11 @@ def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding
         for index, key in enumerate(constraint.match_label_keys):
             if key_errors(key):
                 continue  # refused for that: SPR111
-            if key not in subject.labels and not _is_of_another_controller(subject, key):
-                route = subject.route(constraint, "matchLabelKeys", index)
+            # SPR403 reports this key of a Rollout.
+            if key not in subject.labels and not (subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH):
                 yield RuleFinding(
                     f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
-                    subject.place(route),
-                    subject.path(route),
+                    subject.route(constraint, "matchLabelKeys", index),
                     _hint(key),
                     fix=_fix(subject, constraint, index),
                 )
@@ -86,22 +84,15 @@ def _hint(key: str) -> str:
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
     """Write the intended label, which changes the counted pods; otherwise remove the key, which has no effect."""
-    import difflib  # 3 ms
-
     key = constraint.match_label_keys[index]
     labels = subject.labels.keys() - {*constraint.selected_keys, *constraint.match_label_keys} - {*PER_POD_LABELS}
     labels -= {subject.revision_label} if replaces_in_place(subject) else set()  # SPR404
-    near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
+    near = nearest(key, sorted(labels), cutoff=_NEAR)
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
-        return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
+        return Fix(f"write `{near}`", (Put(route, near),))
     removal = fix_builders.without_match_key(subject, constraint, key)
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
-
-
-def _is_of_another_controller(subject: Subject, key: str) -> bool:
-    """Return whether SPR403 reports the key."""
-    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH
 
 
 @workload_rule(
@@ -121,34 +112,28 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
     surge = surge_text(subject)
     if not surge or project.replicas(subject).likely in (0, 1):
         return
+    # SPR403 reports a Rollout's constraint with the key of a Deployment.
     blind = [
         constraint
         for constraint in subject.hard
         if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
         and subject.is_in_its_group(constraint)
-        and not _is_misnamed(subject, constraint)
+        and not (
+            subject.workload.kind == "Rollout"
+            and POD_TEMPLATE_HASH in constraint.match_label_keys
+            and POD_TEMPLATE_HASH not in subject.labels
+        )
     ]
     if blind:
         first, *rest = blind
-        route = subject.route(first, "matchLabelKeys")
         yield RuleFinding(
             "during a rolling update the old pods are counted too, so the new pods can end up unevenly spread "
             f"({surge})",
-            subject.place(route),
-            subject.path(route),
+            subject.route(first, "matchLabelKeys"),
             f"add matchLabelKeys: [{subject.revision_label}]",
             tuple(Label(subject.place(subject.route(item)), "also here") for item in rest),
             fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
         )
-
-
-def _is_misnamed(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Return whether a Rollout's constraint has the key of a Deployment, which SPR403 reports."""
-    return (
-        subject.workload.kind == "Rollout"
-        and POD_TEMPLATE_HASH in constraint.match_label_keys
-        and POD_TEMPLATE_HASH not in subject.labels
-    )
 
 
 def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:
@@ -181,8 +166,7 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
             f"pods of all revisions count together: a Rollout's pods have no label `{POD_TEMPLATE_HASH}`, so the key "
             "has no "
             "effect",
-            subject.place(route),
-            subject.path(route),
+            route,
             f"write {ROLLOUT_HASH}",
             fix=Fix(f"tell revisions apart by `{ROLLOUT_HASH}`", (change,), is_safe=True),
         )
@@ -207,12 +191,10 @@ def revision_key_on_statefulset(subject: Subject, project: Project) -> Iterator[
     for constraint in subject.constraints:
         if constraint.label_selector is None or key not in constraint.match_label_keys:
             continue
-        route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
         yield RuleFinding(
             f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
             "with this key new pods do not count old ones",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key)),
             f"remove {key}",
             fix=Fix("count the pods of all revisions", (fix_builders.without_match_key(subject, constraint, key),)),
         )

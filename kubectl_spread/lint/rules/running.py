@@ -7,8 +7,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, PodsPerDomain
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.on_cluster import constraint_facts, hard_constraint_facts, with_fewest_replicas
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import constraint_facts, hard_constraint_facts, with_fewest_replicas
 from kubectl_spread.lint.rule import workload_rule
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.wording import has_or_have, list_names
@@ -31,12 +31,10 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
             if live.minimum_in
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
-        route = subject.route(constraint, "maxSkew")
         yield RuleFinding(
             f"the running pods are unevenly spread: `{live.fullest}` has {live.most}, and {against}. That is a skew of "
             f"{live.skew}, and maxSkew is {account.max_skew}",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "maxSkew"),
             _hint(subject, project, constraint=constraint, most_apart=account.max_skew),
         )
 
@@ -72,11 +70,9 @@ def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding
         spread = project.facts.place(workload, constraint)
         message = None if spread is None else _message(spread, account, replicas=workload.replicas or 1)
         if message is not None:
-            route = subject.route(constraint, "whenUnsatisfiable")
             yield RuleFinding(
                 message,
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "whenUnsatisfiable"),
                 "remove what outweighs it, or use DoNotSchedule",
             )
 
@@ -127,13 +123,11 @@ def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]
             continue
         if now.skew > account.max_skew or then.skew <= account.max_skew:
             continue
-        route = subject.route(constraint, "maxSkew")
         yield RuleFinding(
             f"after scaling down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has "
             f"{then.most}, and {list_names(then.minimum_in)} {has_or_have(then.minimum_in)} {then.minimum}. That is a "
             f"skew of {then.skew}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by "
             "constraint",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "maxSkew"),
             "also spread over nodes, or restart the workload after scaling down",
         )

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.facts import ConstraintFacts, ForeignPods
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
-from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.placeholder import has_placeholder
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import (
     EITHER,
     UNSAFE,
@@ -45,11 +45,9 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
             and not constraint.match_label_keys
             and not _has_misspelt_field(subject, constraint)
         ):
-            route = subject.route(constraint, "labelSelector")
             yield RuleFinding(
                 "the pods are not spread: labelSelector is missing, so the constraint counts no pods",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 fix=fix_builders.own_selector(subject, constraint, is_safe=not constraint.is_hard),
             )
@@ -66,12 +64,10 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints whose effective selector has no requirement."""
     for constraint in subject.constraints:
         if subject.selector(constraint).is_empty and not _has_misspelt_requirement(subject, constraint):
-            route = subject.route(constraint, "labelSelector")
             yield RuleFinding(
                 "the pods are not spread: labelSelector is empty, and the scheduler (1.27 to 1.36) counts no pods with "
                 "it",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 fix=fix_builders.own_selector(subject, constraint),
             )
@@ -104,23 +100,20 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
             and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
-            route = subject.route(constraint, "labelSelector")
             labels = (*subject.template_route, "metadata", "labels")
+            # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
                 "the pods are not spread, because the constraint does not select them: "
                 f"{_unmatched_label(subject, missed[0])}",
-                subject.place(route, key=True),
-                subject.path(route),
+                subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
-                severity=Severity.WARNING if _may_come(subject, missed[0]) else None,
+                severity=Severity.WARNING
+                if (missed[0].key not in subject.labels and lacks_selector(subject.workload))
+                else None,
                 fix=fix_builders.own_selector(subject, constraint),
+                key=True,
             )
-
-
-def _may_come(subject: Subject, requirement: LabelRequirement) -> bool:
-    """Return whether kustomize may still add the label, as the workload has no selector."""
-    return requirement.key not in subject.labels and lacks_selector(subject.workload)
 
 
 def _is_of_a_revision(subject: Subject, requirement: LabelRequirement) -> bool:
@@ -162,7 +155,6 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
         if not other_namespaces or (project.facts is not None and project.facts.others(subject.workload, constraint)):
             continue
-        route = subject.route(constraint, "labelSelector")
         pods = ", ".join(
             f"{count_noun(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
         )
@@ -170,9 +162,9 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         yield RuleFinding(
             f"{pods} {is_or_are} not counted, although the selector matches: only pods of namespace "
             f"`{subject.workload.namespace}` count",
-            subject.place(route, key=True),
-            subject.path(route),
+            subject.route(constraint, "labelSelector"),
             _HINT,
+            key=True,
         )
 
 
@@ -192,14 +184,13 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         ]
         if found:
             first = found[0].workload
-            route = subject.route(constraint, "labelSelector")
             yield RuleFinding(
                 f"the pods of {workload_name(first)} are not counted, although the selector matches: they are in "
                 f"namespace `{first.namespace}`, and only pods of namespace `{own}` count",
-                subject.place(route, key=True),
-                subject.path(route),
+                subject.route(constraint, "labelSelector"),
                 _HINT,
                 tuple(Label(item.place(("metadata",), key=True), "in another namespace") for item in found),
+                key=True,
             )
 
 
@@ -230,12 +221,12 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
         key = first.requirement.key
         yield RuleFinding(
             _volatile_message(first.requirement, is_own=is_own),
-            subject.place(first.route, key=True),
-            subject.path(first.route),
+            first.route,
             f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
             tuple(Label(subject.place(item.route, key=True), "also here") for item in rest),
             severity=None if is_own else Severity.ERROR,
             fix=_without_volatile_labels(subject, constraint, volatile, minor=project.target.minor),
+            key=True,
         )
 
 
@@ -318,14 +309,13 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
         names = ", ".join(workload_name(item.workload) for item in others)
         count = group.count_others(subject)
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
-        route = subject.route(constraint, "labelSelector")
         yield RuleFinding(
             f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
-            subject.place(route, key=True),
-            subject.path(route),
+            subject.route(constraint, "labelSelector"),
             _hint(telling[0][1]),
             tuple(Label(other.name_place, "its pods are counted") for other in others),
             fix=_with_own_labels(subject, telling),
+            key=True,
         )
 
 
@@ -407,14 +397,13 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
     for constraint in subject.constraints:
         written = _required(constraint)
         if written and written != own and _is_sound(subject, project, constraint):
-            route = subject.route(constraint, "labelSelector")
             yield RuleFinding(
                 "the constraint may count other pods than the workload has: "
                 f"its selector {_lacking_and_added(written, own)}",
-                subject.place(route, key=True),
-                subject.path(route),
+                subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),
+                key=True,
             )
 
 
@@ -467,13 +456,19 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
         numbers = _numbers(others, account)
         apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
         if apart:
-            route = subject.route(constraint, "labelSelector")
+            names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
+            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+            fullest = max(numbers, key=lambda value: numbers[value])
+            emptiest = min(numbers, key=lambda value: numbers[value])
+            pods = count_noun(numbers.total(), "pod")
             yield RuleFinding(
-                _foreign_pods_message(others, numbers),
-                subject.place(route, key=True),
-                subject.path(route),
+                f"pods of other workloads keep these pods out of `{fullest}`. The constraint also counts {pods} of "
+                f"{names}{more}: "
+                f"`{fullest}` has {numbers[fullest]} of them and `{emptiest}` {numbers[emptiest]}",
+                subject.route(constraint, "labelSelector"),
                 "add a label that only this workload's pods have",
                 severity=None if apart > account.max_skew else Severity.INFO,
+                key=True,
             )
 
 
@@ -483,19 +478,6 @@ def _numbers(others: list[ForeignPods], account: ConstraintFacts) -> Counter[str
     for item in others:
         numbers.update(value for value in item.domains if value in numbers)
     return numbers
-
-
-def _foreign_pods_message(others: list[ForeignPods], numbers: Counter[str]) -> str:
-    names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    fullest = max(numbers, key=lambda value: numbers[value])
-    emptiest = min(numbers, key=lambda value: numbers[value])
-    pods = count_noun(numbers.total(), "pod")
-    return (
-        f"pods of other workloads keep these pods out of `{fullest}`. The constraint also counts {pods} of "
-        f"{names}{more}: "
-        f"`{fullest}` has {numbers[fullest]} of them and `{emptiest}` {numbers[emptiest]}"
-    )
 
 
 @workload_rule(
@@ -513,11 +495,9 @@ def partly_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         found = project.facts.uncounted_pods(subject.workload, constraint)
         if found is None:
             continue
-        route = subject.route(constraint, "labelSelector")
         yield RuleFinding(
             f"new pods are placed as if {count_noun(len(found.pods), 'running pod')} did not exist, because "
             f"{found.sentence}",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "labelSelector"),
             "select labels that all pods of the workload have and keep",
         )

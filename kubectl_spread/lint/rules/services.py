@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.pod_requirements import REQUIRED
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import REQUIRED
 from kubectl_spread.lint.rule import object_rule, UNSAFE, workload_rule
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
@@ -18,7 +18,6 @@ from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
@@ -35,19 +34,10 @@ class SimpleBudget(NamedTuple):
     `pods` is the fewest healthy pods that the workloads have; None if unknown.
     """
 
-    manifest: Manifest
     field: str
     value: Any
     covered: tuple[Subject, ...]
     pods: Optional[int]
-
-    @property
-    def place(self) -> Place:
-        return Place(self.manifest.document.source, self.manifest.place(("spec", self.field)))
-
-    @property
-    def path(self) -> str:
-        return f"spec.{self.field}"
 
     @property
     def resolved_value(self) -> Optional[int]:
@@ -82,7 +72,7 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
         return None
     (name,) = written
     pods = None if _is_everything(spec) else project.fewest_pods(selector, namespace)
-    return SimpleBudget(manifest, name, spec[name], covered.applied_workloads, pods)
+    return SimpleBudget(name, spec[name], covered.applied_workloads, pods)
 
 
 def _selector(manifest: Manifest) -> Optional[Selector]:
@@ -120,7 +110,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item, project) for item in found.covered[:_NAMED])
     yield RuleFinding(
-        f"no pod can be evicted, so kubectl drain never ends: {_reason(found)}", found.place, found.path, hint, related
+        f"no pod can be evicted, so kubectl drain never ends: {_reason(found)}", ("spec", found.field), hint, related
     )
 
 
@@ -139,7 +129,7 @@ def _count(subject: Subject, project: Project) -> Label:
     replicas = project.replicas(subject)
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
-        place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
+        place = replicas.autoscaler.place(("spec", field))
         return Label(
             place, f"{workload_name(subject.workload)} can have as few as {count_noun(replicas.minimum or 0, 'pod')}"
         )
@@ -174,8 +164,7 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
         yield RuleFinding(
             f"draining a zone takes several rounds: it has {share} of {count_noun(found.pods, 'pod')}, and only "
             f"{found.disruptions} can be evicted at a time",
-            found.place,
-            found.path,
+            ("spec", found.field),
             f"write maxUnavailable: {share}, if the other zones can take the load",
             (Label(place, f"the pods are spread over {zones} zones"),),
         )
@@ -203,14 +192,12 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if not services or most is None or most < 2:
         return
     first = services[0]
-    route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"the {most} replicas behind Service `{first.name}` may all run on one node or in one zone: they have neither "
         "constraints nor pod anti-affinity",
-        subject.place(route),
-        subject.path(route),
+        (*subject.spec_route, FIELD),
         "add constraints over zones and nodes",
-        (Label(Place(first.document.source, first.place(("metadata", "name"))), "sends traffic to them"),),
+        (Label(first.place(("metadata", "name")), "sends traffic to them"),),
         fix=_fix(subject),
     )
 
@@ -257,8 +244,7 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
         yield RuleFinding(
             f"a zone may have no endpoint: the Service keeps traffic in its zone, and nothing spreads the pods of "
             f"{workload_name(subject.workload)} over zones",
-            Place(manifest.document.source, manifest.place(route)),
-            path_text(route),
+            route,
             f"add a constraint over {ZONE} to the pods",
             (Label(subject.place(("metadata", "name")), "the Service selects its pods"),),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import (
     workload_rule,
 )
@@ -48,10 +48,10 @@ def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[Rul
     for name, places in unknown_fields(subject, minor):
         yield RuleFinding(
             effect(name, minor, server=f"Kubernetes 1.{minor}"),
-            subject.place(places[0], key=True),
-            subject.path(places[0]),
+            places[0],
             "remove the field, or use this manifest only for newer clusters",
             labels_of_others(subject, places[1:]),
+            key=True,
         )
 
 
@@ -68,11 +68,11 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
     for name, places in unknown_fields(subject, server.minor):
         yield RuleFinding(
             effect(name, server.minor, server=api_server),
-            subject.place(places[0], key=True),
-            subject.path(places[0]),
+            places[0],
             f"remove the field, or upgrade to 1.{FIELD_SINCE[name]}",
             labels_of_others(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
+            key=True,
         )
 
 
@@ -93,7 +93,7 @@ def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         yield RuleFinding(
             f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}"
             f"{'' if found.is_settled else ' while pods move'}: {found.violation}",
-            subject.place(route, key=True),
-            subject.path(route),
+            route,
             "`kubectl spread guarantee` with the same policy shows the events, and with --recommend other constraints",
+            key=True,
         )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.lint import fix_builders, queries, topology_keys
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
-from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
-from kubectl_spread.lint.queries.shadowed import shadowed_constraints
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.rule import (
     EITHER,
     SAFE,
@@ -32,12 +30,10 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
         key = constraint.topology_key
         errors = key_errors(key) if key else []
         if errors and not intended_key(key):
-            route = subject.route(constraint, "topologyKey")
             then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
             yield RuleFinding(
                 f"{then}: no node can have a label `{key}` ({errors[0]})",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "topologyKey"),
                 "write the key of a label that the nodes have",
             )
 
@@ -54,17 +50,15 @@ def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleF
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
     yield from _of_terms(subject, project)
     for constraint in subject.constraints:
-        if misspelt_keys.is_reported(constraint.topology_key, project) and not (
+        if topology_keys.is_reported(constraint.topology_key, project) and not (
             constraint.is_hard and _has_nodes(subject)
         ):
             known = intended_key(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
-            route = subject.route(constraint, "topologyKey")
             then = _REFUSED if constraint.is_hard else "the pods are not spread"
             yield RuleFinding(
                 _unknown_key_message(then, constraint.topology_key),
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "topologyKey"),
                 f"did you mean `{known}`?" if known else _RESERVED,
                 severity=None if is_certain else Severity.WARNING,
                 fix=fix_builders.with_key(subject, constraint, known) if is_certain else None,
@@ -92,31 +86,28 @@ def _has_nodes(subject: Subject) -> bool:
 
 def _of_terms(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find such keys in the terms of pod affinity and anti-affinity."""
-    for term in pod_requirements.terms(subject):
+    for term in queries.terms(subject):
         needs_nodes = term.is_required and not term.repels
-        if not misspelt_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
+        if not topology_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
             continue
         known = intended_key(term.topology_key)
         is_certain = bool(known) and "/" in term.topology_key
+        # Anti-affinity that takes effect may leave pods Pending.
         yield RuleFinding(
             _unknown_key_message(_effect(term), term.topology_key),
-            subject.place(term.route),
-            subject.path(term.route),
+            term.route,
             f"did you mean `{known}`?" if known else _RESERVED,
             severity=None if is_certain else Severity.WARNING,
-            fix=_written(term, known) if is_certain else None,
+            fix=Fix(f"write `{known}`", (Put(term.route, known),), is_safe=not (term.is_required and term.repels))
+            if is_certain
+            else None,
         )
 
 
-def _effect(term: pod_requirements.Term) -> str:
+def _effect(term: queries.Term) -> str:
     if term.is_required:
         return "this term keeps no pods apart" if term.repels else _REFUSED
     return "this term has no effect"
-
-
-def _written(term: pod_requirements.Term, key: str) -> Fix:
-    """Return the intended key. Anti-affinity that takes effect may leave pods Pending."""
-    return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))
 
 
 # By the new label; source: pkg/api/node/util.go, deprecatedNodeLabels (v1.36.2).
@@ -130,11 +121,9 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         now = SUCCESSORS.get(constraint.topology_key)
         if now:
             is_set = now not in (ZONE, REGION)
-            route = subject.route(constraint, "topologyKey")
             yield RuleFinding(
                 _deprecated_key_message(constraint, since=_SINCE.get(now, "1.17"), is_set=is_set),
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "topologyKey"),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
                 fix=fix_builders.with_key(subject, constraint, now),
@@ -153,15 +142,13 @@ def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or misspelt_keys.is_reported(constraint.topology_key, project):
+        if not key or "/" in key or topology_keys.is_reported(constraint.topology_key, project):
             continue
-        route = subject.route(constraint, "topologyKey")
         then = "cannot run on" if constraint.is_hard else "are not spread over"
         yield RuleFinding(
             f"the pods {then} nodes without the label `{key}`: it has no prefix, so neither Kubernetes nor its "
             "providers set it",
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             f"use a prefix of your own: example.com/{key}",
         )
 
@@ -186,13 +173,11 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
         if earlier is constraint or not constraint.topology_key:
             continue
         if earlier.when_unsatisfiable != constraint.when_unsatisfiable:
-            route = subject.route(constraint, "topologyKey")
             yield RuleFinding(
                 f"one of the two constraints over `{constraint.topology_key}` may get lost: kubectl apply, kubectl "
                 "patch and "
                 "kustomize take them for one",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "topologyKey"),
                 "keep one of the two, or use kubectl apply --server-side",
                 (Label(subject.place(subject.route(earlier, "topologyKey")), "the other constraint"),),
             )
@@ -211,14 +196,12 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
         if (
             not constraint.is_hard
             or lacks_nowhere(account)
-            or misspelt_keys.is_reported(constraint.topology_key, project)
+            or topology_keys.is_reported(constraint.topology_key, project)
         ):
             continue
-        route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             _absent_everywhere_message(key, account),
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             _hint(key, account, project),
         )
 
@@ -258,16 +241,14 @@ def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFin
         if (
             not lacking
             or (constraint.is_hard and not lacks_nowhere(account))
-            or misspelt_keys.is_reported(constraint.topology_key, project)
+            or topology_keys.is_reported(constraint.topology_key, project)
         ):
             continue
         reported.update(lacking)
-        route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             _absent_somewhere_message(constraint, account, lacking)
             + (_hidden(known, constraint) if constraint.is_hard else ""),
-            subject.place(route),
-            subject.path(route),
+            subject.route(constraint, "topologyKey"),
             f"label the nodes: kubectl label node {lacking[0]} {key}=...",
         )
 
@@ -320,20 +301,12 @@ def shared_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]
     for constraint, account in constraint_facts(subject, project):
         if not constraint.is_hard or not account.sharing:
             continue
-        route = subject.route(constraint, "topologyKey")
+        value, nodes = account.sharing[0]
+        more = len(account.sharing) - 1
+        others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
         yield RuleFinding(
-            _shared_hostname_message(account),
-            subject.place(route),
-            subject.path(route),
+            f"{list_names(nodes)} together get as many pods as one other node: they have the same "
+            f"`kubernetes.io/hostname`, `{value}`{others}",
+            subject.route(constraint, "topologyKey"),
             "give each machine its own hostname; a label corrected by hand lasts until the kubelet restarts",
         )
-
-
-def _shared_hostname_message(account: ConstraintFacts) -> str:
-    value, nodes = account.sharing[0]
-    more = len(account.sharing) - 1
-    others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
-    return (
-        f"{list_names(nodes)} together get as many pods as one other node: they have the same "
-        f"`kubernetes.io/hostname`, `{value}`{others}"
-    )

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.lint.finding import Label, Place, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint import fix_builders
+from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
@@ -124,12 +124,10 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
     for constraint in subject.hard:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
         if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
-            route = subject.route(constraint, "whenUnsatisfiable")
             yield RuleFinding(
                 f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
                 "pods it cannot return there while another zone has none",
-                subject.place(route),
-                subject.path(route),
+                subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
                 fix=fix_builders.soften(subject, constraint),
@@ -165,15 +163,12 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
     for claim in (*claim_templates(subject), *ephemeral_claims(subject)):
         storage_class = _immediate(claim, project)
         if storage_class is not None:
-            route = (*claim.route, "storageClassName")
-            mode = storage_class.place((_MODE,))
             yield RuleFinding(
                 f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
                 f"`{storage_class.name}` creates the volume before the pod is scheduled",
-                subject.place(route),
-                subject.path(route),
+                (*claim.route, "storageClassName"),
                 f"use a class with {_MODE}: WaitForFirstConsumer",
-                (Label(Place(storage_class.document.source, mode), "binds immediately"),),
+                (Label(storage_class.place((_MODE,)), "binds immediately"),),
             )
 
 
@@ -206,18 +201,17 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
             if not excluded or account.is_below_min_domains or runs:
                 continue
             most_in_a_domain = account.max_skew + min(item.matching for item in (*excluded, *account.unreachable))
-            room = _room(account, excluded, most_in_a_domain)
+            left = [domain for domain in account.counted_domains if domain.usable and domain not in excluded]
+            room = sum(max(0, most_in_a_domain - domain.matching) for domain in left)
             if most is not None and most <= room:
                 continue
-            route = (*claim.route, "storageClassName")
             it = "it" if len(excluded) == 1 else "them"
             yield RuleFinding(
                 f"at most {count_noun(room, 'pod')} can run, and further pods stay Pending. The StorageClass allows no "
                 f"volume in {list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
                 f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
                 f"{_shown(subject, project, room=room)}",
-                subject.place(route),
-                subject.path(route),
+                (*claim.route, "storageClassName"),
                 "allow the class in every domain, or restrict the pods to its domains with node affinity",
             )
             break  # the other claims are likely of the same class
@@ -240,9 +234,3 @@ def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, 
         return []
     excluded = [domain for domain in account.counted_domains if domain.value not in values]
     return excluded if len(excluded) < len(account.counted_domains) else []
-
-
-def _room(account: ConstraintFacts, excluded: list[DomainFacts], most_in_a_domain: int) -> int:
-    """Return the most pods that the domains which are left take."""
-    left = [domain for domain in account.counted_domains if domain.usable and domain not in excluded]
-    return sum(max(0, most_in_a_domain - domain.matching) for domain in left)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
+from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Label, RuleFinding, Severity
-from kubectl_spread.lint.fixing import fix_builders
-from kubectl_spread.lint.grouping.group import fields_to_compare, first_difference, Twin
-from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.group import fields_to_compare, first_difference, Twin
+from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
@@ -27,15 +27,14 @@ def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if subject.workload.kind not in _KINDS or count.maximum != 1 or not subject.constraints:
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
-        route = (*subject.spec_route, FIELD)
         where = [origin.place for origin in count.origins] or [subject.place(("spec", "replicas"))]
         yield RuleFinding(
             "there is only 1 replica, so the constraints spread nothing",
-            subject.place(route, key=True),
-            subject.path(route),
+            (*subject.spec_route, FIELD),
             f"remove {FIELD}",
             () if count.autoscaler else tuple(Label(place, "the number of replicas") for place in where),
             fix=None if count.autoscaler or project.is_overlaid(subject) else fix_builders.without_constraints(subject),
+            key=True,
         )
 
 
@@ -60,13 +59,12 @@ def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, p
 def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints whose pods are tied to a node each."""
     if subject.constraints:
-        route = (*subject.spec_route, FIELD)
         yield RuleFinding(
             "each pod of a DaemonSet is tied to one node, so the constraints have no effect",
-            subject.place(route, key=True),
-            subject.path(route),
+            (*subject.spec_route, FIELD),
             f"remove {FIELD}",
             fix=fix_builders.without_constraints(subject),
+            key=True,
         )
 
 
@@ -75,12 +73,10 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
-        route = (*subject.spec_route, "nodeName")
         yield RuleFinding(
             f"all pods go to node `{subject.spec['nodeName']}`, whatever the constraints say: nodeName bypasses the "
             "scheduler",
-            subject.place(route),
-            subject.path(route),
+            (*subject.spec_route, "nodeName"),
             "remove nodeName; nodeSelector or node affinity lets the scheduler choose",
         )
 
@@ -103,22 +99,14 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
             found = None if twin is None else first_difference(constraint, twin)
             if found is not None and twin is not None:
                 there = _there(other.subject, twin, name=found[0])
-                yield _found(subject, constraint, here=found, there=there)
+                name, value = found
+                yield RuleFinding(
+                    f"the same pods are counted with {there.text}, here with {name} {value}",
+                    subject.route(constraint, name),
+                    "give all workloads of a group the same constraints, or each a selector of its own",
+                    (there,),
+                )
                 return
-
-
-def _found(
-    subject: Subject, constraint: TopologySpreadConstraint, *, here: tuple[str, object], there: Label
-) -> RuleFinding:
-    name, value = here
-    route = subject.route(constraint, name)
-    return RuleFinding(
-        f"the same pods are counted with {there.text}, here with {name} {value}",
-        subject.place(route),
-        subject.path(route),
-        "give all workloads of a group the same constraints, or each a selector of its own",
-        (there,),
-    )
 
 
 def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
@@ -154,13 +142,12 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         matching = project.matching(subject.selector(constraint), subject.workload.namespace)
         if any(other.workload.key != subject.workload.key for other in matching):
             return
-    route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"this {subject.workload.kind} runs one pod at a time, so the constraints spread nothing",
-        subject.place(route, key=True),
-        subject.path(route),
+        (*subject.spec_route, FIELD),
         f"remove {FIELD}, or raise parallelism",
         fix=fix_builders.without_constraints(subject),
+        key=True,
     )
 
 

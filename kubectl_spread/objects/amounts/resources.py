@@ -185,11 +185,9 @@ def _pod_level(spec: dict[str, Any]) -> Quantities:
 
 
 def _only_pod_level(quantities: Quantities) -> Quantities:
-    return {name: amount for name, amount in quantities.items() if _is_pod_level(name)}
-
-
-def _is_pod_level(name: str) -> bool:
-    return name in (CPU, MEMORY) or name.startswith("hugepages-")
+    return {
+        name: amount for name, amount in quantities.items() if name in (CPU, MEMORY) or name.startswith("hugepages-")
+    }
 
 
 def parse_quantities(entries: Any) -> Quantities:

@@ -95,13 +95,10 @@ def may_hold(text: str) -> bool:
     if _IN_TEXT not in text:
         return False
     comment = re.compile(_COMMENT)
-    return any(
-        comment.match(text, text.rfind("\n", 0, match.start()) + 1) is None for match in re.finditer(_FIELD, text)
-    ) or _patches_entries(text)
-
-
-def _patches_entries(text: str) -> bool:
-    return re.search(r"opologySpreadConstraints/", text) is not None
+    return (
+        any(comment.match(text, text.rfind("\n", 0, match.start()) + 1) is None for match in re.finditer(_FIELD, text))
+        or re.search(r"opologySpreadConstraints/", text) is not None
+    )
 
 
 def names_a_list(text: str) -> bool:
@@ -133,14 +130,17 @@ class _Search:
         elif isinstance(value, list):
             for index, item in enumerate(value):
                 yield from self.below(item, (*route, index))
-        elif isinstance(value, str) and _is_yaml(value):
+        # Not a word or prose.
+        elif isinstance(value, str) and ("\n" in value or value.lstrip().startswith(("{", "["))) and may_hold(value):
             yield NestedText(route, value)
 
     def _mapping(self, value: Plain, route: Route) -> Iterator[Found]:
         kind, version = value.get("kind"), value.get("apiVersion")
         is_object = isinstance(kind, str) and isinstance(version, str)
-        if (is_object and kind in _SCHEMAS) or _is_test_suite(value):
+        if is_object and kind in _SCHEMAS:
             return
+        if isinstance(value.get("tests"), list) and ("suite" in value or "templates" in value):
+            return  # a helm-unittest suite is never applied to a cluster
         if is_object and route and self.is_known(str(kind), str(version)):
             yield NestedObject(route, value)
             return
@@ -163,7 +163,7 @@ class _Search:
         value, at = operation.get("value"), (*route, "value")
         if operation["op"] not in _PATCHING or "value" not in operation:
             return
-        steps = _pointer(operation["path"])
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
         last = next((index for index, step in enumerate(steps) if _is_name(step)), -1)
         if last < 0:
             yield from self.below(value, at)
@@ -176,26 +176,15 @@ class _Search:
         if len(rest) == 1 and isinstance(value, dict):
             yield ConstraintList(at, [value], (at,), path, (rest[0],), is_patch=True)
         elif len(rest) > 1:
-            entry, depth = _nested(rest[1:], value), len(rest) - 1
-            yield ConstraintList(at, [entry], (at,), path, (rest[0],), depth, is_patch=True)
+            for step in reversed(rest[1:]):
+                value = {step: value}
+            yield ConstraintList(at, [value], (at,), path, (rest[0],), len(rest) - 1, is_patch=True)
 
 
 def _listed(entries: list[Any], route: Route) -> ConstraintList:
     positions = range(len(entries))
     routes = tuple((*route, index) for index in positions)
     return ConstraintList(route, entries, routes, decode.path_text(route), tuple(map(str, positions)))
-
-
-def _nested(steps: list[str], value: Any) -> Plain:
-    """Return a constraint with only one value, under some steps."""
-    for step in reversed(steps):
-        value = {step: value}
-    return dict(value)
-
-
-def _pointer(path: str) -> list[str]:
-    """Return the steps of a JSON pointer (RFC 6901)."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
 def _is_name(key: str) -> bool:
@@ -208,13 +197,3 @@ def _is_name(key: str) -> bool:
 def _are_constraints(value: list[Any]) -> bool:
     """Return whether a list holds constraints, not a schema or a template of one."""
     return any(isinstance(item, dict) and any(name in item for name in FIELDS) for item in value)
-
-
-def _is_test_suite(value: Plain) -> bool:
-    """Return whether a mapping is a helm-unittest suite. Its values and expectations are never applied to a cluster."""
-    return isinstance(value.get("tests"), list) and ("suite" in value or "templates" in value)
-
-
-def _is_yaml(text: str) -> bool:
-    """Return whether a text may be YAML or JSON with constraints, not a word or prose."""
-    return ("\n" in text or text.lstrip().startswith(("{", "["))) and may_hold(text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubectl_spread.text.node import Route
+
 
 def mappings(value: Any) -> list[dict[str, Any]]:
     """Return the entries of a list of structs."""
@@ -15,6 +17,23 @@ def fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def numbered_mappings(value: Any) -> list[tuple[int, dict[str, Any]]]:
+    """Return the mappings in a list with their positions, for values that were not validated."""
+    return [(at, item) for at, item in enumerate(value if isinstance(value, list) else ()) if isinstance(item, dict)]
+
+
 def strings(value: Any) -> tuple[str, ...]:
     """Return the entries of a list of strings."""
     return tuple([entry or "" for entry in value]) if value else ()
+
+
+def value_at(value: Any, route: Route) -> Any:
+    """Return the value at a route; None if the route leads nowhere."""
+    for step in route:
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value

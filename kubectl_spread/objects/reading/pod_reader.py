@@ -76,14 +76,9 @@ class PodReader:
         if not decode.decodes(plain, decode.POD):
             return None
         pod = read.pod(plain)
-        if template is not None and _is_shared(pod.cls):
+        if template is not None and not any(volume.is_ephemeral for volume in pod.cls.volumes):
             self._classes[template] = pod.cls
         return pod
-
-
-def _is_shared(cls: PodClass) -> bool:
-    """Return whether a value does not depend on the pod's name, unlike the claims of ephemeral volumes."""
-    return not any(volume.is_ephemeral for volume in cls.volumes)
 
 
 def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:

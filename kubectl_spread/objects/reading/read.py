@@ -76,7 +76,11 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
     refused = {} if bound_to else _refused(status)
-    ready = _condition(status, "Ready") if bound_to else {}
+    ready = (
+        next((item for item in mappings(status.get("conditions")) if item.get("type") == "Ready"), {})
+        if bound_to
+        else {}
+    )
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
@@ -115,11 +119,6 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _COST = re.compile(r"-?(0|[1-9][0-9]{0,9})")
 
 
-def _condition(status: Plain, kind: str) -> Plain:
-    """Return the condition of a type; empty without one."""
-    return next((item for item in mappings(status.get("conditions")) if item.get("type") == kind), {})
-
-
 def _uid(namespace: str, metadata: Plain) -> str:
     """Return the uid of a pod; its key if the API server has not seen it."""
     return metadata.get("uid") or f"{namespace}/{_pod_name(metadata)}"
@@ -135,13 +134,23 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
     to_pods, against_pods = affinity.get("podAffinity") or {}, affinity.get("podAntiAffinity") or {}
+    volumes = mappings(spec.get("volumes"))
+    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
+    sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
+    found = []
+    for container in (*mappings(spec.get("containers")), *sidecars):
+        for port in mappings(container.get("ports")):
+            number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
+            if number:
+                ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (the API's meaning of no IP)
+                found.append(HostPort(ip, port.get("protocol") or "TCP", int(number)))
     return PodClass(
         namespace=namespace,
         labels=tuple(sorted(pod_labels.items())),
         requests=tuple(sorted(requests.plain.items())),
         nonzero=requests.nonzero,
         scored=tuple(sorted(requests.scored.items())),
-        node_selector=_node_selector(spec.get("nodeSelector") or {}),
+        node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
         node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
         pod_affinity=_pod_affinity(to_pods, namespace, pod_labels),
         pod_anti_affinity=_pod_affinity(against_pods, namespace, pod_labels),
@@ -149,30 +158,23 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         preferred_anti_affinity=_preferred(against_pods, namespace, pod_labels),
         tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
         constraints=constraint.constraints(spec),
-        host_ports=_host_ports(spec),
+        host_ports=tuple(found),
         priority=int(spec.get("priority") or 0),
         preemption_policy=spec.get("preemptionPolicy") or "",
         scheduler_name=spec.get("schedulerName") or "default-scheduler",
         gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
         owner=controller(metadata),
         owner_uid=controller_uid(metadata),
-        images=_images(spec),
+        images=tuple(normalized_image(container.get("image") or "") for container in containers),
         init_images=len(mappings(spec.get("initContainers"))),
-        image_volumes=_image_volumes(spec),
+        image_volumes=tuple(
+            normalized_image(item["image"].get("reference") or "") for item in volumes if item.get("image")
+        ),
         volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
-        beyond=_beyond(spec),
+        beyond=("resource claims",) if spec.get("resourceClaims") else (),
         older=tuple((sums, _sorted(found)) for sums, found in older_requests(spec, status, requests)),
     )
-
-
-def _node_selector(labels: Plain) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((key, value or "") for key, value in labels.items()))
-
-
-def _image_volumes(spec: Plain) -> tuple[str, ...]:
-    volumes = mappings(spec.get("volumes"))
-    return tuple(normalized_image(item["image"].get("reference") or "") for item in volumes if item.get("image"))
 
 
 def _sorted(requests: resources.Requests) -> OlderRequests:
@@ -263,30 +265,12 @@ def _term(plain: Plain) -> NodeSelectorTerm:
     )
 
 
-def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
-    """Return the ports of containers and sidecars; with hostNetwork a container port is a host port."""
-    sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
-    found = []
-    for container in (*mappings(spec.get("containers")), *sidecars):
-        for port in mappings(container.get("ports")):
-            number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
-            if number:
-                ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (the API's meaning of no IP)
-                found.append(HostPort(ip, port.get("protocol") or "TCP", int(number)))
-    return tuple(found)
-
-
 def normalized_image(name: str) -> str:
     """Return an image name with its tag, `latest` by default.
 
     Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName (v1.36.2).
     """
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
-
-
-def _images(spec: Plain) -> tuple[str, ...]:
-    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
-    return tuple(normalized_image(container.get("image") or "") for container in containers)
 
 
 def _features(spec: Plain) -> tuple[str, ...]:
@@ -340,11 +324,6 @@ def _disks(volume: Plain) -> list[PodVolume]:
         monitors = strings(disk.get("monitors"))
         found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
     return found
-
-
-def _beyond(spec: Plain) -> tuple[str, ...]:
-    """Return the requirements that no plugin here evaluates."""
-    return ("resource claims",) if spec.get("resourceClaims") else ()
 
 
 def _is_preempted(status: Plain) -> bool:

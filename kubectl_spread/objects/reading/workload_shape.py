@@ -48,18 +48,14 @@ def type_of_kind(kind: WorkloadKind) -> decode.Struct:
         return decode.POD
     tree: dict[Any, Any] = {}
     for template in kind.templates:
-        _grow(tree, template, decode.POD_TEMPLATE_SPEC)
+        branch = tree
+        for step in template[:-1]:
+            branch = branch.setdefault(step, {})
+        branch[template[-1]] = decode.POD_TEMPLATE_SPEC
     if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
         tree["spec"]["leaderWorkerTemplate"]["size"] = decode.Atom.INT32
     found = _struct(kind, tree, (kind.kind,))
     return found._replace(fields={"metadata": decode.OBJECT_META, **found.fields})
-
-
-def _grow(tree: dict[Any, Any], route: Route, leaf: decode.Shape) -> None:
-    *steps, last = route
-    for step in steps:
-        tree = tree.setdefault(step, {})
-    tree[last] = leaf
 
 
 def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.Struct:

@@ -31,25 +31,30 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
     if kind in ("Deployment", "Rollout"):
         return {REVISION_LABEL_OF[kind]: owner.revision_hash}
     if kind in ("Job", "CronJob"):
-        return _job_labels(owner, ordinal)
+        uid = owner.revision_hash
+        index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
+        return {
+            **index,
+            "batch.kubernetes.io/job-name": owner.name,
+            "batch.kubernetes.io/controller-uid": uid,
+            "job-name": owner.name,
+            "controller-uid": uid,
+        }
     if kind == "StatefulSet":
         return _ordinal_labels(owner, owner.first_ordinal + ordinal, name)
     if kind == "LeaderWorkerSet":
-        return _member_labels(owner, ordinal, name)
+        group, member = group_member(owner, ordinal)
+        prefix = "leaderworkerset.sigs.k8s.io"
+        return {
+            **_ordinal_labels(owner, member or group, name),
+            f"{prefix}/name": owner.name,
+            f"{prefix}/group-index": str(group),
+            f"{prefix}/group-key": template_hash({"group": f"{owner.namespace}/{owner.name}-{group}"}),
+            f"{prefix}/worker-index": str(member),
+            f"{prefix}/template-revision-hash": owner.revision_hash,
+        }
     added = _LABELS.get(kind)
     return {} if added is None else added(owner)
-
-
-def _job_labels(owner: Workload, ordinal: int) -> dict[str, str]:
-    uid = owner.revision_hash
-    index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
-    return {
-        **index,
-        "batch.kubernetes.io/job-name": owner.name,
-        "batch.kubernetes.io/controller-uid": uid,
-        "job-name": owner.name,
-        "controller-uid": uid,
-    }
 
 
 def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
@@ -57,20 +62,6 @@ def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
         "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": str(index),
-    }
-
-
-def _member_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """Return labels: leaders belong to one StatefulSet, the workers of each group to another."""
-    group, member = group_member(owner, ordinal)
-    prefix = "leaderworkerset.sigs.k8s.io"
-    return {
-        **_ordinal_labels(owner, member or group, name),
-        f"{prefix}/name": owner.name,
-        f"{prefix}/group-index": str(group),
-        f"{prefix}/group-key": template_hash({"group": f"{owner.namespace}/{owner.name}-{group}"}),
-        f"{prefix}/worker-index": str(member),
-        f"{prefix}/template-revision-hash": owner.revision_hash,
     }
 
 

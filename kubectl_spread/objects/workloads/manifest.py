@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint_lists
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, WorkloadKind
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import Place
 
 # Compiled on first use.
 _OBJECT = r"""(?m)(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:"""
@@ -43,9 +44,14 @@ class Manifest(NamedTuple):
     def namespace(self) -> str:
         return _text(self._metadata().get("namespace"))
 
-    def place(self, route: Route, *, key: bool = False) -> Span:
+    @property
+    def ref(self) -> ObjectKey:
+        """Return the object's name in findings."""
+        return ObjectKey(self.kind, self.namespace, self.name)
+
+    def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a route of this object in the source."""
-        return self.document.place((*self.route, *route), key=key)
+        return Place(self.document.source, self.document.place((*self.route, *route), key=key))
 
     def _metadata(self) -> dict[str, Any]:
         metadata = self.plain.get("metadata")
@@ -69,11 +75,9 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
 
 def may_hold_constraints(text: str) -> bool:
     """Return whether a text may hold constraints outside known kinds, and is not a definition of a kind."""
-    return constraint_lists.may_hold(text) and not _is_definition(text)
-
-
-def _is_definition(text: str) -> bool:
-    return "CustomResourceDefinition" in text and re.search(_DEFINITION, text) is not None
+    return constraint_lists.may_hold(text) and not (
+        "CustomResourceDefinition" in text and re.search(_DEFINITION, text) is not None
+    )
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:

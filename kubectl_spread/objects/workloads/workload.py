@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, value_at
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
-from kubectl_spread.text.node import Route
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -126,7 +125,7 @@ def workload(
         **(_settings(spec, kind) if is_plain else {}),
     )
     if is_foreign:
-        sibling = _at(plain, place.template[:-1]).get("replicas")
+        sibling = fields(value_at(plain, place.template[:-1])).get("replicas")
         return found._replace(replicas=max(0, sibling) if type(sibling) is int else 1)
     return found if is_plain else _grouped(found, spec, place)
 
@@ -215,14 +214,8 @@ def claim_names(owner: Workload, pod_name: str) -> tuple[str, ...]:
 
 
 def _template(plain: Plain, place: PodPlace) -> Plain:
-    found = _at(plain, place.template)
+    found = fields(value_at(plain, place.template))
     return {"spec": found} if place.template == place.spec else found
-
-
-def _at(plain: Any, route: Route) -> Plain:
-    for step in route:
-        plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
-    return fields(plain)
 
 
 def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
@@ -255,22 +248,17 @@ def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
             return 0
         spec = _job_spec(spec, kind)
     if kind in ("Job", "CronJob"):
-        return _job_pods(spec)
+        if spec.get("suspend"):
+            return 0
+        parallelism, completions = spec.get("parallelism"), spec.get("completions")
+        at_once = 1 if parallelism is None else int(parallelism)
+        return max(0, at_once if completions is None else min(at_once, int(completions)))
     replicas = spec.get("replicas")
     return 1 if replicas is None else max(0, int(replicas))
 
 
 def _job_spec(spec: Plain, kind: str) -> Plain:
     return (spec.get("jobTemplate") or {}).get("spec") or {} if kind == "CronJob" else spec
-
-
-def _job_pods(spec: Plain) -> int:
-    """Return how many pods of a Job run at a time."""
-    if spec.get("suspend"):
-        return 0
-    parallelism, completions = spec.get("parallelism"), spec.get("completions")
-    at_once = 1 if parallelism is None else int(parallelism)
-    return max(0, at_once if completions is None else min(at_once, int(completions)))
 
 
 _SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in "0123456789"}

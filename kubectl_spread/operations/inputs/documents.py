@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.selection.policy import Config, LintPolicy
+from kubectl_spread.lint.selection import Config, LintPolicy
 from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
 

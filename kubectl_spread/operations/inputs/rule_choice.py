@@ -11,7 +11,7 @@ from kubectl_spread.errors import RequestError, SourceError
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity
     from kubectl_spread.lint.pipeline import AcceptedItems
-    from kubectl_spread.lint.selection.policy import Config, LintPolicy
+    from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.sources.files import Exclusion, Input
 
 LEVELS = ("error", "warning", "info")  # the worst first
@@ -76,7 +76,7 @@ def load_config(choice: RuleChoice) -> Config:
         SourceError: it cannot be read.
         ConfigError: it is invalid.
     """
-    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.lint.selection import Config
     from kubectl_spread.sources.files import config_path
 
     if choice.config is not None and choice.no_config:
@@ -101,8 +101,7 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     Raises:
         RequestError: the settings contradict each other, or name no rule.
     """
-    from kubectl_spread.lint.selection.policy import LintPolicy, RuleSelection
-    from kubectl_spread.lint.selection.select import RuleProfile, UnknownRuleError
+    from kubectl_spread.lint.selection import LintPolicy, RuleProfile, RuleSelection, UnknownRuleError
 
     if choice.profile and choice.select:
         raise RequestError("--select replaces the profile: use --extend-select together with --profile")

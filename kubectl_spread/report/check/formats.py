@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.finding import Finding, Place, RuleMeta, Safety, Severity
+from kubectl_spread.lint.finding import Finding, RuleMeta, Safety, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report import junit as xml
@@ -20,7 +20,7 @@ from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.check.text import location, message, region, rendered_from
 from kubectl_spread.report.documents import Plain
 from kubectl_spread.report.rules import markdown
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -235,7 +235,7 @@ def _sarif_fixes(finding: Finding) -> Plain:
     """Return the fix of a finding; empty if the text cannot be edited."""
     if finding.repair is None:
         return {}
-    from kubectl_spread.lint.fixing.apply_fixes import possible_edits
+    from kubectl_spread.lint.fixing import possible_edits
 
     source = finding.repair.source
     replacements = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Optional
 
-from kubectl_spread.lint.finding import DocumentFix, Finding, Place
+from kubectl_spread.lint.finding import DocumentFix, Finding
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.check.text import region
 from kubectl_spread.report.documents import (
@@ -17,7 +17,7 @@ from kubectl_spread.report.documents import (
     to_document,
     unread_documents,
 )
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import Place, Span
 
 # The kinds of the documents in `-o jsonl`.
 _KINDS = {"findings": "Finding", "placements": "Placement"}
@@ -96,7 +96,7 @@ def _fix(repair: Optional[DocumentFix]) -> Optional[Plain]:
     """Return the fix of a finding; None if there is none, or if the text cannot be edited."""
     if repair is None:
         return None
-    from kubectl_spread.lint.fixing.apply_fixes import possible_edits
+    from kubectl_spread.lint.fixing import possible_edits
 
     edits = [
         {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import Finding, Place, Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport, RunningResults
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint
-from kubectl_spread.text.source import Position
+from kubectl_spread.text.source import Place, Position
 from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Finding, Place, Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report.check import text
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
+from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import count_noun
 
 _MOST_FINDINGS = 500

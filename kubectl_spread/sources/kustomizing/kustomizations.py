@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.grouping.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.sources.files import read_setting
 from kubectl_spread.text import compose
 from kubectl_spread.text.compose import Document

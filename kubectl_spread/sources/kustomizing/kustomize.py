@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Optional, Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.grouping.kustomization import FILE_NAMES
+from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.sources.files import decode_text, Input, outside, read_setting
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.source import SourceFile

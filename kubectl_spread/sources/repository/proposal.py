@@ -90,7 +90,7 @@ def _versions(repository: Repository) -> Iterator[VersionHint]:
         version = re.match(r"v?(1\.\d+)", text)
         if version is not None and _is_known(version[1]) and (file_of(item), version[1]) not in known:
             known.add((file_of(item), version[1]))
-            line = item.document.source.position(item.place(()).start)[0]
+            line = item.document.source.position(item.place(()).span.start)[0]
             yield VersionHint(file_of(item), line, version[1])
 
 

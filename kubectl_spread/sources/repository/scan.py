@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.grouping.kustomization import FILE_NAMES, Kustomization
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
 from kubectl_spread.sources import files
 from kubectl_spread.sources.kustomizing.kustomizations import kustomizations

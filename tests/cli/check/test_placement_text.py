@@ -213,3 +213,15 @@ def test_a_deployment_that_is_paused_from_the_start_creates_no_pods(printed: Pri
         "  not created: web-1, web-2, web-3",
         "    a Deployment that is paused from the start creates no pods",
     ]
+
+
+def test_a_deployment_that_is_paused_from_the_start_has_the_exit_code_of_simulate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README: 1 for a pod that does not exist."""
+    (tmp_path / "web.yaml").write_text(WEB.replace("replicas: 3", "replicas: 3\n  paused: true"))
+    topology = ["--topology", "zones=2,nodes=2"]
+
+    assert 1 == run(["check", str(tmp_path / "web.yaml"), "--ignore", "ALL", *topology])
+    assert 1 == run(["simulate", "create", "-f", str(tmp_path / "web.yaml"), *topology])
+    assert "3 pods not created" in capsys.readouterr().err

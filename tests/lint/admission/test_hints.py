@@ -191,6 +191,11 @@ def test_a_selector_for_pods_without_labels_is_one_that_can_be_written(manifest:
     [
         ("Deployment", "{replicas: -1}", "spec.replicas: Invalid value: -1: must be greater than or equal to 0"),
         ("Job", "{parallelism: -2}", "spec.parallelism: Invalid value: -2: must be greater than or equal to 0"),
+        (
+            "Deployment",
+            "{progressDeadlineSeconds: -1}",
+            "spec.progressDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0",
+        ),
         ("StatefulSet", "{replicas: 0}", None),
         (
             "CronJob",

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.grouping.group import Area, Neighbourhoods, SelectorGroup
+from kubectl_spread.lint.group import Area, Neighbourhoods, SelectorGroup
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.source import SourceFile
 

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.selection.policy import LintPolicy
+from kubectl_spread.lint.selection import LintPolicy
 from kubectl_spread.text.source import SourceFile
 
 VALUES = """\

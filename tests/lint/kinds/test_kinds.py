@@ -10,9 +10,8 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.check_source import check_source, Result
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import check_workloads
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.registry import check_workloads, RULES
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, PodSpecPath, with_paths
 from kubectl_spread.text.source import SourceFile
 

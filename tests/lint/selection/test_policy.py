@@ -8,10 +8,9 @@ import pytest
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.grouping.project import Project, TargetCluster
+from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.policy import FileChoice, LintPolicy, RuleSelection
-from kubectl_spread.lint.selection.select import RuleProfile, severities
+from kubectl_spread.lint.selection import FileChoice, LintPolicy, RuleProfile, RuleSelection, severities
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 from tests.manifests import POD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.select import RuleProfile, selected_codes, UnknownRuleError
+from kubectl_spread.lint.selection import RuleProfile, selected_codes, UnknownRuleError
 
 ALL = frozenset(RULES)
 DEFAULT = frozenset(code for code, rule in RULES.items() if not rule.is_opinion)

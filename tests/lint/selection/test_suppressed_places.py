@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from kubectl_spread.lint.finding import Finding, Place
+from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.suppress import apply, Suppression
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.lint.suppress import apply, Suppression
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 SOURCES = [SourceFile(name, "x" * 100) for name in ("a.yaml", "b.yaml")]
 

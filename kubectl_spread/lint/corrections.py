@@ -1,24 +1,101 @@
-"""Fixes of fields that the API server refuses or drops."""
+"""Hints and fixes for fields that the API server refuses or drops, and the pod spec that was meant."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Optional
 
-from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import DocumentFix, Fix
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import value_at
 from kubectl_spread.objects.validation import FieldError, Rule
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Change, Drop, Edit, Put, Rename
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile, Span
-from kubectl_spread.text.wording import nearest
+from kubectl_spread.text.wording import did_you_mean, nearest
 
 Plain = dict[str, Any]
+
+INTEGERS = (decode.Atom.INT32, decode.Atom.INT64)
+
+PLACEHOLDER = "this looks like a placeholder: check the rendered manifest"
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+_FIXED = {
+    Rule.TOPOLOGY_KEY_MISSING: "name a node label, such as topology.kubernetes.io/zone or kubernetes.io/hostname",
+    Rule.WHEN_UNSATISFIABLE_MISSING: "write DoNotSchedule (pods wait) or ScheduleAnyway (a preference)",
+    Rule.DUPLICATE_CONSTRAINT: "merge them, or use DoNotSchedule for one and ScheduleAnyway for the other",
+    Rule.MIN_DOMAINS_NOT_POSITIVE: "remove minDomains, which means 1",
+    Rule.MIN_DOMAINS_ON_SOFT: "remove minDomains, or use whenUnsatisfiable: DoNotSchedule",
+    Rule.MATCH_KEYS_WITHOUT_SELECTOR: "add a labelSelector; without one the constraint counts no pods",
+    Rule.MATCH_KEY_IN_SELECTOR: "remove the key from matchLabelKeys: the selector already has it",
+    Rule.COUNT_NEGATIVE: "write 0 or more",
+    Rule.MATCH_KEY_SYNTAX: "matchLabelKeys takes label keys, such as pod-template-hash",
+}
+
+
+def hint_for_rule(rule: Rule, value: Any) -> str:
+    """Return the hint for a broken rule of the API server; `value` is the value at its place."""
+    if rule in _FIXED:
+        return _FIXED[rule]
+    if rule is Rule.MAX_SKEW_NOT_POSITIVE:
+        what = "maxSkew has no default" if value is None else "write 1 or more"
+        return f"{what}; 1 spreads most evenly"
+    if rule is Rule.WHEN_UNSATISFIABLE_INVALID:
+        return did_you_mean(value, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+    if rule is Rule.INCLUSION_POLICY_INVALID:
+        return did_you_mean(value, (HONOR, IGNORE))
+    if value in ("", None) or not isinstance(value, str):
+        return ""
+    return did_you_mean(value, _OPERATORS, cutoff=0.5)
+
+
+def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
+    """Return the hint for a value that does not decode; empty if there is none.
+
+    Args:
+        problem: the type of the value and of the field.
+        value: the value in the text.
+        written: the text of the value.
+    """
+    if needs_quotes(problem):
+        return "put the value in quotes"
+    if problem.expected in INTEGERS and isinstance(value, str):
+        return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
+    return _for_shape(problem.expected, value, is_block=not written.startswith(("[", "{")))
+
+
+def needs_quotes(problem: decode.Problem) -> bool:
+    """Return whether a number or Boolean is in the place of a string."""
+    return problem.expected is decode.Atom.STRING and problem.given in ("number", "bool")
+
+
+def hint_for_field(name: str, route: Route, *, cutoff: float = 0.6) -> str:
+    """Return the hint for a field that a constraint, or its selector, does not have; empty if none is near."""
+    fields = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+    if route[-3:-2] == (FIELD,):
+        if name in decode.LABEL_SELECTOR.fields:
+            return f"`{name}` belongs under `labelSelector`"
+        return did_you_mean(name, fields, cutoff=cutoff)
+    if name in fields:
+        return f"`{name}` belongs to the constraint, not to its selector"
+    near = did_you_mean(name, (*decode.LABEL_SELECTOR.fields, "key", "operator", "values"))
+    return near or "labels to match go under `matchLabels`"
+
+
+def _for_shape(expected: Optional[decode.Shape], value: Any, *, is_block: bool) -> str:
+    """Return the hint for a list in place of a mapping, and the reverse."""
+    if isinstance(value, list) and isinstance(expected, (decode.Struct, decode.MapOf)):
+        return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
+    if isinstance(value, dict) and isinstance(expected, decode.ListOf):
+        return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
+    return ""
+
 
 _INT32 = r"[0-9]{1,9}"
 
@@ -29,7 +106,7 @@ _WORDS = {
 }
 
 
-def for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -> Optional[Fix]:
+def fix_for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -> Optional[Fix]:
     """Return the fix of a broken rule of the API server.
 
     Args:
@@ -41,7 +118,7 @@ def for_error(error: FieldError, template: Plain, spec: Route, *, labels: Any) -
     rule, route = error.rule, (*spec, *error.route)
     constraint = template["spec"][FIELD][error.route[1]] or {}
     if rule in _WORDS:
-        value = _at(template["spec"], error.route)
+        value = value_at(template["spec"], error.route)
         is_a_word = rule is not Rule.LABEL_SELECTOR_INVALID or error.route[-1] == "operator"
         return _respelt(route, value, _WORDS[rule]) if is_a_word else None
     if rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR and labels:
@@ -69,16 +146,16 @@ def without_item(route: Route, items: Any) -> Optional[Fix]:
     return Fix(f"remove {item} from {route[-2]}", (Drop(route if len(items) > 1 else route[:-1]),), is_safe=True)
 
 
-def for_type(problem: decode.Problem, *, value: Any, written: str) -> Optional[Fix]:
+def fix_for_type(problem: decode.Problem, *, value: Any, written: str) -> Optional[Fix]:
     """Return the fix that puts a string in quotes, as it is written, or takes a number out of them."""
-    if hints.needs_quotes(problem):
+    if needs_quotes(problem):
         return Fix("put the value in quotes", (Put(problem.route, written),), is_safe=True)
-    if problem.expected in hints.INTEGERS and isinstance(value, str) and re.fullmatch(_INT32, value.strip()):
+    if problem.expected in INTEGERS and isinstance(value, str) and re.fullmatch(_INT32, value.strip()):
         return Fix("write the number without quotes", (Put(problem.route, int(value)),), is_safe=True)
     return None
 
 
-def for_field(route: Route, siblings: Any) -> Optional[Fix]:
+def fix_for_field(route: Route, siblings: Any) -> Optional[Fix]:
     """Return the fix that gives an unknown field the name it nearly has, unless that field exists too."""
     name = str(route[-1])
     shape = decode.LABEL_SELECTOR if "labelSelector" in route else decode.TOPOLOGY_SPREAD_CONSTRAINT
@@ -88,7 +165,7 @@ def for_field(route: Route, siblings: Any) -> Optional[Fix]:
     return Fix(f"write {near}", (Rename(route, near),), is_safe=True)
 
 
-def for_misplaced(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
+def fix_for_misplaced(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
     """Return the fix that moves a list of constraints, if its place is free and no comment would be lost."""
     if nodes.follow(manifest.document.root, (*manifest.route, *target)) is not None:
         return None
@@ -103,7 +180,7 @@ def for_misplaced(manifest: Manifest, route: Route, target: Route) -> Optional[F
     return Fix(f"move it to {decode.path_text(target)}", changes)
 
 
-def for_separator(source: SourceFile, span: Span) -> DocumentFix:
+def fix_for_separator(source: SourceFile, span: Span) -> DocumentFix:
     """Return the fix of text on a separator line: remove a word, or move a part of a document to its own line."""
     line, _ = source.position(span.start)
     after = source.offset(line) + len("---")
@@ -120,18 +197,6 @@ def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:
     return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
 
 
-def _at(plain: Any, route: Route) -> Any:
-    for step in route:
-        if isinstance(plain, dict):
-            plain = plain.get(step)
-        elif isinstance(plain, list) and isinstance(step, int) and step < len(plain):
-            plain = plain[step]
-        else:
-            return None
-    return plain
-
-
-_FIELD = "topologySpreadConstraints"
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 
 
@@ -140,7 +205,7 @@ def corrected_spec(spec: Plain) -> Plain:
 
     A field is left out if no known name is near, if the near field is written too, or if its value does not fit.
     """
-    return {**spec, _FIELD: _as_meant(spec.get(_FIELD), _SHAPE)}
+    return {**spec, FIELD: _as_meant(spec.get(FIELD), _SHAPE)}
 
 
 def _as_meant(value: Any, shape: decode.Shape) -> Any:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import Place
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -30,7 +30,7 @@ class UnknownReplicas(Enum):
     REPLICAS = "unknown"
 
 
-Replicas = Union[int, None, UnknownReplicas]  # None if nothing sets them
+Replicas = Union[int, UnknownReplicas]
 
 
 class PatchTarget(NamedTuple):
@@ -60,13 +60,6 @@ class ReplicasOrigin(NamedTuple):
         return Place(self.document.source, self.document.place(self.route))
 
 
-class SetReplicas(NamedTuple):
-    """The replicas that a kustomization sets, and where."""
-
-    replicas: Replicas
-    origin: Optional[ReplicasOrigin] = None
-
-
 class Scaling(NamedTuple):
     """A place in a kustomization that sets the replicas of some objects."""
 
@@ -75,7 +68,7 @@ class Scaling(NamedTuple):
     origin: Optional[ReplicasOrigin] = None
 
 
-_ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
+ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
 
 
 class Kustomization(NamedTuple):
@@ -103,7 +96,7 @@ def with_components(item: Kustomization, known: Mapping[str, Kustomization], dep
     found: list[Scaling] = []
     for path in item.components:
         component = known.get(path)
-        found += [_ANYTHING] if component is None else with_components(component, known, depth + 1)
+        found += [ANYTHING] if component is None else with_components(component, known, depth + 1)
     return (*found, *item.scalings)
 
 
@@ -125,7 +118,7 @@ def kustomization(
     patches = list(patches_of(directory, plain))
     scalings = [scaling for patch in patches for scaling in _of_patch(patch, documents, document)]
     scalings += _of_replicas(document) if document is not None else ()
-    scalings += [_ANYTHING] if plain.get("transformers") else []
+    scalings += [ANYTHING] if plain.get("transformers") else []
     return Kustomization(
         directory,
         tuple(path for path in listed if path),
@@ -144,7 +137,7 @@ def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: O
 
 def _of_replicas(document: Document) -> Iterator[Scaling]:
     """Yield the scalings of the field `replicas`."""
-    for at, entry in _numbered(fields(document.plain).get("replicas")):
+    for at, entry in numbered_mappings(fields(document.plain).get("replicas")):
         target = PatchTarget(".*", re.escape(str(entry.get("name"))))
         yield Scaling(target, _count(entry.get("count")), ReplicasOrigin(document, ("replicas", at, "count")))
 
@@ -170,7 +163,7 @@ def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
             entry = {"patch": text} if "\n" in text else {"path": text}
             yield _patch(directory, entry, ("patchesStrategicMerge", at))
     for key in ("patches", "patchesJson6902"):
-        for at, entry in _numbered(plain.get(key)):
+        for at, entry in numbered_mappings(plain.get(key)):
             yield _patch(directory, entry, (key, at))
 
 
@@ -188,7 +181,7 @@ def _scalings(
     `where` is the place of an inline patch; None for a file.
     """
     if held is None:
-        yield _ANYTHING if target is None else Scaling(target, UnknownReplicas.REPLICAS)
+        yield ANYTHING if target is None else Scaling(target, UnknownReplicas.REPLICAS)
         return
     for document in held:
         operations = document.plain if isinstance(document.plain, list) else ()
@@ -243,12 +236,6 @@ def _below(directory: str, text: str) -> str:
     if not text or "://" in text or "\n" in text or "?ref=" in text:
         return ""
     return os.path.normpath(os.path.join(directory, text))
-
-
-def _numbered(value: Any) -> list[tuple[int, dict[str, Any]]]:
-    """Return the mappings in a list with their positions; none if it is not a list."""
-    entries = enumerate(value) if isinstance(value, list) else ()
-    return [(at, entry) for at, entry in entries if isinstance(entry, dict)]
 
 
 def _texts(value: Any) -> list[str]:

@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, Place
+from kubectl_spread.lint.finding import DocumentFix, Finding, Fix
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.select import named_codes
-from kubectl_spread.lint.workload import reference, Subject
+from kubectl_spread.lint.selection import named_codes
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.glob import Globs, matches
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 ANNOTATION = "spread.kubectl.io/ignore"
 
@@ -133,7 +133,7 @@ def from_annotations(subject: Subject) -> Iterator[Suppression]:
         words = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
         place = subject.place((*route, ANNOTATION))
         reason = _reason(written.text[listed.end() :] if listed else "")
-        yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
+        yield Suppression(place, nodes.span(root), words, subject.manifest.ref, reason)
 
 
 class _Index:
@@ -201,10 +201,9 @@ def without_effect(
             if not found:
                 yield _finding(suppression, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(suppression) and not any((suppression, code) in used for code in found):
-                finding = _finding(
-                    suppression, f"this suppression has no effect: there is no {_said(word, found)} here", "remove it"
-                )
-                yield finding._replace(repair=_without(word, suppression))
+                missing = next(iter(found)) if len(found) == 1 else word
+                message = f"this suppression has no effect: there is no {missing} here"
+                yield _finding(suppression, message, "remove it")._replace(repair=_without(word, suppression))
 
 
 def _finding(suppression: AnySuppression, message: str, hint: str) -> Finding:
@@ -245,10 +244,6 @@ def without_reason(suppressions: Iterable[Suppression]) -> Iterator[Finding]:
 def _reason(text: str) -> str:
     """Return the reason after the rules, without the punctuation before it."""
     return text.strip(" \t:;,.-#\u2013\u2014\u2026")
-
-
-def _said(word: str, codes: frozenset[str]) -> str:
-    return next(iter(codes)) if len(codes) == 1 else word
 
 
 def _fits(pattern: str, text: str) -> bool:

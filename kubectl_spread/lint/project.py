@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Optional, Protocol, TYPE_CHECKING, Union
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
-from kubectl_spread.lint.grouping.group import Area, JoinedGroup, Neighbourhoods, SelectorGroup
-from kubectl_spread.lint.grouping.kustomization import ReplicasOrigin, SetReplicas, UnknownReplicas
+from kubectl_spread.lint.group import Area, JoinedGroup, Neighbourhoods, SelectorGroup
+from kubectl_spread.lint.kustomization import ReplicasOrigin, Scaling, UnknownReplicas
+from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
@@ -18,6 +19,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:
+    from kubectl_spread.lint.projects import Projects
     from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 
@@ -59,13 +61,13 @@ def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     return ReplicaRange(whole_number(spec.get("minReplicas"), 1), most, autoscaler)
 
 
-def of_overlay(overlay: SetReplicas, written: Optional[int]) -> ReplicaRange:
+def of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRange:
     """Return the replicas that an overlay sets; those in the manifest if it sets none."""
-    count, origin = overlay
+    if overlay is None:
+        return ReplicaRange(written, written, written=written)
+    _, count, origin = overlay
     if isinstance(count, UnknownReplicas):
         return ReplicaRange(None, None, written=written)
-    if count is None:
-        return ReplicaRange(written, written, written=written)
     return ReplicaRange(count, count, written=written, origins=() if origin is None else (origin,))
 
 
@@ -108,16 +110,6 @@ class TargetCluster(NamedTuple):
 _ANY = TargetCluster()
 
 
-class Scope(Protocol):
-    """Answers about a workload that depend on all roots of a run."""
-
-    def replicas(self, subject: Subject) -> ReplicaRange:
-        """Return the replicas in all roots that hold the workload."""
-
-    def is_overlaid(self, manifest: Manifest) -> bool:
-        """Return whether a kustomization lists the object's file, so that overlays may change it."""
-
-
 class Project:
     """Workloads and other objects that are applied together, with facts about their target cluster.
 
@@ -132,13 +124,11 @@ class Project:
         target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[KnownCluster] = None,
         namespace: str = DEFAULT_NAMESPACE,
-        set_replicas: Callable[[Manifest], Optional[list[SetReplicas]]] = lambda _: None,
-        area: Callable[[Manifest], Optional[Area]] = lambda _: None,
+        root: Optional[Root] = None,
     ) -> None:
-        """Index workloads; `namespace` is the default one, `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
-        self.scope: Optional[Scope] = None
-        self._set_replicas = set_replicas
-        self._area = area
+        """Index workloads; `namespace` is the default one."""
+        self.scope: Optional[Projects] = None
+        self._root = root
         self._areas: dict[int, Optional[Area]] = {}  # by id() of a manifest
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
@@ -213,7 +203,7 @@ class Project:
     def _area_of(self, subject: Subject) -> Optional[Area]:
         key = id(subject.manifest)
         if key not in self._areas:
-            self._areas[key] = self._area(subject.manifest)
+            self._areas[key] = None if self._root is None else self._root.area(subject.manifest)
         return self._areas[key]
 
     def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
@@ -261,7 +251,7 @@ class Project:
         written = whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
         if ("spec", "replicas") in runner.defaults:
             return times(ReplicaRange(None, None, written=written), owner.group.size)
-        overlaid = self._set_replicas(runner)
+        overlaid = None if self._root is None else self._root.replicas(runner)
         if overlaid is None:
             return times(ReplicaRange(written, written, written=written), owner.group.size)
         return times(widest_range([of_overlay(item, written) for item in overlaid]), owner.group.size)

@@ -1,6 +1,7 @@
-"""Places as the client counts them: lines and units from 0, the unit as agreed upon.
+"""What a client is told: its capabilities, places as it counts them, and findings as diagnostics.
 
-Our own, as pygls ends a line at more characters than the protocol does, a form feed and U+2028 among them.
+Places are lines and units from 0, the unit as agreed upon. They are our own, as pygls ends a line at more characters
+than the protocol does, a form feed and U+2028 among them.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ import functools
 import itertools
 import re
 from bisect import bisect_left
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
+from kubectl_spread.lint.finding import Finding, Label, Severity
 from kubectl_spread.text.source import SourceFile, Span
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}  # codec, bytes of a unit
@@ -72,3 +77,50 @@ def _wide(source: SourceFile, encoding: str) -> tuple[list[int], list[int]]:
     found = list(_WIDE[encoding].finditer(source.text))
     more = (_units(match[0], encoding) - 1 for match in found)
     return [match.start() for match in found], list(itertools.accumulate(more))
+
+
+class Client(NamedTuple):
+    """The capabilities of a client: its unit of columns, and the parts of the protocol that it supports."""
+
+    encoding: str = "utf-16"
+    has_related: bool = False  # places besides the finding's own
+    has_versions: bool = False  # edits that say which version of a document they are for
+    has_markdown: bool = False
+
+
+def client_of(capabilities: types.ClientCapabilities, encoding: str) -> Client:
+    """Return the capabilities of a client, with the agreed encoding."""
+    formats = get_capability(capabilities, "text_document.hover.content_format") or ()
+    return Client(
+        encoding,
+        bool(get_capability(capabilities, "text_document.publish_diagnostics.related_information")),
+        bool(get_capability(capabilities, "workspace.workspace_edit.document_changes")),
+        types.MarkupKind.Markdown in formats,
+    )
+
+
+SOURCE = "kubectl-spread"
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+
+def diagnostic(finding: Finding, client: Client, *, uri: Callable[[SourceFile], str]) -> types.Diagnostic:
+    """Return a finding for an editor: the hint is a line of its message."""
+    related = [_related(label, client, uri(label.place.source)) for label in finding.related]
+    return types.Diagnostic(
+        span_range(finding.place.source, finding.place.span, client.encoding),
+        message=finding.message + (f"\nhint: {finding.hint}" if finding.hint else ""),
+        severity=_SEVERITIES[finding.rule.severity],
+        code=finding.rule.code,
+        source=SOURCE,
+        related_information=related if related and client.has_related else None,
+    )
+
+
+def _related(label: Label, client: Client, uri: str) -> types.DiagnosticRelatedInformation:
+    where = span_range(label.place.source, label.place.span, client.encoding)
+    return types.DiagnosticRelatedInformation(types.Location(uri, where), label.text)

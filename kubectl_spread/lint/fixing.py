@@ -16,13 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import DocumentFix, Finding, Place, Severity
-from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UNDECODABLE, UnfixedFindings
+from kubectl_spread.lint.finding import DocumentFix, Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 
 def harm(result: Result, text: str, repairs: Iterable[DocumentFix], *, recheck: Callable[[SourceFile], Result]) -> str:
@@ -30,7 +29,12 @@ def harm(result: Result, text: str, repairs: Iterable[DocumentFix], *, recheck: 
     fixed = SourceFile(result.source.name, text)
     if not _means(fixed, result.source, repairs):
         return "the text would not mean what the fix intends"
-    added = _added(_refusals(result), _refusals(recheck(fixed)))
+    # Errors of objects that could not be decoded before are not new.
+    before = _refusals(result)
+    hidden = {name for name, code in before if code == UNDECODABLE}
+    added = sorted(
+        {code for name, code in _refusals(recheck(fixed)) - before if code == UNDECODABLE or name not in hidden}
+    )
     return f"the API server would then refuse more: {', '.join(added)}" if added else ""
 
 
@@ -72,12 +76,6 @@ def _sorted(plain: Any) -> Any:
 def _refusals(result: Result) -> Counter[tuple[ObjectKey, str]]:
     """Return the errors of the API server, by object and rule."""
     return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
-
-
-def _added(before: Counter[tuple[ObjectKey, str]], after: Counter[tuple[ObjectKey, str]]) -> list[str]:
-    """Return the rules by which more is refused; errors of objects that could not be decoded before are not new."""
-    hidden = {name for name, code in before if code == UNDECODABLE}
-    return sorted({code for name, code in after - before if code == UNDECODABLE or name not in hidden})
 
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
@@ -160,13 +158,8 @@ def apply_fixes(
     if fixed:
         fixed.update((id(finding), finding) for finding in unfixed.vanished_findings(findings))
     done, refused = _in_order(first, fixed, reasons)
-    return FixResult(results, first, done, _located(refused, unfixed.tracked_findings(findings)))
-
-
-def _located(refused: list[SkippedFix], tracked: Iterable[TrackedFinding]) -> list[SkippedFix]:
-    """Return refusals with their findings as they are after the other fixes."""
-    now = {id(item.first): item.now for item in tracked}
-    return [item._replace(now=now.get(id(item.finding))) for item in refused]
+    now = {id(item.first): item.now for item in unfixed.tracked_findings(findings)}
+    return FixResult(results, first, done, [item._replace(now=now.get(id(item.finding))) for item in refused])
 
 
 def _in_order(
@@ -307,3 +300,70 @@ def _are_separate(edit: Edit, other: Edit) -> bool:
 
 def _text(result: Result, attempts: list[_Attempt]) -> str:
     return editing.with_edits(result.source.text, [edit for attempt in attempts for edit in attempt.edits])
+
+
+UNDECODABLE = "SPR113"
+
+
+class TrackedFinding(NamedTuple):
+    """A current finding, and the same one before the first fix."""
+
+    first: Finding
+    now: Finding
+
+
+class UnfixedFindings:
+    """The findings of a run that are not fixed yet, recognised again while the text changes."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._open: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
+        for finding in findings:
+            self._open.setdefault(_kind(finding), []).append(finding)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether all findings are fixed."""
+        return not any(self._open.values())
+
+    def drop(self, done: Iterable[Finding]) -> None:
+        """Remove findings that are fixed."""
+        fixed = {id(finding) for finding in done}
+        for known in self._open.values():
+            known[:] = [item for item in known if id(item) not in fixed]
+
+    def tracked_findings(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
+        """Yield the current findings that may be fixed: each one is among the first findings.
+
+        Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
+        their fixes wait for the next run.
+        """
+        by_kind: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
+        for finding in findings:
+            by_kind.setdefault(_kind(finding), []).append(finding)
+        for kind, current in by_kind.items():
+            left = {id(item): item for item in self._open.get(kind, ())}
+            by_path: dict[str, list[Finding]] = {}
+            for item in left.values():
+                by_path.setdefault(item.path, []).append(item)
+            for now in sorted(current, key=lambda item: item.path not in by_path):
+                same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
+                if not left:
+                    break
+                first = same[0] if same else next(iter(left.values()))
+                del left[id(first)]
+                yield TrackedFinding(first, now)
+
+    def vanished_findings(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return those of the first findings that are not among the current ones."""
+        there = Counter((_kind(item), item.path) for item in findings)
+        by_kind = Counter(_kind(item) for item in findings)
+        found = []
+        for kind, known in self._open.items():
+            known = sorted(known, key=lambda item: not there[kind, item.path])  # noqa: PLW2901
+            found += known[by_kind[kind] :]
+        return found
+
+
+def _kind(finding: Finding) -> tuple[str, str, ObjectKey]:
+    """Return what identifies a finding while the text around it changes; its path may change too."""
+    return finding.place.source.name, finding.rule.code, finding.object

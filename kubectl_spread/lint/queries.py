@@ -1,21 +1,25 @@
-"""Requirements of a workload's pods: node affinity, pod affinity, tolerations and host ports."""
+"""Questions about a workload that several rules ask: what its pods require, its rollouts, and facts of a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
+from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
-from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.text.node import Route
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.facts import AntiAffinity
+    from kubectl_spread.cluster.facts import AntiAffinity, ConstraintFacts, PlacedReplicas
 
 
 Plain = dict[str, Any]
@@ -185,3 +189,157 @@ def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, proje
         return frozenset()
     values = node_values(subject, constraint.topology_key)
     return values if values is not None and len(values) < constraint.min_domains else frozenset()
+
+
+_DEFAULT_SURGE = "25%"
+
+# A rollout may run a whole new revision next to the old one.
+_UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
+
+
+def surge_text(subject: Subject) -> str:
+    """Return what lets new pods of a Deployment or Rollout start while old ones run; empty if nothing does.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): a maxSurge above 0 is at
+    least one pod. Rollouts have `strategy.canary.maxSurge`, and `blueGreen` runs both revisions in full.
+    """
+    if subject.is_recreated or subject.workload.kind not in ("Deployment", "Rollout"):
+        return ""
+    strategy = fields(fields(subject.runner.plain.get("spec")).get("strategy"))
+    if "blueGreen" in strategy:
+        return "blueGreen runs both revisions"
+    surge = fields(strategy.get("canary" if subject.workload.kind == "Rollout" else "rollingUpdate")).get("maxSurge")
+    if surge is None:
+        return f"maxSurge is {_DEFAULT_SURGE} by default"
+    return "" if surge in (0, "0") or percentage(surge) == 0 else f"maxSurge is {surge}"
+
+
+def replaces_in_place(subject: Subject) -> bool:
+    """Return whether an update stops an old pod before it makes each new one, so that there are never more pods."""
+    if subject.workload.kind == "StatefulSet":
+        return True
+    is_rolled = subject.workload.kind in ("Deployment", "Rollout") and not subject.is_recreated
+    return is_rolled and not surge_text(subject)
+
+
+def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int) -> int:
+    """Return how many additional pods a rolling update runs that the constraint counts.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
+    """
+    kind = subject.workload.kind
+    if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
+        return 0
+    if kind in _UP_TO_TWICE:
+        return replicas
+    if kind != "Deployment" or subject.is_recreated:
+        return 0
+    surge = scaled_value(
+        fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
+    )
+    return scaled_value("25%", replicas, round_up=True) or 0 if surge is None else surge
+
+
+def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
+    """Yield the constraints of a workload that the API server takes, as the cluster sees them."""
+    if project.facts is None or subject.refusals:
+        return
+    for constraint in subject.constraints:
+        account = project.facts.constraint_facts(subject.workload, constraint)
+        if account is not None:
+            yield constraint, account
+
+
+def hard_constraint_facts(
+    subject: Subject, project: Project
+) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
+    """Yield the DoNotSchedule constraints that count the workload's own pods.
+
+    Yield none if some label is on no node that the pod may use: then nothing else matters.
+    """
+    hard = [(constraint, account) for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
+    if all(lacks_nowhere(account) for _, account in hard):
+        yield from (item for item in hard if item[1].counts_own)
+
+
+def lacks_nowhere(account: ConstraintFacts) -> bool:
+    """Return whether some node that the pod may use has the label, or no such node exists."""
+    return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
+
+
+def with_fewest_replicas(subject: Subject, project: Project) -> Workload:
+    """Return the workload with its fewest replicas; 1 if no number is written."""
+    least = project.replicas(subject).minimum
+    return subject.workload if least is None else subject.workload._replace(replicas=least)
+
+
+def outcome(subject: Subject, project: Project) -> Optional[PlacedReplicas]:
+    """Return how many of the fewest pods that the workload may have find a node; None if unpredictable."""
+    return None if project.facts is None else project.facts.outcome(with_fewest_replicas(subject, project))
+
+
+def with_field(workload: Workload, constraint: TopologySpreadConstraint, **fields: Any) -> Workload:
+    """Return the workload if its constraint had other fields."""
+    spec = workload.template.get("spec") or {}
+    written = list(mappings(spec.get(FIELD)))
+    written[constraint.position] = {**written[constraint.position], **fields}
+    return workload._replace(template={**workload.template, "spec": {**spec, FIELD: written}})
+
+
+class Unreachable(NamedTuple):
+    """A constraint with counted domains where no node takes the pod, and how bad that is."""
+
+    constraint: TopologySpreadConstraint
+    account: ConstraintFacts
+    domains: list[DomainFacts]
+    severity: Severity
+
+
+def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreachable]:
+    """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
+    for constraint, account in hard_constraint_facts(subject, project):
+        domains = [domain for domain in account.unreachable if domain.chosen]
+        if not domains or len(account.unreachable) == len(account.counted_domains) or account.is_below_min_domains:
+            continue
+        severity = _severity(subject, project, constraint=constraint, account=account)
+        if severity is not None:
+            yield Unreachable(constraint, account, domains, severity)
+
+
+def _severity(
+    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: ConstraintFacts
+) -> Optional[Severity]:
+    """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
+    became = outcome(subject, project)
+    if became is not None and became.is_preempting:
+        return None  # an evicted pod may make room there
+    if became is not None and became.falls_short and became.pods > account.room:
+        return Severity.ERROR
+    most = project.replicas(subject).maximum
+    if most is None or most + surge(subject, constraint, most) > account.room:
+        return Severity.WARNING
+    return None
+
+
+def shadowed_constraints(
+    subject: Subject, project: Project
+) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
+    """Yield the soft constraints that have no effect, each with the hard one that determines the placement."""
+    strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
+    for soft in subject.soft:
+        for hard in strict:
+            if _counts(subject, soft) == _counts(subject, hard) and project.likely_group_size(subject, hard) not in (
+                0,
+                1,
+            ):
+                yield soft, hard
+
+
+def _counts(subject: Subject, constraint: TopologySpreadConstraint) -> tuple[object, ...]:
+    """Return which pods a constraint counts, and in which domains."""
+    return (
+        constraint.topology_key,
+        frozenset(subject.selector(constraint).requirements or ()),
+        constraint.node_affinity_policy or HONOR,
+        constraint.node_taints_policy or IGNORE,
+    )

@@ -2,24 +2,24 @@
 
 A root is one of these: the resources of a kustomization, a directory of the configuration's `roots`, a directory or
 the files from the command line, or one rendered text. A root with copies of an object is split into one root for each
-copy (see `copies`).
+copy (see `variants`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.lint.grouping import projects
-from kubectl_spread.lint.grouping.group import Area
-from kubectl_spread.lint.grouping.kustomization import (
+from kubectl_spread.lint.group import Area
+from kubectl_spread.lint.kustomization import (
+    ANYTHING,
     FILE_NAMES,
     Kustomization,
-    SetReplicas,
-    UnknownReplicas,
+    Scaling,
     with_components,
 )
 from kubectl_spread.lint.workload import Subject
@@ -101,24 +101,24 @@ class Root(NamedTuple):
             return None
         return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
 
-    def replicas(self, manifest: Manifest) -> Optional[list[SetReplicas]]:
-        """Return the replicas that the kustomizations of this root set; None if the object's file is in none."""
+    def replicas(self, manifest: Manifest) -> Optional[list[Optional[Scaling]]]:
+        """Return what sets the replicas in each kustomization of this root; None if the object's file is in none."""
         if not self.chains:
             return None
         chains = self.chains.get(os.path.abspath(manifest.document.source.name))
         return None if chains is None else [_set_by(chain, manifest) for chain in chains]
 
 
-def _set_by(chain: Chain, manifest: Manifest) -> SetReplicas:
+def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:
     names = [manifest.name]
-    found = SetReplicas(None)
+    found = None
     for item in chain:
         names.append(f"{item.prefix}{names[-1]}{item.suffix}")
         for scaling in item.scalings:
             if scaling.target.covers(manifest.kind, names):
-                found = SetReplicas(scaling.replicas, scaling.origin)
+                found = scaling
     # Listed files are a base for overlays that may be in another repository.
-    return SetReplicas(UnknownReplicas.REPLICAS) if found.replicas is None and len(chain) == 1 else found
+    return ANYTHING if found is None and len(chain) == 1 else found
 
 
 def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules) -> list[Root]:
@@ -152,7 +152,13 @@ def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root
             key = (RootKind.TEXT, path) if path in patches else _plain(source.name, path, rules)
             grouped.setdefault(key, {})[id(source)] = source
     return [
-        Root(kind, _shown(kind, path), tuple(held.values()), (), chains.get((kind, path), {}))
+        Root(
+            kind,
+            path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or "."),
+            tuple(held.values()),
+            (),
+            chains.get((kind, path), {}),
+        )
         for (kind, path), held in grouped.items()
     ]
 
@@ -188,10 +194,6 @@ def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(os.path.join(directory, ""))
 
 
-def _shown(kind: RootKind, path: str) -> str:
-    return path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or ".")
-
-
 def _listed(known: Mapping[str, Kustomization]) -> tuple[dict[str, list[Chain]], set[str]]:
     """Return the chains of kustomizations to each file, and the files that are patches."""
     used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
@@ -217,10 +219,143 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
 
 def _split(root: Root, inside: list[Held]) -> list[Root]:
     """Yield one root for each variant of its content."""
-    found = projects.variants([projects.CopyPath(_steps(item), item.key) for item in inside])
+    found = variants(
+        [
+            CopyPath(tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/")), item.key)
+            for item in inside
+        ]
+    )
     rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
     return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]
 
 
-def _steps(item: Held) -> tuple[str, ...]:
-    return tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/"))
+_WORD = r"[A-Za-z0-9]+"
+
+
+class CopyPath(NamedTuple):
+    """An object that may have copies: the steps of its path, and its identity; None if it has none."""
+
+    steps: tuple[str, ...]
+    key: Optional[Hashable]
+
+
+class _Variant(NamedTuple):
+    """A set of compatible objects, by number, and the words in the paths of objects that have rivals."""
+
+    members: tuple[int, ...]
+    words: frozenset[str] = frozenset()
+
+
+class _Unit(NamedTuple):
+    """A file or directory: its name, the keys of its objects, and its variants."""
+
+    name: str
+    keys: frozenset[Hashable]
+    variants: tuple[_Variant, ...]
+
+
+class Variants(NamedTuple):
+    """Sets of objects, by number, without two of one key; each object is in at least one.
+
+    `rivals` are the paths of the outermost files and directories that have rivals, by the objects in them.
+    """
+
+    sets: list[list[int]]
+    rivals: dict[int, tuple[str, ...]]
+
+
+def variants(placed: Sequence[CopyPath]) -> Variants:
+    """Return the largest sets of objects that fit together."""
+    keys = [item.key for item in placed if item.key is not None]
+    if len(set(keys)) == len(keys):
+        return Variants([list(range(len(placed)))], {})
+    rivals: dict[int, tuple[str, ...]] = {}
+    unit = _unit("", range(len(placed)), placed, depth=0, found=rivals)
+    return Variants([sorted(variant.members) for variant in unit.variants], rivals)
+
+
+def _unit(
+    name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
+) -> _Unit:
+    """Return the file or directory at a depth of a path; record the objects with rivals in `found`."""
+    numbers = list(numbers)
+    keys = [key for number in numbers if (key := placed[number].key) is not None]
+    if len(set(keys)) == len(keys):
+        return _Unit(name, frozenset(keys), (_Variant(tuple(numbers)),))
+    inner: dict[Union[str, int], list[int]] = {}
+    for number in numbers:
+        steps = placed[number].steps
+        inner.setdefault(steps[depth] if depth < len(steps) else number, []).append(number)
+    units = [
+        _unit(step, members, placed, depth=depth + 1, found=found) if isinstance(step, str) else _single(placed, step)
+        for step, members in inner.items()
+    ]
+    rivals = _rivals(units)
+    for members, others in zip(inner.values(), rivals, strict=True):
+        if others:
+            found.update((number, placed[number].steps[: depth + 1]) for number in members)
+    return _Unit(name, frozenset(keys), tuple(_joined(units, rivals)))
+
+
+def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
+    key = placed[number].key
+    return _Unit("", frozenset(() if key is None else (key,)), (_Variant((number,)),))
+
+
+def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
+    """Return the variants of a directory, from the variants of its entries."""
+    found: list[_Variant] = []
+    covered: set[tuple[int, int]] = set()
+    for at, unit in enumerate(units):
+        is_free = not rivals[at] and len(unit.variants) == 1
+        for which in range(0 if is_free else len(unit.variants)):
+            if (at, which) not in covered:
+                chosen = _chosen(units, rivals, at=at, which=which)
+                covered.update(chosen.items())
+                found.append(_union(units, rivals, chosen))
+    return found or [_union(units, rivals, dict.fromkeys(range(len(units)), 0))]
+
+
+def _rivals(units: list[_Unit]) -> list[set[int]]:
+    """Return, for each unit, the numbers of the units that share a key with it."""
+    owners: dict[Hashable, list[int]] = {}
+    for at, unit in enumerate(units):
+        for key in unit.keys:
+            owners.setdefault(key, []).append(at)
+    shared = {frozenset(group) for group in map(tuple, owners.values()) if len(group) > 1}
+    rivals: list[set[int]] = [set() for _ in units]
+    for group in shared:
+        for at in group:
+            rivals[at] |= group
+    for at, found in enumerate(rivals):
+        found.discard(at)
+    return rivals
+
+
+def _chosen(units: list[_Unit], rivals: list[set[int]], *, at: int, which: int) -> dict[int, int]:
+    """Return the variant of each other unit that fits a variant of one unit best."""
+    words = units[at].variants[which].words | (_words(units[at].name) if rivals[at] else frozenset())
+    chosen = {at: which}
+    blocked = {at, *rivals[at]}
+    open_ones = [other for other in range(len(units)) if other not in blocked]
+    for other in sorted(open_ones, key=lambda item: -len(_words(units[item].name) & words) if rivals[item] else 1):
+        if other in blocked:
+            continue
+        choices = units[other].variants
+        chosen[other] = max(range(len(choices)), key=lambda item: len(choices[item].words & words))
+        blocked |= rivals[other]
+    return chosen
+
+
+def _union(units: list[_Unit], rivals: list[set[int]], chosen: dict[int, int]) -> _Variant:
+    members: list[int] = []
+    words: set[str] = set()
+    for at, which in sorted(chosen.items()):
+        members += units[at].variants[which].members
+        words |= units[at].variants[which].words
+        words |= _words(units[at].name) if rivals[at] else frozenset()
+    return _Variant(tuple(members), frozenset(words))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(_WORD, name.lower()))

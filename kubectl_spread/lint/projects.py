@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.grouping.project import Project, ReplicaRange, TargetCluster, widest_range
-from kubectl_spread.lint.grouping.roots import Held, Root, RootRules, roots
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import findings_by_object
-from kubectl_spread.lint.workload import reference, Subject
+from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster, widest_range
+from kubectl_spread.lint.registry import findings_by_object, RULES
+from kubectl_spread.lint.roots import Held, Root, RootRules, roots
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.text.node import Route
@@ -39,7 +37,17 @@ class Projects:
 
     def __init__(self, results: Sequence[Result], rules: RootRules, seen: RunContext) -> None:
         self.roots = roots_of(results, rules, seen.namespace)
-        self._projects = [_project(root, seen) for root in self.roots]
+        self._projects = [
+            Project(
+                [subject for item in root.held for subject in item.subjects],
+                [item.manifest for item in root.held if not item.subjects],
+                target=seen.target,
+                facts=seen.facts,
+                namespace=seen.namespace,
+                root=root,
+            )
+            for root in self.roots
+        ]
         self._chained = {path for root in self.roots for path in root.chains}
         self._holders: dict[int, list[Project]] = {}  # by id() of a manifest
         self._replicas: dict[tuple[int, Route], ReplicaRange] = {}  # by id() of a manifest, and the route in it
@@ -81,8 +89,10 @@ class Projects:
         """Return the findings of the rules. For an object in several roots, return the findings that each root has."""
         found: dict[int, dict[int, list[Finding]]] = {}  # by id() of a manifest and of a project
         alone: list[Finding] = []
-        for project in self._projects:
-            for manifest, findings in findings_by_object(project, codes, is_asked=self._asked(project)):
+        for root, project in zip(self.roots, self._projects, strict=True):
+            held = (id(item.manifest) for item in root.held)
+            asked = {key for key in held if project in self._holders[key][:_MOST_ROOTS]}
+            for manifest, findings in findings_by_object(project, codes, asked):
                 if len(self._holders[id(manifest)]) == 1:
                     alone += findings
                 elif findings:
@@ -94,28 +104,10 @@ class Projects:
         )
         return [*alone, *(finding for findings in shared for finding in findings)]
 
-    def _asked(self, project: Project) -> Callable[[Manifest], bool]:
-        def is_asked(manifest: Manifest) -> bool:
-            return project in self._holders[id(manifest)][:_MOST_ROOTS]
-
-        return is_asked
-
 
 def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
     """Return the roots of the inputs."""
     return roots([result.source for result in results], _held(results, namespace), rules)
-
-
-def _project(root: Root, seen: RunContext) -> Project:
-    return Project(
-        [subject for item in root.held for subject in item.subjects],
-        [item.manifest for item in root.held if not item.subjects],
-        target=seen.target,
-        facts=seen.facts,
-        namespace=seen.namespace,
-        set_replicas=root.replicas,
-        area=root.area,
-    )
 
 
 def _held(results: Iterable[Result], namespace: str) -> Iterator[Held]:
@@ -151,142 +143,6 @@ def _agreed(held: list[list[Finding]]) -> Iterator[Finding]:
 
 def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule.code, finding.path, finding.place.span
-
-
-_WORD = r"[A-Za-z0-9]+"
-
-
-class CopyPath(NamedTuple):
-    """An object that may have copies: the steps of its path, and its identity; None if it has none."""
-
-    steps: tuple[str, ...]
-    key: Optional[Hashable]
-
-
-class _Variant(NamedTuple):
-    """A set of compatible objects, by number, and the words in the paths of objects that have rivals."""
-
-    members: tuple[int, ...]
-    words: frozenset[str] = frozenset()
-
-
-class _Unit(NamedTuple):
-    """A file or directory: its name, the keys of its objects, and its variants."""
-
-    name: str
-    keys: frozenset[Hashable]
-    variants: tuple[_Variant, ...]
-
-
-class Variants(NamedTuple):
-    """Sets of objects, by number, without two of one key; each object is in at least one.
-
-    `rivals` are the paths of the outermost files and directories that have rivals, by the objects in them.
-    """
-
-    sets: list[list[int]]
-    rivals: dict[int, tuple[str, ...]]
-
-
-def variants(placed: Sequence[CopyPath]) -> Variants:
-    """Return the largest sets of objects that fit together."""
-    keys = [item.key for item in placed if item.key is not None]
-    if len(set(keys)) == len(keys):
-        return Variants([list(range(len(placed)))], {})
-    rivals: dict[int, tuple[str, ...]] = {}
-    unit = _unit("", range(len(placed)), placed, depth=0, found=rivals)
-    return Variants([sorted(variant.members) for variant in unit.variants], rivals)
-
-
-def _unit(
-    name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
-) -> _Unit:
-    """Return the file or directory at a depth of a path; record the objects with rivals in `found`."""
-    numbers = list(numbers)
-    keys = [key for number in numbers if (key := placed[number].key) is not None]
-    if len(set(keys)) == len(keys):
-        return _Unit(name, frozenset(keys), (_Variant(tuple(numbers)),))
-    inner: dict[Union[str, int], list[int]] = {}
-    for number in numbers:
-        steps = placed[number].steps
-        inner.setdefault(steps[depth] if depth < len(steps) else number, []).append(number)
-    units = [
-        _unit(step, members, placed, depth=depth + 1, found=found) if isinstance(step, str) else _single(placed, step)
-        for step, members in inner.items()
-    ]
-    rivals = _rivals(units)
-    for members, others in zip(inner.values(), rivals, strict=True):
-        if others:
-            found.update((number, placed[number].steps[: depth + 1]) for number in members)
-    return _Unit(name, frozenset(keys), tuple(_joined(units, rivals)))
-
-
-def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
-    key = placed[number].key
-    return _Unit("", frozenset(() if key is None else (key,)), (_Variant((number,)),))
-
-
-def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
-    """Return the variants of a directory, from the variants of its entries."""
-    found: list[_Variant] = []
-    covered: set[tuple[int, int]] = set()
-    for at, unit in enumerate(units):
-        is_free = not rivals[at] and len(unit.variants) == 1
-        for which in range(0 if is_free else len(unit.variants)):
-            if (at, which) not in covered:
-                chosen = _chosen(units, rivals, at=at, which=which)
-                covered.update(chosen.items())
-                found.append(_union(units, rivals, chosen))
-    return found or [_union(units, rivals, dict.fromkeys(range(len(units)), 0))]
-
-
-def _rivals(units: list[_Unit]) -> list[set[int]]:
-    """Return, for each unit, the numbers of the units that share a key with it."""
-    owners: dict[Hashable, list[int]] = {}
-    for at, unit in enumerate(units):
-        for key in unit.keys:
-            owners.setdefault(key, []).append(at)
-    shared = {frozenset(group) for group in map(tuple, owners.values()) if len(group) > 1}
-    rivals: list[set[int]] = [set() for _ in units]
-    for group in shared:
-        for at in group:
-            rivals[at] |= group
-    for at, found in enumerate(rivals):
-        found.discard(at)
-    return rivals
-
-
-def _chosen(units: list[_Unit], rivals: list[set[int]], *, at: int, which: int) -> dict[int, int]:
-    """Return the variant of each other unit that fits a variant of one unit best."""
-    words = units[at].variants[which].words | (_words(units[at].name) if rivals[at] else frozenset())
-    chosen = {at: which}
-    blocked = {at, *rivals[at]}
-    open_ones = [other for other in range(len(units)) if other not in blocked]
-    for other in sorted(open_ones, key=lambda item: -_likeness(units[item], words) if rivals[item] else 1):
-        if other in blocked:
-            continue
-        choices = units[other].variants
-        chosen[other] = max(range(len(choices)), key=lambda item: len(choices[item].words & words))
-        blocked |= rivals[other]
-    return chosen
-
-
-def _likeness(unit: _Unit, words: frozenset[str]) -> int:
-    return len(_words(unit.name) & words)
-
-
-def _union(units: list[_Unit], rivals: list[set[int]], chosen: dict[int, int]) -> _Variant:
-    members: list[int] = []
-    words: set[str] = set()
-    for at, which in sorted(chosen.items()):
-        members += units[at].variants[which].members
-        words |= units[at].variants[which].words
-        words |= _words(units[at].name) if rivals[at] else frozenset()
-    return _Variant(tuple(members), frozenset(words))
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(re.findall(_WORD, name.lower()))
 
 
 _MISSING_SELECTOR = "SPR201"
@@ -330,10 +186,12 @@ def _directory(subject: Subject) -> str:
 
 
 def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
+    # topologyKey is the merge key of constraints.
+    selecting = {item.topology_key for base in bases for item in base.constraints if item.label_selector is not None}
     for constraint in patch.constraints:
         if constraint.label_selector is not None or constraint.match_label_keys or not constraint.topology_key:
             continue
-        if any(_selects(base, constraint.topology_key) for base in bases):
+        if constraint.topology_key in selecting:
             continue
         route = patch.route(constraint, "labelSelector")
         names = " and ".join(sorted({f"{base.workload.kind} `{base.workload.name}`" for base in bases}))
@@ -341,12 +199,7 @@ def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
             RULES[_MISSING_SELECTOR],
             f"the pods are not spread: labelSelector is missing, and {names} has none for this topologyKey either",
             patch.place(route),
-            reference(patch.manifest),
+            patch.manifest.ref,
             patch.path(route),
             bases[0].selector_hint(),
         )
-
-
-def _selects(base: Subject, topology_key: str) -> bool:
-    """Return whether the constraint that a patch is merged into has a selector; topologyKey is the merge key."""
-    return any(item.label_selector is not None for item in base.constraints if item.topology_key == topology_key)

@@ -1,0 +1,334 @@
+"""The API server's errors for an object and the pods of its controller; constraints in places without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.lint import corrections
+from kubectl_spread.lint.finding import Finding, Fix, Label, Severity
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
+from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.workload import FIELD, is_live, repair, Subject
+from kubectl_spread.objects.constraints import constraint as constraint_reader
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading import decode, workload_shape
+from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.validation import constraint_errors, count_errors, FieldError, Rule
+from kubectl_spread.objects.workloads.created_labels import created_labels
+from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import is_partial, Workload, workload
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
+
+
+class DecidedBy(Enum):
+    """The party that decides the final value of a field: the manifest, another tool, or a base."""
+
+    MANIFEST = "manifest"
+    TOOL = "tool"  # which fills in the value
+    SAME = "same"  # a tool as well, and it puts the same text everywhere
+    OTHER_FINDING = "otherFinding"  # a tool as well, and another finding reports it
+    BASE = "base"  # of a patch
+
+
+_WHERE_FILLED_IN = {
+    Rule.LABEL_SELECTOR_INVALID: DecidedBy.SAME,
+    Rule.MATCH_KEY_SYNTAX: DecidedBy.SAME,
+    Rule.MIN_DOMAINS_ON_SOFT: DecidedBy.OTHER_FINDING,
+    Rule.MAX_SKEW_NOT_POSITIVE: DecidedBy.OTHER_FINDING,  # a text is not a number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: DecidedBy.OTHER_FINDING,
+}
+
+
+def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> DecidedBy:
+    """Return who has yet to decide about the field of an error; `spec` is the route of the pod spec."""
+    route = (*spec, *error.route)
+    if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
+        route = (*route[:-1], "whenUnsatisfiable")
+    entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
+    if isinstance(entry, dict) and "$patch" in entry:
+        return DecidedBy.BASE
+    if has_placeholder(entry):
+        return DecidedBy.OTHER_FINDING
+    if any(map(has_placeholder, (value, *error.route))):
+        return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
+    if value is None and is_filled_in(manifest.place(route)):
+        return DecidedBy.TOOL
+    is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
+    return DecidedBy.BASE if is_missing and is_partial(owner) else DecidedBy.MANIFEST
+
+
+def is_unrelated(problem: decode.Problem) -> bool:
+    """Return whether a value that does not decode is in a field of containers or volumes, not of constraints."""
+    return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
+
+
+def is_directive(problem: decode.Problem) -> bool:
+    """Return whether an unknown field is a directive of a merge patch: `$patch`, `$setElementOrder/...`."""
+    return problem.kind is decode.ProblemKind.UNKNOWN and str(problem.route[-1]).startswith("$")
+
+
+def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
+    """Return whether a value does not decode because a tool has yet to fill it in."""
+    return problem.kind is decode.ProblemKind.TYPE and has_placeholder(_written(manifest, problem.route))
+
+
+def with_nulls(plain: Any, routes: list[Route]) -> Any:
+    """Return a plain value with null in the place of some values; null fits every type."""
+    if not routes:
+        return plain
+    import copy  # 1 ms; few manifests have blanks
+
+    found = copy.deepcopy(plain)
+    for route in routes:
+        value_at(found, route[:-1])[route[-1]] = None
+    return found
+
+
+def as_information(finding: Finding) -> Finding:
+    """Return the finding as one about a value that is not what will be applied."""
+    return finding._replace(
+        rule=finding.rule._replace(severity=Severity.INFO), hint=corrections.PLACEHOLDER, repair=None
+    )
+
+
+def _written(manifest: Manifest, route: Route) -> Any:
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    return None if found is None else nodes.to_plain(found)
+
+
+def api_finding(
+    code: str,
+    manifest: Manifest,
+    route: Route,
+    *,
+    message: str,
+    path: str,
+    hint: str,
+    key: bool = False,
+    fix: Optional[Fix] = None,
+) -> Finding:
+    """Return the finding for a field that the API server refuses."""
+    place = manifest.place(route, key=key)
+    return Finding(RULES[code], message, place, manifest.ref, path, hint, repair=repair(fix, manifest))
+
+
+def unhandled_kind_message(manifest: Manifest, why: str) -> str:
+    """Return the API server's message for its own kinds; for other kinds their pods fail."""
+    if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
+        return f"no pod of this {manifest.kind} can be created: {why}"
+    version = manifest.api_version.rpartition("/")[2]
+    return f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {why}'
+
+
+def unknown_field(manifest: Manifest, path: str) -> str:
+    """Return kubectl's message; Helm and others do not ask for strict decoding."""
+    if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
+        return f'unknown field "{path}": strict validation refuses it, otherwise it is dropped'
+    refusal = unhandled_kind_message(manifest, f'strict decoding error: unknown field "{path}"')
+    return f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
+
+
+_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in lower case; also the singular
+
+
+def find_misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
+    """Return findings for constraints in a place where the API server drops or refuses them."""
+    right = {(*place.spec, FIELD) for place in places}
+    if not manifest.route:
+        written = sum(route[-1] in fields(value_at(manifest.plain, route[:-1])) for route in right)
+        if written == manifest.document.text.lower().count(_NAMES[1]):
+            return []
+    findings = []
+    for route in _routes_of_constraints(manifest.plain, ()):
+        if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
+            continue  # outside its pods a foreign kind may use the name for something else
+        home = next((place for place in places if _is_in(route, place)), kind.usual_place())
+        field = decode.path_text(route)
+        if route[:-1] == home.spec:
+            hint = f"did you mean `{FIELD}`?"
+        else:
+            hint = f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}"
+        fix = corrections.fix_for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
+        message = unknown_field(manifest, field)
+        findings.append(
+            api_finding("SPR115", manifest, route, message=message, path=field, hint=hint, key=True, fix=fix)
+        )
+    return findings
+
+
+def _is_in(route: Route, place: PodPlace) -> bool:
+    return route[: len(place.template)] == place.template
+
+
+def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            if key.lower() in _NAMES and route[:1] != ("metadata",):
+                yield (*route, key)
+            elif isinstance(value, (dict, list)):
+                yield from _routes_of_constraints(value, (*route, key))
+    elif isinstance(plain, list):
+        for index, item in enumerate(plain):
+            yield from _routes_of_constraints(item, (*route, index))
+
+
+Plain = dict[str, Any]
+
+Refused = tuple[FieldError, Finding]
+
+
+class CheckedObject(NamedTuple):
+    """The API server's errors for an object, and the workloads in it if it decodes."""
+
+    findings: list[Finding]
+    subjects: list[Subject]
+    is_undecodable: bool = False
+
+
+def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> CheckedObject:
+    """Check an object as the API server would.
+
+    Args:
+        manifest: the object.
+        namespace: the namespace of an object that names none.
+        minor: the API server's minor version, if it is known.
+    """
+    kind = manifest.workload_kind
+    if kind is None:
+        return CheckedObject([], [])
+    problems = [item for item in workload_shape.problems(kind, manifest.plain) if not is_directive(item)]
+    open_routes = [item.route for item in problems if is_open(manifest, item)]
+    findings = [
+        _undecodable(manifest, item, is_open=item.route in open_routes)
+        for item in problems
+        if item.route not in open_routes or not is_unrelated(item)
+    ]
+    is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
+    places = kind.places(manifest.plain)
+    findings += find_misplaced(manifest, kind, places)
+    if is_undecodable:
+        return CheckedObject(findings, [], is_undecodable=True)
+    subjects = []
+    manifest = manifest._replace(plain=with_nulls(manifest.plain, open_routes))
+    codes = frozenset({"SPR113"} if open_routes else ())
+    if not kind.is_foreign and kind.has_fixed_place:
+        root: Route = ("spec", "jobTemplate", "spec") if manifest.kind == "CronJob" else ("spec",)
+        path, hint = decode.path_text(root), corrections.hint_for_rule(Rule.COUNT_NEGATIVE, None)
+        for error in count_errors(value_at(manifest.plain, root)):
+            where, message = (*root, *error.route), error.text(path)
+            findings.append(
+                api_finding("SPR116", manifest, where, message=message, path=f"{path}.{error.path}", hint=hint)
+            )
+            codes |= {Rule.COUNT_NEGATIVE.value}
+    for place in places:
+        owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
+        spec = corrections.corrected_spec(owner.template.get("spec") or {}) if problems else None
+        found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
+        findings += found
+        subjects.append(subject)
+    return CheckedObject(findings, subjects)
+
+
+def _check_pod_spec(
+    manifest: Manifest,
+    owner: Workload,
+    place: PodPlace,
+    *,
+    spec: Optional[Plain],
+    codes: frozenset[str],
+    minor: Optional[int],
+) -> tuple[list[Finding], Subject]:
+    """Check the constraints in one pod spec; `spec` is the same with misspelt fields as meant, None if there are none.
+
+    The workload is refused with the codes of the errors, besides `codes`.
+    """
+    constraints = constraint_reader.constraints(owner.template.get("spec") or {})
+    errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
+    lasting = errors
+    if spec is not None:  # some errors end once misspelt fields have the intended names
+        meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
+        read = constraint_reader.constraints(spec)
+        left = _field_errors(manifest, meant, place, constraints=read, minor=minor)
+        remaining = {(error.rule, finding.path) for error, finding in left}
+        lasting = [(error, finding) for error, finding in errors if (error.rule, finding.path) in remaining]
+    openness = {id(error): decider_of(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
+    findings = [
+        finding if openness[id(error)] is DecidedBy.MANIFEST else as_information(finding)
+        for error, finding in lasting
+        if openness[id(error)] in (DecidedBy.MANIFEST, DecidedBy.TOOL)
+    ]
+    refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not DecidedBy.SAME)
+    known = constraints if spec is None else None
+    subject = Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
+    is_decided = DecidedBy.MANIFEST in openness.values() or Rule.COUNT_NEGATIVE.value in codes
+    subject.is_open = bool(refusals) and not is_decided
+    return findings, subject
+
+
+def _field_errors(
+    manifest: Manifest,
+    owner: Workload,
+    place: PodPlace,
+    *,
+    constraints: tuple[TopologySpreadConstraint, ...],
+    minor: Optional[int],
+) -> list[Refused]:
+    """Return the API server's errors for the object, and for the pods that its controller creates."""
+    if not constraints:
+        return []
+    later: list[FieldError] = []
+    if not place.template:
+        created_with = None if is_live(manifest) else created_labels(owner)
+        errors = constraint_errors(constraints, created_with=created_with, minor=minor)
+    else:
+        errors = constraint_errors(constraints, created_with=None, minor=minor)
+        if any(constraint.match_label_keys for constraint in constraints):
+            # Creating a pod merges matchLabelKeys into the selector.
+            known = {(error.rule, error.route) for error in errors}
+            created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
+            later = [error for error in created if (error.rule, error.route) not in known]
+    selector: Any = owner.selector  # it may not decode
+    labels = selector.get("matchLabels") if isinstance(selector, dict) else None
+    if not isinstance(labels, dict) or not labels:
+        labels = constraint_reader.labels(owner.template.get("metadata") or {})
+    root = decode.path_text(place.spec)
+    refused = []
+    for error in (*errors, *later):
+        route = (*place.spec, *error.route)
+        message, path, value = error.text(root), f"{root}.{error.path}", _written(manifest, route)
+        if error in later:
+            rejected = f"the {manifest.kind} is accepted, but each of its pods is rejected"
+            message, path, value = f"no pod is created: {rejected}: {error.text()}", f"spec.{error.path}", None
+        hint = corrections.hint_for_rule(error.rule, value)
+        fix = corrections.fix_for_error(error, owner.template, place.spec, labels=labels)
+        found = api_finding(error.rule.value, manifest, route, message=message, path=path, hint=hint, fix=fix)
+        if error.rule is Rule.DUPLICATE_CONSTRAINT:
+            first = constraints[int(error.route[1])]
+            again = next(
+                other.position
+                for other in constraints[first.position + 1 :]
+                if (other.topology_key, other.when_unsatisfiable) == (first.topology_key, first.when_unsatisfiable)
+            )
+            there = manifest.place((*place.spec, FIELD, again, "topologyKey"))
+            found = found._replace(related=(Label(there, "repeated here"),))
+        refused.append((error, found))
+    return refused
+
+
+def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) -> Finding:
+    route, path = problem.route, decode.path_text(problem.route)
+    if problem.kind is decode.ProblemKind.UNKNOWN:
+        hint, message = corrections.hint_for_field(str(route[-1]), route), unknown_field(manifest, path)
+        fix = corrections.fix_for_field(route, _written(manifest, route[:-1]))
+        return api_finding("SPR114", manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
+    source, span = manifest.place(route)
+    value, written = _written(manifest, route), source.text[span.start : span.end]
+    hint = corrections.hint_for_type(problem, value, written=written)
+    fix = corrections.fix_for_type(problem, value=value, written=written)
+    message = unhandled_kind_message(manifest, problem.message)
+    found = api_finding("SPR113", manifest, route, message=message, path=path, hint=hint, fix=fix)
+    return as_information(found) if is_open else found._replace(is_unreadable=True)

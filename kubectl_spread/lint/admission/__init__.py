@@ -1,1 +1,0 @@
-"""Checks of the API server, with fixes and hints."""

@@ -1,1 +1,0 @@
-"""Fixes of findings, made in the text and verified."""

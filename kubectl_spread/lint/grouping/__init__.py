@@ -1,1 +1,0 @@
-"""Objects that are applied together, and workloads that one selector matches."""

@@ -1,1 +1,0 @@
-"""Questions about a workload that several rules ask."""

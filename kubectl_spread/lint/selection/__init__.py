@@ -1,1 +1,0 @@
-"""Selection of rules to run and of findings to show."""

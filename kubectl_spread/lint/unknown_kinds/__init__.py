@@ -1,1 +1,0 @@
-"""Constraints outside the kinds whose pods are known."""
