@@ -158,8 +158,10 @@ def kind_of(word: str) -> str:
     Raises:
         StepError: it does not exist, or never affects pods.
     """
+    name, _, group = word.lower().partition(".")
     for kind, other in OTHERS.items():
-        if word.lower() in (*other.words, other.full_name):
+        own = other.full_name.partition(".")[2]
+        if name in other.words and (not group or (own and group.endswith(own))):
             return kind
     workload_kind = find_kind(word)
     if workload_kind is not None and workload_kind != "PodTemplate":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import parse_text, StepError
 
 
@@ -52,3 +53,23 @@ def test_what_is_no_step(text: str, message: str) -> None:
         parse_text(text)
 
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("hpa", "HorizontalPodAutoscaler"),
+        ("horizontalpodautoscaler.autoscaling", "HorizontalPodAutoscaler"),
+        ("horizontalpodautoscalers.v2.autoscaling", "HorizontalPodAutoscaler"),
+        ("StorageClasses.storage.k8s.io", "StorageClass"),
+        ("deployment.apps", "Deployment"),
+    ],
+)
+def test_a_kind_may_have_its_group(word: str, kind: str) -> None:
+    assert kind_of(word) == kind
+
+
+@pytest.mark.parametrize("word", ["services.apps", "hpa.policy", "webs"])
+def test_an_unknown_kind_is_refused(word: str) -> None:
+    with pytest.raises(StepError, match="doesn't have a resource type"):
+        kind_of(word)

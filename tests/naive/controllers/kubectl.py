@@ -13,42 +13,14 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
+from kubectl_spread.kubectl.kinds import kind_of
+from kubectl_spread.kubectl.parsing import StepError
 from tests.naive import objects
 from tests.naive.controllers import actions, admission, deployment, nodes, patching, validation
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import owner_reference, terminated, World
 
 Plain = dict[str, Any]
-
-KINDS = {
-    "pod": "Pod",
-    "pods": "Pod",
-    "po": "Pod",
-    "node": "Node",
-    "nodes": "Node",
-    "no": "Node",
-    "deployment": "Deployment",
-    "deploy": "Deployment",
-    "replicaset": "ReplicaSet",
-    "replicationcontroller": "ReplicationController",
-    "statefulset": "StatefulSet",
-    "sts": "StatefulSet",
-    "daemonset": "DaemonSet",
-    "ds": "DaemonSet",
-    "job": "Job",
-    "jobs": "Job",
-    "cronjob": "CronJob",
-    "pvc": "PersistentVolumeClaim",
-    "persistentvolumeclaim": "PersistentVolumeClaim",
-    "pv": "PersistentVolume",
-    "storageclass": "StorageClass",
-    "sc": "StorageClass",
-    "pdb": "PodDisruptionBudget",
-    "hpa": "HorizontalPodAutoscaler",
-    "namespace": "Namespace",
-    "priorityclass": "PriorityClass",
-}
-
 
 FORCED = "naive/forced"
 
@@ -161,10 +133,10 @@ def references(parsed: Words) -> list[tuple[str, str]]:
 
 
 def _kind(word: str) -> str:
-    name = word.lower().partition(".")[0]
-    if name not in KINDS and name.removesuffix("s") not in KINDS:
-        raise UnknownCommandError(word)
-    return KINDS.get(name) or KINDS[name.removesuffix("s")]
+    try:
+        return kind_of(word)
+    except StepError:
+        raise UnknownCommandError(word) from None
 
 
 def _found(world: World, kind: str, name: str, namespace: str) -> Plain:
