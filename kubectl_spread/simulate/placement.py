@@ -36,8 +36,8 @@ class PendingPod(NamedTuple):
     explanation: Explanation
 
 
-class GatedPod(NamedTuple):
-    """A pod that its scheduling gates keep from being scheduled."""
+class UntriedPod(NamedTuple):
+    """A pod that the scheduler never tries, because of its gates or because the API server refuses to create it."""
 
     pod: str
     message: str
@@ -48,13 +48,6 @@ class UnpredictedPod(NamedTuple):
 
     pod: Pod
     reasons: tuple[str, ...]
-
-
-class RefusedPod(NamedTuple):
-    """A pod that the API server refuses to create, with its message."""
-
-    pod: str
-    message: str
 
 
 class EvictedPod(NamedTuple):
@@ -96,7 +89,7 @@ class Placement(NamedTuple):
     workload: Workload
     placed: tuple[PlacedPod, ...]
     pending: tuple[PendingPod, ...]
-    gated: tuple[GatedPod, ...]
+    gated: tuple[UntriedPod, ...]
     domains: dict[str, dict[str, int]]
     certainty: Certainty
     not_predictable: tuple[str, ...] = ()
@@ -109,7 +102,7 @@ class Placement(NamedTuple):
     not_created: tuple[str, ...] = ()
     evictions: tuple[EvictedPod, ...] = ()
     on_missing_nodes: tuple[str, ...] = ()
-    refused: tuple[RefusedPod, ...] = ()
+    refused: tuple[UntriedPod, ...] = ()
     first_replica: Optional[Pod] = None
     not_tried: int = 0
     in_any_order: Optional[Range] = None

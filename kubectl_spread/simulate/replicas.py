@@ -43,13 +43,12 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.pending_claims import lacks_provisioner, NewClaims, with_claims
 from kubectl_spread.simulate.placement import (
     EvictedPod,
-    GatedPod,
     PendingPod,
     PlacedPod,
     Placement,
-    RefusedPod,
     ReplacementPod,
     UnpredictedPod,
+    UntriedPod,
 )
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer, Unschedulable
 from kubectl_spread.simulate.running.controllers import (
@@ -93,7 +92,7 @@ class Queue:
         self._refused_at: list[int] = []  # `changes` of the placer when each was refused
         self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
         self.provisioning: list[PendingPod] = []  # Their nodes are chosen, but their volumes are never provisioned.
-        self.gated: list[GatedPod] = []
+        self.gated: list[UntriedPod] = []
         self.unpredicted: list[UnpredictedPod] = []
         self.beyond: dict[str, None] = {}
         self.evictions: list[EvictedPod] = []
@@ -105,7 +104,7 @@ class Queue:
         """Add a new pod; return whether it runs, or may run."""
         before = self._waiting_count
         if pod.cls.gates:
-            self.gated.append(GatedPod(pod.name, GATED))
+            self.gated.append(UntriedPod(pod.name, GATED))
         elif pod.node_name:
             self._put(pod)
         else:
@@ -447,7 +446,7 @@ class _Placing:
         if owner.namespace not in run.quotas:
             run.quotas[owner.namespace] = usage_at_start(cluster, owner.namespace)
         self._quotas = run.quotas[owner.namespace]
-        self._refused: list[RefusedPod] = []
+        self._refused: list[UntriedPod] = []
         self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, run.owned)]
         beyond = self.queue.beyond
@@ -478,7 +477,7 @@ class _Placing:
             has_created = True
             refusal = self._refusal or self._quotas.admit(self.owner.template.get("spec") or {})
             if refusal:
-                self._refused.append(RefusedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
+                self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             runs = not refusal and self.queue.add(self._without_new_claims(created))
             if self.owner.is_ordered and not runs:
                 break

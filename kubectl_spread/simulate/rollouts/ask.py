@@ -30,11 +30,11 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import revision_label, Workload
+from kubectl_spread.objects.workloads.workload import revision_label
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
@@ -84,14 +84,6 @@ class RolloutQuestion(NamedTuple):
         return RolloutResult(self.keys, self.kind, Verdict.NOT_KNOWN, basis, because, old=self.old)
 
 
-def _is_stuck(outcome: Outcome, question: RolloutQuestion) -> bool:
-    return any(pod.owner in question.keys for pod in outcome.pending)
-
-
-def _is_pending(pod: Pod) -> bool:
-    return not pod.node_name and not pod.terminating
-
-
 def is_enough(
     pod_class: PodClass, filtered: FilterResult, *, pods: int, others: Iterable[tuple[PodClass, int]]
 ) -> bool:
@@ -103,56 +95,36 @@ def is_enough(
         pods: the most new pods at a time.
         others: pods that may take room, and their numbers.
     """
-    if filtered.rejection is not None or not _is_simple(pod_class):
-        return False
-    slots = _free_slots(pod_class, filtered.columns) * passes_all_but_spread(filtered)
-    around = list(others)
-    taken = sum(number * _slots_of(other, pod_class) for other, number in around)
-    hard = _hard(filtered)
-    if not hard:
-        return int(slots.sum()) >= pods + taken
-    pods += sum(number for _, number in around)
-    return len(hard) == 1 and _has_room(hard[0], slots, pods=pods, taken=taken)
-
-
-def _is_simple(pod_class: PodClass) -> bool:
-    """Return whether other pods matter to a pod only by spread constraints and by room."""
     is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.host_ports
-    return not is_bound_by_others and not pod_class.volumes and not pod_class.gates
-
-
-def _hard(filtered: FilterResult) -> list[DomainCounts]:
-    states = [item.state for item in filtered.plugin_results if isinstance(item.state, PreFilterState)]
-    return [counts for state in states for counts in state.counts]
-
-
-def _free_slots(pod_class: PodClass, columns: Columns) -> Int64s:
-    """Return how many more pods of a class each node has room for, int64 (N,)."""
-    slots: Int64s = columns.slots() - columns.pod_count
+    if filtered.rejection is not None or is_bound_by_others or pod_class.volumes or pod_class.gates:
+        return False
+    columns = filtered.columns
+    slots: Int64s = columns.slots() - columns.pod_count  # pods that each node has room for, (N,)
     for resource, amount in columns.with_summed_requests(pod_class).requests:
         if amount > 0:
             free = columns.allocatable_of(resource) - columns.requested_of(resource)
             slots = np.minimum(slots, free // amount)
-    return np.maximum(slots, 0)
-
-
-def _has_room(counts: DomainCounts, slots: Int64s, *, pods: int, taken: int) -> bool:
-    now = counts.now()
-    domains = len(now.domains)
-    if not domains or now.is_below_min_domains or counts.constraint.self_match_num != 1:
+    slots = np.maximum(slots, 0) * passes_all_but_spread(filtered)
+    requests = dict(pod_class.requests)
+    around, taken = 0, 0  # other pods, and pods of the class that find no room because of them
+    for other, number in others:
+        shares = (-(-amount // requests[name]) for name, amount in other.requests if requests.get(name))
+        around += number
+        taken += number * (1 + max(shares, default=1))
+    states = [item.state for item in filtered.plugin_results if isinstance(item.state, PreFilterState)]
+    hard = [counts for state in states for counts in state.counts]
+    if not hard:
+        return int(slots.sum()) >= pods + taken
+    if len(hard) > 1 or hard[0].constraint.self_match_num != 1:
         return False
-    matching = sum(now.domains.values()) + pods
-    codes = counts.topology.codes
-    included: Bools = counts.included & (codes >= 0)
-    room = np.bincount(codes[included], weights=slots[included], minlength=len(counts.topology.values))
-    least = min(int(room[code]) for code in np.flatnonzero(counts.eligible))
-    return least > matching // domains + taken
-
-
-def _slots_of(other: PodClass, pod_class: PodClass) -> int:
-    """Return how many pods of a class find no room because of another pod."""
-    wanted = dict(pod_class.requests)
-    return 1 + max((-(-amount // wanted[name]) for name, amount in other.requests if wanted.get(name)), default=1)
+    now, codes = hard[0].now(), hard[0].topology.codes
+    if not now.domains or now.is_below_min_domains:
+        return False
+    included: Bools = hard[0].included & (codes >= 0)
+    room = np.bincount(codes[included], weights=slots[included], minlength=len(hard[0].topology.values))
+    least = min(int(room[code]) for code in np.flatnonzero(hard[0].eligible))
+    # Even the smallest domain has room for an even share of all pods, besides what other pods take.
+    return least > (sum(now.domains.values()) + pods + around) // len(now.domains) + taken
 
 
 def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
@@ -164,11 +136,6 @@ def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[P
     values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
     if newest and any(values.values()):
         return [pod for pod in own if values[pod.uid] != newest]
-    return _not_counted(owner, own)
-
-
-def _not_counted(owner: Workload, own: list[Pod]) -> list[Pod]:
-    """Return the running pods that a constraint of the template does not count."""
     labels = created_labels(owner)
     missed = (find_uncounted(item, own, labels) for item in constraint.constraints(owner.template.get("spec") or {}))
     names = {name for found in missed if found is not None for name in found.pods}
@@ -291,7 +258,8 @@ class RolloutChecker:
 
     def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)
-        stuck = next((outcome for outcome in found.outcomes if _is_stuck(outcome, question)), None)
+        with_pending = (item for item in found.outcomes if any(pod.owner in question.keys for pod in item.pending))
+        stuck = next(with_pending, None)
         return RolloutResult(
             question.keys,
             question.kind,
@@ -306,9 +274,9 @@ class RolloutChecker:
     def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
         """Explain a Pending pod of the rollout."""
         cluster = outcome.cluster()
-        pending = (pod for pod in cluster.pods if _is_pending(pod))
         names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
-        pod = next((pod for pod in pending if pod.name in names), None)
+        pending = (pod for pod in cluster.pods if pod.name in names and not (pod.node_name or pod.terminating))
+        pod = next(pending, None)
         return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
     def has_room(self, pod_class: PodClass, *, pods: int, others: Sequence[tuple[PodClass, int]] = ()) -> bool:
