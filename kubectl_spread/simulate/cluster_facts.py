@@ -379,13 +379,10 @@ class KnownCluster:
         found: dict[ObjectKey, list[Pod]] = {}
         for pod in self._cluster.bound_pods():
             if not pod.terminating:
-                for key in self._keys_of(pod):
+                itself = ObjectKey("Pod", pod.namespace, pod.name)
+                for key in {*self._cluster.owners_of(pod), workload_of(pod, self._cluster), itself}:
                     found.setdefault(key, []).append(pod)
         return found
-
-    def _keys_of(self, pod: Pod) -> Iterable[ObjectKey]:
-        own = ObjectKey("Pod", pod.namespace, pod.name)
-        return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
 
     def _ask(self, workload: Workload) -> Optional[Evidence]:
         spec = workload.template.get("spec") or {}
@@ -394,9 +391,10 @@ class KnownCluster:
         owner, positions = self._known_part(workload)
         own = tuple(self._own_pods.get(key_of(owner), ()))
         alone = self._owned.only(own)
-        pod = self._first_replica(
-            running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
-        )
+        created = running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
+        placed = self._placements.get(key_of(owner))
+        first = placed.first_replica if placed is not None and placed.workload == created else None
+        pod = first or replica(created, 0)  # The placement may have created it already.
         pod_class = self._without_others(pod.cls, owner)
         profile = self._profiles.get(pod_class.scheduler_name)
         if unsupported_features(pod_class, profile, self._cluster):
@@ -409,13 +407,6 @@ class KnownCluster:
         chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
         usable = without_own(passes_all_but_spread(filtered), filtered, own)
         return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
-
-    def _first_replica(self, owner: Workload) -> Pod:
-        """Return the first pod of a workload, created here unless the placement has created it already."""
-        known = self._placements.get(key_of(owner))
-        if known is not None and known.first_replica is not None and known.workload == owner:
-            return known.first_replica
-        return replica(owner, 0)
 
     def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
         """Return the class without requirements that other pods or later claims decide."""
