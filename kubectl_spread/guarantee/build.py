@@ -33,7 +33,7 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Regime, REGIMES
+from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -41,7 +41,6 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
@@ -453,48 +452,3 @@ def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str
 
 def _least(amounts: Int64s) -> int:
     return int(amounts.min()) if len(amounts) else 0
-
-
-def matches(member: Member, spec: GroupSpec) -> bool:
-    """Return whether the pods of a workload belong to a group."""
-    if spec.namespace and member.key.namespace != spec.namespace:
-        return False
-    return spec.selector is None or spec.selector.matches(_labels(_pod_class(member)))
-
-
-def scale(member: Member, spec: GroupSpec) -> Member:
-    """Return a workload with the range of its replicas, or of the number of workloads."""
-    if spec.shards is not None:
-        return member._replace(bounds=None, shards=spec.shards)
-    return member._replace(bounds=spec.replicas or member.bounds)
-
-
-def by_selectors(members: list[Member]) -> list[list[Member]]:
-    """Return groups of workloads whose constraints count each other's pods, in order."""
-    classes = [_pod_class(member) for member in members]
-    group_of = list(range(len(members)))
-    for at, cls in enumerate(classes):
-        for other_at, other in enumerate(classes):
-            if at != other_at and _counts(cls, other):
-                old, new = sorted((group_of[at], group_of[other_at]), reverse=True)
-                group_of = [new if item == old else item for item in group_of]
-    return [
-        [member for member, item in zip(members, group_of, strict=True) if item == group]
-        for group in dict.fromkeys(group_of)
-    ]
-
-
-def _counts(cls: PodClass, other: PodClass) -> bool:
-    """Return whether a constraint of one pod counts another."""
-    if cls.namespace != other.namespace:
-        return False
-    selectors = [compile_selector(item.label_selector) for item in cls.constraints]
-    return any(not item.is_empty and item.matches(_labels(other)) for item in selectors)
-
-
-def _pod_class(member: Member) -> PodClass:
-    return replica(member.controller.workload, 0).cls
-
-
-def _labels(cls: PodClass) -> dict[str, str]:
-    return dict(cls.labels)

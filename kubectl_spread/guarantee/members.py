@@ -7,7 +7,7 @@ or the reverse. So are neighbours of a neighbour. They are simulated as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
@@ -15,10 +15,11 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.model import Gap, GapKind
+from kubectl_spread.guarantee.policy.policy import GroupSpec
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -41,6 +42,53 @@ class Member(NamedTuple):
     is_judged: bool = True
     shards: Optional[Range] = None
     is_extra: bool = False
+
+
+def member_of(key: ObjectKey, controller: Controller, cluster: Cluster, *, is_judged: bool = True) -> Member:
+    """Return a workload with the range of its autoscaler."""
+    scaler = cluster.autoscalers.get(key)
+    bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
+    return Member(key, controller, bounds, is_judged)
+
+
+def groups_of(spec: GroupSpec, members: Iterable[Member]) -> list[list[Member]]:
+    """Return the groups of a specification, with the ranges of their replicas or of the number of workloads.
+
+    Without a selector, workloads whose constraints count each other's pods are one group.
+    """
+    found = []
+    for member in members:
+        labels = dict(_pod_class(member).labels)
+        if spec.namespace in ("", member.key.namespace) and (spec.selector is None or spec.selector.matches(labels)):
+            bounds = None if spec.shards is not None else spec.replicas or member.bounds
+            found.append(member._replace(bounds=bounds, shards=spec.shards))
+    if spec.is_each:
+        return [[member] for member in found]
+    group_of: list[Any] = [member.key.namespace for member in found]
+    if spec.selector is None:
+        classes = [_pod_class(member) for member in found]
+        group_of = list(range(len(found)))
+        for at, cls in enumerate(classes):
+            for other_at, other in enumerate(classes):
+                if at != other_at and _counts(cls, other):
+                    old, new = sorted((group_of[at], group_of[other_at]), reverse=True)
+                    group_of = [new if item == old else item for item in group_of]
+    return [
+        [member for member, item in zip(found, group_of, strict=True) if item == group]
+        for group in dict.fromkeys(group_of)
+    ]
+
+
+def _counts(cls: PodClass, other: PodClass) -> bool:
+    """Return whether a constraint of one pod counts another."""
+    if cls.namespace != other.namespace:
+        return False
+    selectors = [compile_selector(item.label_selector) for item in cls.constraints]
+    return any(not item.is_empty and item.matches(dict(other.labels)) for item in selectors)
+
+
+def _pod_class(member: Member) -> PodClass:
+    return replica(member.controller.workload, 0).cls
 
 
 class UnplacedPods(NamedTuple):
@@ -85,15 +133,11 @@ class _Finder:
         self._classes = {member.key: self._class_of(member) for member in members}
         self._selectors: dict[PodClass, tuple[Selector, ...]] = {}
         self._others = {
-            key: Member(key, controller, self._bounds(key), is_judged=False)
+            key: member_of(key, controller, cluster, is_judged=False)
             for key, controller in sorted(cluster.controllers.items())
             if key not in own and key not in cluster.owners
         }
         self._other_classes = {key: self._class_of(member) for key, member in self._others.items()}
-
-    def _bounds(self, key: ObjectKey) -> Optional[Range]:
-        scaler = self._cluster.autoscalers.get(key)
-        return None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
 
     def _class_of(self, member: Member) -> PodClass:
         workload = stored_workload(admitted_workload(member.controller.workload, self._cluster), self._minor)

@@ -21,7 +21,6 @@ from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation import (
     changed_template,
     common_selector,
-    Cost,
     Formula,
     Hard,
     NeededDomains,
@@ -329,7 +328,7 @@ class _Search:
         result = self._proved(candidate, regimes, rules, limit=self._limit, members=self._members)
         count = len(self._rules)
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
-        cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
+        cost = tuple((item.rule.topology_key, item.verdict) for item in last)
         kept = tuple(item._replace(rules=item.rules[:count]) for item in result.results)
         missing = [key for key in self._apart if not all(_has_term(item, key) for item in self._members)]
         changes = self._changes(candidate) + len(missing)
@@ -447,7 +446,7 @@ def _proofs(option: Option) -> set[object]:
         for is_settled, answer in ((False, verdict), (True, verdict.once_settled))
         if answer.verdict is ProofStatus.PROVED
     }
-    return proved | {key for key, verdict in option.cost.replaced if verdict is ProofStatus.PROVED}
+    return proved | {key for key, verdict in option.replaced if verdict is ProofStatus.PROVED}
 
 
 def _is_of_counts(refused: RefusedCandidate) -> bool:

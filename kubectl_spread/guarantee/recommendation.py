@@ -153,20 +153,14 @@ class NeededDomains(NamedTuple):
     domains: int
 
 
-class Cost(NamedTuple):
-    """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
-
-    replaced: tuple[tuple[str, ProofStatus], ...] = ()
-
-
 class Option(NamedTuple):
     """Constraints that keep the policy, with their proof.
 
-    soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint.
-    apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
-    spec of each workload, with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods
-    get new volumes, which are left aside in the search. changes: fields that differ from the workloads as they are;
-    with 0, there are no patches.
+    soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint. apart: keys for which
+    the pods of one workload need a required anti-affinity. patches: changed fields of the pod spec of each workload,
+    with the constraints of other keys. result: verdicts in all regimes. replaced: verdict on lost pods finding other
+    nodes, by key of the lost domain. has_volumes: the pods get new volumes, which are left aside in the search.
+    changes: fields that differ from the workloads as they are; with 0, there are no patches.
     """
 
     constraints: tuple[Hard, ...]
@@ -174,7 +168,7 @@ class Option(NamedTuple):
     apart: tuple[str, ...]
     patches: tuple[tuple[ObjectKey, Plain], ...]
     result: GroupResult
-    cost: Cost
+    replaced: tuple[tuple[str, ProofStatus], ...] = ()
     needs: tuple[NeededDomains, ...] = ()
     has_volumes: bool = False
     changes: int = 0

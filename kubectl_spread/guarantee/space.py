@@ -77,8 +77,8 @@ class Space:
         self._is_judged = tuple(at in judged for at in range(len(kinds)))
         self.ordinals = OrdinalRollouts(group, self._of_owner)
         self.disruptions = self._distinct_disruptions()
-        versions = len(self.disruptions) + 1
-        self._names = OwnerNames(group, self._of_owner, self.filters, versions=versions, matching=self.matching)
+        versions = [self.filters(at) for at in range(len(self.disruptions) + 1)] if len(group.owners) > 1 else []
+        self._names = OwnerNames(group, versions, self.matching)
         self.kind_of, self.under_names = self._names.kind_of, self._names.under_names
 
     # The nodes.
@@ -202,24 +202,13 @@ class Space:
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
-        contents, sizes, facts, desired = state
-        for owners in self._names.alike:
-            contents, sizes, desired = self._names.rename(contents, sizes, desired, owners=owners)
-        return (self.arrangement(facts).canonical(contents), sizes, facts, desired)
+        return self.renaming(state)[0]
 
-    def renaming(self, state: State) -> tuple[State, list[int], list[int]]:
+    def renaming(self, state: State) -> tuple[State, list[int], Sequence[int]]:
         """Return the representative, with the node that comes to each place, and the workload that gets each name."""
-        contents, sizes, facts, desired = state
-        owners = list(range(len(self.group.owners)))
-        for alike in self._names.alike:
-            order = self._names.order(contents, sizes, desired, owners=alike)
-            contents, sizes, desired = self._names.exchange(
-                contents, sizes, desired, moved=dict(zip(order, alike, strict=True))
-            )
-            for old, new in zip(order, alike, strict=True):
-                owners[new] = old
-        nodes = self.arrangement(facts).order(contents)
-        return (tuple(contents[at] for at in nodes), sizes, facts, desired), nodes, owners
+        (contents, sizes, facts, desired), owners = self._names.ordered(state)
+        placed, nodes = self.arrangement(facts).ordered(contents)
+        return (placed, sizes, facts, desired), nodes, owners
 
     def is_rolling(self, state: State) -> bool:
         """Return whether a rollout is under way."""

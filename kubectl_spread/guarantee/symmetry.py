@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Union
 
 from kubectl_spread.cluster.nested_domains import refines
-from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, KindFilters
+from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, KindFilters, State
 
 
 class Partition(NamedTuple):
@@ -76,17 +76,7 @@ def leaves(found: Tree) -> list[int]:
     return [found] if isinstance(found, int) else [leaf for item in found for child in item for leaf in leaves(child)]
 
 
-Ranges = tuple[tuple[tuple[int, int], ...], ...]  # by class of domains: the first node of each, and the one after it
-
-
-def _ranges(found: Tree) -> Optional[Ranges]:
-    """Return the domains of a tree of two levels whose nodes are interchangeable within them; None for another tree."""
-    made = []
-    for domains in found if not isinstance(found, int) else ():
-        if any(isinstance(domain, int) or len(domain) != 1 or not isinstance(domain[0][0], int) for domain in domains):
-            return None
-        made.append(tuple((domain[0][0], domain[0][-1] + 1) for domain in domains))
-    return tuple(made) or None
+_MOST_KNOWN = 200_000  # contents under other names
 
 
 class CanonicalLayout:
@@ -94,82 +84,37 @@ class CanonicalLayout:
 
     def __init__(self, found: Tree) -> None:
         self.tree = found
-        self.slots = leaves(found)
-        self._is_straight = self.slots == list(range(len(self.slots)))
-        self._ranges = _ranges(found) if self._is_straight else None
+        self._slots = leaves(found)
 
-    def canonical(self, contents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the representative of a content for each node."""
-        if self._ranges is not None:
-            return self._sorted(contents, self._ranges)
-        flat = self._flat(self.tree, contents)
-        if self._is_straight:
-            return flat
-        made = [0] * len(contents)
-        for slot, content in zip(self.slots, flat, strict=True):
-            made[slot] = content
-        return tuple(made)
+    def ordered(self, contents: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
+        """Return the representative, and for each of its places the node whose content comes there."""
+        flat, nodes = self._flat(self.tree, contents)
+        made, order = list(flat), list(nodes)
+        for slot, content, node in zip(self._slots, flat, nodes, strict=True):
+            made[slot], order[slot] = content, node
+        return tuple(made), order
 
-    @staticmethod
-    def _sorted(contents: tuple[int, ...], ranges: Ranges) -> tuple[int, ...]:
-        """Sort domains whose nodes are all interchangeable (perf: most calls of a search)."""
+    def _flat(self, group: Tree, contents: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """Return the contents of a tree with its interchangeable parts in order, and their nodes."""
+        if isinstance(group, int):
+            return [contents[group]], [group]
         made: list[int] = []
-        for domains in ranges:
-            parts = [sorted(contents[begin:end]) for begin, end in domains]
-            if len(parts) > 1:
-                parts.sort()
-            for part in parts:
-                made += part
-        return tuple(made)
-
-    def _flat(self, group: Tree, contents: tuple[int, ...]) -> tuple[int, ...]:
-        if isinstance(group, int):
-            return (contents[group],)
-        made: tuple[int, ...] = ()
-        for children in group:
-            if isinstance(children[0], int):
-                made += tuple(sorted([contents[at] for at in children]))
-                continue
-            parts = [self._flat(child, contents) for child in children]
-            if len(parts) > 1:
-                parts.sort()
-            for part in parts:
-                made += part
-        return made
-
-    def order(self, contents: tuple[int, ...]) -> list[int]:
-        """Return, for each place of the representative, the node whose content comes there."""
-        flat = self._ordered(self.tree, contents)[1]
-        made = [0] * len(contents)
-        for slot, node in zip(self.slots, flat, strict=True):
-            made[slot] = node
-        return made
-
-    def _ordered(self, group: Tree, contents: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
-        if isinstance(group, int):
-            return (contents[group],), [group]
-        made: tuple[int, ...] = ()
         nodes: list[int] = []
         for children in group:
-            for key, order in sorted((self._ordered(child, contents) for child in children), key=_first):
-                made += key
+            if isinstance(children[0], int):
+                inner = sorted(children, key=contents.__getitem__)
+                made += [contents[at] for at in inner]
+                nodes += inner
+                continue
+            for part, order in sorted([self._flat(child, contents) for child in children], key=_first):
+                made += part
                 nodes += order
         return made, nodes
 
     def distinct(self, contents: tuple[int, ...]) -> list[int]:
         """Return one node of each kind: another node of equal content in an equal place would do the same."""
         found: list[int] = []
-        if self._ranges is None:
-            self._distinct(self.tree, contents, found)
-            return found
-        for domains in self._ranges:
-            seen: set[tuple[int, ...]] = set()
-            for begin, end in domains:
-                part = contents[begin:end]
-                if part not in seen:
-                    seen.add(part)
-                    here = {content: begin + at for at, content in reversed(tuple(enumerate(part)))}
-                    found += here.values()
+        self._distinct(self.tree, contents, found)
         return found
 
     def _distinct(self, group: Tree, contents: tuple[int, ...], found: list[int]) -> None:
@@ -177,19 +122,16 @@ class CanonicalLayout:
             found.append(group)
             return
         for children in group:
-            seen: set[Any] = set()
-            for child in children:
-                sign = contents[child] if isinstance(child, int) else self._flat(child, contents)
-                if sign not in seen:
-                    seen.add(sign)
-                    self._distinct(child, contents, found)
+            seen = {tuple(self._flat(child, contents)[0]): child for child in reversed(children)}
+            for child in reversed(seen.values()):
+                self._distinct(child, contents, found)
 
     def swap_with_first(self, node: int) -> list[int]:
         """Return an order of the nodes in which a node has changed places with the first of its kind.
 
         The order gives, for each place, the node whose content comes there.
         """
-        order = list(range(len(self.slots)))
+        order = list(range(len(self._slots)))
         self._move(self.tree, node, order)
         return order
 
@@ -222,147 +164,107 @@ def _firsts(group: Tree) -> dict[int, int]:
     return found
 
 
-def _first(item: tuple[tuple[int, ...], list[int]]) -> tuple[int, ...]:
+def _first(item: tuple[list[int], list[int]]) -> list[int]:
     return item[0]
 
 
-_MOST_KNOWN = 200_000  # contents under other names
-
-
 class OwnerNames:
-    """Interchangeable workloads; alike: groups of them."""
+    """Workloads that differ in their names only, and states under other names of them."""
 
     def __init__(
-        self,
-        group: GroupModel,
-        of_owner: list[list[int]],
-        filters: Callable[[int], Filters],
-        *,
-        versions: int,
-        matching: Callable[[tuple[bool, ...], int], int],
+        self, group: GroupModel, versions: Sequence[Filters], matching: Callable[[tuple[bool, ...], int], int]
     ) -> None:
         """Find the interchangeable workloads.
 
         Args:
             group: the workloads.
-            of_owner: kinds of each workload.
-            filters: of a version of the nodes.
-            versions: number of versions.
+            versions: filters of all versions of the nodes.
             matching: returns the number of matching pods in a content.
         """
         self._group = group
-        self._of_owner = of_owner
-        self._filters = filters
-        self._versions = versions
         self._matching = matching
+        self._kinds = [
+            [at for at, kind in enumerate(group.kinds) if kind.owner == owner] for owner in range(len(group.owners))
+        ]
         self._moved: dict[tuple[int, tuple[int, ...]], int] = {}
-        self.alike = self._alike_owners()
+        classes: dict[str, list[int]] = {}
+        for at in range(len(group.owners)) if len(group.owners) > 1 else ():
+            classes.setdefault(repr(self._signature(at, versions)), []).append(at)
+        self._alike = [found for found in classes.values() if len(found) > 1]
 
-    def _alike_owners(self) -> list[list[int]]:
-        """Return groups of workloads that may exchange their names."""
-        classes: dict[Any, list[int]] = {}
-        for at in range(len(self._group.owners)):
-            classes.setdefault(repr(self._signature(at)), []).append(at)
-        return [found for found in classes.values() if len(found) > 1]
-
-    def _signature(self, owner: int) -> Any:
+    def _signature(self, owner: int, versions: Sequence[Filters]) -> Any:
         """Return the properties of a workload; workloads of equal properties may exchange their names."""
-        mine = self._of_owner[owner]
+        mine = self._kinds[owner]
         found: list[Any] = [
             self._group.owners[owner]._replace(is_extra=False)[1:],
             [self._group.kinds[at][1:] for at in mine],
         ]
-        for facts in range(self._versions):
-            model = self._filters(facts)
-            found += [
-                (item.allowed, item.requests, self._views(item, owner)) for item in map(model.of_kind.__getitem__, mine)
-            ]
-            found.append(
-                sorted(
-                    repr((other._replace(matches=()), tuple(other.matches[at] for at in mine)))
-                    for number, item in enumerate(model.of_kind)
-                    if number not in mine
-                    for other in _matching(item)
-                )
-            )
+        for model in versions:
+            for at in mine:
+                item = model.of_kind[at]
+                found.append((item.allowed, item.requests, [self._view(other, owner) for other in _matching(item)]))
+            others = (item for number, item in enumerate(model.of_kind) if number not in mine)
+            views = [view for item in others for view in _matching(item)]
+            found.append(sorted(repr((view._replace(matches=()), [view.matches[at] for at in mine])) for view in views))
         return found
 
-    def _views(self, item: KindFilters, owner: int) -> Any:
-        """Return the filters of a kind, with the kinds of other workloads as one answer, or by name if it differs."""
-        found = []
-        for filter_ in _matching(item):
-            mine = tuple(filter_.matches[at] for at in self._of_owner[owner])
-            others = {is_matched for at, is_matched in enumerate(filter_.matches) if at not in self._of_owner[owner]}
-            found.append((filter_._replace(matches=()), mine, sorted(others) if len(others) < 2 else ("own", owner)))
-        return found
+    def _view(self, item: Any, owner: int) -> Any:
+        """Return a filter, with the kinds of other workloads as one answer, or by name if it differs."""
+        mine = [item.matches[at] for at in self._kinds[owner]]
+        others = {is_matched for at, is_matched in enumerate(item.matches) if at not in self._kinds[owner]}
+        return item._replace(matches=()), mine, sorted(others) if len(others) < 2 else ("own", owner)
 
-    def rename(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
-    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Sort interchangeable workloads by where their own pods are, not by name."""
-        order = self.order(contents, sizes, desired, owners=owners)
-        if order == owners:
-            return contents, sizes, desired
-        return self.exchange(contents, sizes, desired, moved=dict(zip(order, owners, strict=True)))
+    def ordered(self, state: State) -> tuple[State, tuple[int, ...]]:
+        """Sort interchangeable workloads by where their own pods are; return the workload that gets each name, too."""
+        contents, sizes, facts, desired = state
+        names = list(range(len(self._kinds)))
+        if self._alike:
+            everything = (True,) * len(self._group.kinds)
+            full = [(content, self._matching(everything, content)) for content in contents if content]
+        for alike in self._alike:
+            signs = []
+            for owner in alike:
+                mine = self._kinds[owner]
+                low, width = BITS * mine[0], (1 << BITS * len(mine)) - 1
+                own = sorted([(content >> low & width, number) for content, number in full if content >> low & width])
+                signs.append((own, [sizes[at] for at in mine], desired[owner], owner))
+            for name, sign in zip(alike, sorted(signs), strict=True):
+                names[name] = sign[3]
+        order = tuple(names)
+        if order == tuple(range(len(order))):
+            return state, order
+        new_of = sorted(range(len(order)), key=order.__getitem__)
+        kinds = [at for owner in order for at in self._kinds[owner]]
+        renamed = tuple([self._under_names(content, tuple(new_of)) for content in contents])
+        return (renamed, tuple(sizes[at] for at in kinds), facts, tuple(desired[owner] for owner in order)), order
 
-    def order(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
-    ) -> list[int]:
-        everything = (True,) * len(self._group.kinds)
-        full = [(content, self._matching(everything, content)) for content in contents]
-        signs = []
-        for owner in owners:
-            mine = self._of_owner[owner]
-            low, width = BITS * mine[0], (1 << BITS * len(mine)) - 1
-            own = sorted([(content >> low & width, number) for content, number in full if content >> low & width])
-            signs.append((tuple(own), tuple(sizes[at] for at in mine), desired[owner], owner))
-        return [sign[3] for sign in sorted(signs)]
-
-    def exchange(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, moved: dict[int, int]
-    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        new_sizes, new_desired = list(sizes), list(desired)
-        for old, new in moved.items():
-            new_desired[new] = desired[old]
-            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
-                new_sizes[other] = sizes[one]
-        names = tuple(moved.items())
-        changed = tuple([self._cached(content, names, moved) if content else 0 for content in contents])
-        return changed, tuple(new_sizes), tuple(new_desired)
-
-    def _cached(self, content: int, names: Any, moved: dict[int, int]) -> int:
+    def _under_names(self, content: int, names: tuple[int, ...]) -> int:
         """Return a content under other names (perf: few contents and names, asked for again and again)."""
+        if not content:
+            return 0
         found = self._moved.get((content, names))
         if found is None:
             if len(self._moved) > _MOST_KNOWN:
                 self._moved.clear()
-            found = self._moved[(content, names)] = self.move(content, moved)
+            found = 0
+            for old, new in enumerate(names):
+                for one, other in zip(self._kinds[old], self._kinds[new], strict=True):
+                    found += count_of(content, one) << BITS * other
+            self._moved[content, names] = found
         return found
+
+    def under_names(self, contents: tuple[int, ...], nodes: Sequence[int], owners: Sequence[int]) -> tuple[int, ...]:
+        """Return contents under other names of the nodes and workloads."""
+        made = [0] * len(contents)
+        for at, content in enumerate(contents):
+            made[nodes[at]] = self._under_names(content, tuple(owners))
+        return tuple(made)
 
     def kind_of(self, kind: int, owner: int) -> int:
         """Return the kind of another workload that corresponds to a kind; -1 for none."""
         if kind < 0 or owner < 0:
             return -1
-        return self._of_owner[owner][self._of_owner[self._group.kinds[kind].owner].index(kind)]
-
-    def under_names(self, contents: tuple[int, ...], nodes: Sequence[int], owners: Sequence[int]) -> tuple[int, ...]:
-        """Return contents under other names of the nodes and workloads."""
-        made = [0] * len(contents)
-        moved = dict(enumerate(owners))
-        for at, content in enumerate(contents):
-            made[nodes[at]] = self.move(content, moved)
-        return tuple(made)
-
-    def move(self, content: int, moved: dict[int, int]) -> int:
-        if not content:
-            return 0
-        made = content
-        for old, new in moved.items():
-            if old == new:
-                continue
-            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
-                made += (count_of(content, one) << BITS * other) - (count_of(content, one) << BITS * one)
-        return made
+        return self._kinds[owner][self._kinds[self._group.kinds[kind].owner].index(kind)]
 
 
 def _matching(item: KindFilters) -> Iterator[Any]:

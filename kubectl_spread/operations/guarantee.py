@@ -10,15 +10,14 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.search.limit import Deadline, Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.build import by_selectors, matches, scale
-from kubectl_spread.guarantee.members import KINDS, Member
+from kubectl_spread.guarantee.members import groups_of, KINDS, Member, member_of
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend_for_group
 from kubectl_spread.guarantee.recommendation import Recommendation, RecommendationRequest
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
@@ -191,12 +190,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
 def _members(chosen: Iterable[ObjectKey], cluster: Cluster) -> tuple[list[Member], tuple[ObjectKey, ...]]:
     """Return the workloads, with the ranges of their autoscalers, and the workloads that are not simulated."""
     keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
-    members = []
-    for key in keys:
-        if key.kind in KINDS:
-            scaler = cluster.autoscalers.get(key)
-            bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
-            members.append(Member(key, cluster.controllers[key], bounds))
+    members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in KINDS]
     if not members:
         raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
     return members, tuple(key for key in keys if key.kind not in KINDS)
@@ -236,7 +230,7 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
     Raises:
         RequestError, ConfigError: it matches no workload.
     """
-    found = [scale(item, spec) for item in members if matches(item, spec)]
+    found = groups_of(spec, members)
     if not found:
         message = (
             f"group {spec.name}: its selector matches no workload" if spec.name else "the selector matches no workload"
@@ -244,21 +238,10 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
         if policy.file:
             raise ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
         raise RequestError(message)
-    if spec.is_each:
-        for item in found:
-            yield spec.name or f"{item.key.namespace}/{item.key.name}", [item]
-        return
-    for part in by_selectors(found) if spec.selector is None else _by_namespace(found):
+    for part in found:
         first = part[0].key
         more = f" and {len(part) - 1} more" if len(part) > 1 else ""
         yield spec.name or f"{first.namespace}/{first.name}{more}", part
-
-
-def _by_namespace(members: list[Member]) -> list[list[Member]]:
-    found: dict[str, list[Member]] = {}
-    for item in members:
-        found.setdefault(item.key.namespace, []).append(item)
-    return list(found.values())
 
 
 def _judged(

@@ -309,5 +309,5 @@ form(
         {"object": key, "patch": {"spec": {"template": {"spec": spec}}}} for key, spec in option.patches
     ],
     commands=recommendation.commands,
-    lostPodsReplaced=lambda option: [{"topologyKey": key, "verdict": verdict} for key, verdict in option.cost.replaced],
+    lostPodsReplaced=lambda option: [{"topologyKey": key, "verdict": verdict} for key, verdict in option.replaced],
 )

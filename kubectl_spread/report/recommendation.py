@@ -266,7 +266,7 @@ def _costs(option: Option) -> Iterator[str]:
     refuted = [text for text in _unproved(option, ("disruptions",)) if text not in rolled]
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
-    for key, verdict in option.cost.replaced:
+    for key, verdict in option.replaced:
         where = domain(key)
         if verdict is ProofStatus.PROVED:
             yield f"while a {where} is lost, each of its pods finds another node"

@@ -9,12 +9,10 @@ from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule
 from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
-from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.members import Member
     from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
 
 Plain = dict[str, Any]
@@ -51,34 +49,17 @@ def _results(
     profiles: Mapping[str, Profile],
 ) -> Iterator[GroupResult]:
     from kubectl_spread.engine.search.limit import Limit
-    from kubectl_spread.guarantee.build import by_selectors, matches, scale
-    from kubectl_spread.guarantee.members import KINDS, Member
+    from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
     from kubectl_spread.guarantee.prove import prove
 
-    members = []
-    for controller in controllers:
-        key = key_of(controller.workload)
-        scaler = cluster.autoscalers.get(key)
-        bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
-        members += [Member(key, controller, bounds)] if key.kind in KINDS else []
+    members = [member_of(key_of(item.workload), item, cluster) for item in controllers if item.workload.kind in KINDS]
     around = {item.key: item.controller for item in members}
     cluster = cluster._replace(controllers={**cluster.controllers, **around})
     for spec in policy.groups:
-        chosen = [scale(item, spec) for item in members if matches(item, spec)]
-        parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
-        if not spec.is_each and spec.selector is not None:
-            parts = _by_namespace(chosen)
-        for part in parts:
+        for part in groups_of(spec, members):
             if part[0].controller.workload.key == workload.key:
                 limit = Limit(_MOST_STATES)
                 yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
-
-
-def _by_namespace(members: list[Member]) -> list[list[Member]]:
-    found: dict[str, list[Member]] = {}
-    for item in members:
-        found.setdefault(item.key.namespace, []).append(item)
-    return list(found.values())
 
 
 def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:

@@ -75,3 +75,26 @@ def test_nodes_with_pods_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[
     (placed,) = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "placed"]
 
     assert placed["verdict"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "cpu", "nodes", "proofs"),
+    [
+        (100, "500m", 250, {("proved", "bound")}),
+        (100, "10", 45, {("proved", "bound")}),
+        (100, "10", 25, {("undecided", "none")}),
+        (13, "10", 3, {("refuted", "witness")}),
+    ],
+)
+def test_room_for_all_pods_in_each_zone_is_a_proof(
+    replicas: int, cpu: str, nodes: int, proofs: set[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A node takes one pod of 10 cores. 175 pods at a time need 44 such nodes in each of 4 zones."""
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(pods_of("web", replicas=replicas, cpu=cpu, **by_zone(WEB))))
+    words = ["-f", str(path), "--topology", f"zones=4,nodes={nodes},cpu=16", "--max-share", "zone=1/2"]
+    run(["guarantee", *words, "--regime", "rollouts", "--max-states", "2000", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    rules = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "placed"]
+
+    assert {(rule["verdict"], rule["method"]) for rule in rules} == proofs

@@ -86,8 +86,8 @@ def test_the_worst_domains_are_lost() -> None:
 
 def test_a_pending_pod_is_not_placed() -> None:
     """One pod has no node."""
-    assert result(PLACED, "web@a1", "web@").violation is not None
-    assert result(PLACED, "web@a1", "web@b1").violation is None
+    assert result(PLACED, "web@a1", "web@").is_violated
+    assert not result(PLACED, "web@a1", "web@b1").is_violated
 
 
 def test_a_violation_in_several_domains_is_told_in_the_plural() -> None:

@@ -23,26 +23,13 @@ class GroupPod(NamedTuple):
     is_terminating: bool = False
 
 
-class Violation(NamedTuple):
-    """A violated rule, with the numbers.
-
-    domains: that hold too many pods, or whose loss leaves too few. number: pods in the fullest domain, domains in use,
-    pods that are left, or Pending pods. limit: the most or least that the rule allows. pods: all pods that the share
-    refers to. owner: of the pods, for `SEPARATE`.
-    """
-
-    rule: PolicyRule
-    domains: tuple[str, ...]
-    number: int
-    limit: int
-    pods: int
-    owner: Optional[ObjectKey] = None
-
-
 class Evaluation(NamedTuple):
-    """Result of a rule: the violation, if any, and the same numbers if it holds.
+    """Result of a rule.
 
-    terminating: pods that are terminating, in the fullest domain, if the rule would be violated with them only.
+    domains: that hold the most pods, or whose loss leaves the fewest. number: pods in the fullest domain, domains in
+    use, pods that are left, or Pending pods. limit: the most or least that the rule allows. pods: all pods that the
+    share refers to. owner: of the pods, for `SEPARATE`. terminating: pods that are terminating, in the fullest domain,
+    if the rule would be violated with them only.
     """
 
     rule: PolicyRule
@@ -53,13 +40,6 @@ class Evaluation(NamedTuple):
     is_violated: bool
     owner: Optional[ObjectKey] = None
     terminating: int = 0
-
-    @property
-    def violation(self) -> Optional[Violation]:
-        """Return the violation; None if the rule holds."""
-        if not self.is_violated:
-            return None
-        return Violation(self.rule, self.domains, self.number, self.limit, self.pods, self.owner)
 
 
 class GroupState(NamedTuple):
