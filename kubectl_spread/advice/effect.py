@@ -7,10 +7,11 @@ from typing import Optional
 
 from kubectl_spread.advice.actions import Action, AddNodes, EditSpec, SetRollout
 from kubectl_spread.advice.suggestion import SpreadChange
+from kubectl_spread.explain.constraints.report import hard_counts
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 Ranges = dict[str, dict[str, tuple[int, int]]]
@@ -65,7 +66,7 @@ def _skew(counts: dict[str, int]) -> Optional[int]:
 def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
     """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
     filtered = scheduler.filter(pod)
-    hard = next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
+    hard = hard_counts(filtered)
     soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
     found: Counts = {}
     for counts in (*hard, *soft):

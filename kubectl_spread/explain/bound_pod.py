@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
+from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, hard_counts
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
@@ -20,7 +20,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 
@@ -107,13 +107,7 @@ def bound_pod_report(
         constraints=constraint_reports(
             unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
         ),
-        skews=tuple(
-            _skew(counts, pod, at)
-            for verdict in filtered.plugin_results
-            if isinstance(verdict.state, PreFilterState)
-            for counts in verdict.state.counts
-            if counts.domains_num
-        ),
+        skews=tuple(_skew(counts, pod, at) for counts in hard_counts(filtered) if counts.domains_num),
         scores=scores,
     )
 

@@ -12,14 +12,14 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.explain.constraints.report import hard_counts, passes_all_but_spread
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, preference
 
 _MOST_CANDIDATES = 10
@@ -116,15 +116,11 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
 def _victims(pod: Pod, chosen: Candidate, filtered: FilterResult, scheduler: Scheduler) -> Iterator[Victim]:
     cluster = scheduler.columns.cluster
     own = owner_of(pod.cls, cluster)
-    counts = _hard_counts(filtered)
+    counts = hard_counts(filtered)
     for victim in chosen.victims:
         owner = owner_of(victim.cls, cluster)
         counted_by = tuple(_name(pod, item) for item in counts if _is_counted(victim, item, pod))
         yield Victim(victim, owner, owner is not None and owner == own, counted_by, victim.key in chosen.violating)
-
-
-def _hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
-    return next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
 
 
 def _name(pod: Pod, counts: DomainCounts) -> str:
@@ -178,11 +174,8 @@ def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherN
     """
     if pod.cls.pod_affinity:
         return None
-    counts = _hard_counts(filtered)
-    refused = filtered.considered & ~filtered.feasible
-    for verdict in filtered.plugin_results:
-        if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
-            refused &= verdict.bits == 0
+    counts = hard_counts(filtered)
+    refused = passes_all_but_spread(filtered) & ~filtered.feasible
     for node in np.flatnonzero(refused)[:_MOST_NODES].tolist():
         if node in filtered.nominated:
             continue

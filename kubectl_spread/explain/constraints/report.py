@@ -230,7 +230,7 @@ def constraint_reports(
     """
     if filtered.rejection is not None:
         return ()
-    hard = next((v.state.counts for v in filtered.plugin_results if isinstance(v.state, PreFilterState)), ())
+    hard = hard_counts(filtered)
     scoring = profile.score if profile is not None and filtered.feasible.any() else ()
     plugin = next((item.plugin for item in scoring if isinstance(item.plugin, PodTopologySpread)), None)
     is_built_in = plugin is not None and plugin.configured_defaults is None
@@ -257,6 +257,11 @@ def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[Const
     keys = [counts.constraint.topology_key for counts in constraints]
     group = group._replace(missing=missing_labels(keys, group.filtered.columns))
     return [_constraint(counts, group) for counts in constraints]
+
+
+def hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
+    """Return the counts of the pod's hard constraints."""
+    return next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
 
 
 def passes_all_but_spread(filtered: FilterResult) -> Bools:

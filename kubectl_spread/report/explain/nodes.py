@@ -90,7 +90,9 @@ def one_node_blocks(found: NodeView) -> list[Block]:
     if found.fits:
         verdict = "takes the pod"
     elif found.not_considered is not None:
-        verdict = f"is not considered: {_why_not(found)}"
+        why = _NOT_CONSIDERED[found.not_considered].format(chosen=safe(found.chosen))
+        others = "; ".join(safe(item.text) for item in found.refusing)
+        verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
     out: list[Block] = [
@@ -107,14 +109,11 @@ def one_node_blocks(found: NodeView) -> list[Block]:
     return [*out, "", Rows(tuple(plugins), "  "), "", Rows(tuple(rooms), "  ")]
 
 
-def _why_not(found: NodeView) -> str:
-    why = "the pod asks for other nodes by name"
-    if found.not_considered is NotConsidered.CHOSEN_NODE:
-        why = f"the scheduler has chosen node {safe(found.chosen)} for the pod"
-    elif found.not_considered is NotConsidered.REFUSED_BEFORE:
-        why = "the pod is refused before any node is looked at"
-    others = "; ".join(safe(item.text) for item in found.refusing)
-    return f"{why}. It would also be refused by {others}" if others else why
+_NOT_CONSIDERED = {
+    NotConsidered.NAMED_NODES: "the pod asks for other nodes by name",
+    NotConsidered.CHOSEN_NODE: "the scheduler has chosen node {chosen} for the pod",
+    NotConsidered.REFUSED_BEFORE: "the pod is refused before any node is looked at",
+}
 
 
 def _facts(found: NodeView) -> Iterator[str]:
