@@ -12,9 +12,8 @@ from kubectl_spread.advice.recreate import recreated_pod, Recreation
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.replica import controller_of
-from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.objects.workloads.workload import created_labels, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.simulate.running.controllers import with_controllers

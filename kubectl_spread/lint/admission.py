@@ -16,10 +16,9 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields, value_at
 from kubectl_spread.objects.validation import constraint_errors, count_errors, FieldError, Rule
-from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import is_partial, Workload, workload
+from kubectl_spread.objects.workloads.workload import created_labels, is_partial, Workload, workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 

@@ -22,8 +22,7 @@ from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.constraints.constraint_lists import ConstraintList
-from kubectl_spread.objects.constraints.operators import operator_of
+from kubectl_spread.objects.constraints.constraint_lists import ConstraintList, operator_of
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import value_at
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule

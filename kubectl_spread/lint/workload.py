@@ -12,11 +12,11 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
-from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import (
     awaits_labels,
+    created_labels,
     is_partial,
     NAMED_BY_LABEL,
     PER_POD_LABELS,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.csi_migration import driver_and_handle
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.reading.read import driver_and_handle
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 

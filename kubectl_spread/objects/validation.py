@@ -20,7 +20,7 @@ from kubectl_spread.objects.constraints.constraint import (
     SCHEDULE_ANYWAY,
     TopologySpreadConstraint,
 )
-from kubectl_spread.objects.reading import go_format
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
@@ -174,7 +174,7 @@ class _Path(NamedTuple):
         return FieldError(rule, self.text, self.route, detail)
 
     def invalid(self, rule: Rule, value: Any, detail: str) -> FieldError:
-        return self.error(rule, f"Invalid value: {go_format.value(value)}: {detail}")
+        return self.error(rule, f"Invalid value: {decode.go_value(value)}: {detail}")
 
 
 def _constraint_errors(
@@ -198,7 +198,7 @@ def _constraint_errors(
     pair = (constraint.topology_key, constraint.when_unsatisfiable)
     if last[pair] > constraint.position:
         named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
-        pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
+        pair_text = decode.go_quote(f"{{{pair[0]}, {pair[1]}}}")
         yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
     if constraint.min_domains is not None:
         yield from _min_domains(constraint, constraint.min_domains, path=path.child("minDomains"))
@@ -217,8 +217,8 @@ def _constraint_errors(
 
 
 def _unsupported(value: str, *supported: str) -> str:
-    choices = ", ".join(map(go_format.quote, supported))
-    return f"Unsupported value: {go_format.quote(value)}: supported values: {choices}"
+    choices = ", ".join(map(decode.go_quote, supported))
+    return f"Unsupported value: {decode.go_quote(value)}: supported values: {choices}"
 
 
 def _min_domains(constraint: TopologySpreadConstraint, number: int, *, path: _Path) -> Iterator[FieldError]:

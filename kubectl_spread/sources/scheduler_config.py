@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.reading.field_errors import LocatedError
+from kubectl_spread.objects.constraints.spread_args import LocatedError
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.configuration import decoding, validation

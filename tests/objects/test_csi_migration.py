@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects.csi_migration import driver_and_handle, driver_of
+from kubectl_spread.objects.reading.read import driver_and_handle, driver_of
 
 ZONE = {"topology.kubernetes.io/zone": "a"}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts
-from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DomainNumbers
 
 DENSE: list[dict[str, int]] = [
     {},

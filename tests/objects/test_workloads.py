@@ -12,9 +12,8 @@ from kubectl_spread.objects.pod import Owner
 from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.objects.workloads import replica
-from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, find_kind, PodPlace
-from kubectl_spread.objects.workloads.workload import knative_scale, Workload, workload
+from kubectl_spread.objects.workloads.workload import created_labels, knative_scale, Workload, workload
 
 NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute", seconds=300)
 UNREACHABLE = Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute", seconds=300)

@@ -18,8 +18,8 @@ from kubectl_spread.objects.constraints.constraint import (
     SCHEDULE_ANYWAY,
     TopologySpreadConstraint,
 )
+from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest

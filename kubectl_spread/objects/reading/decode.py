@@ -515,3 +515,39 @@ def _go_type(shape: Shape) -> str:
     if isinstance(shape, MapOf):
         return f"map[string]{_go_type(shape.value)}"
     return f"v1.{shape.name}"
+
+
+_ESCAPES = {
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+    '"': '\\"', "\\": "\\\\",
+}  # fmt: skip
+
+
+def go_quote(text: str) -> str:
+    """Return a string in double quotes, as `%q` prints it (Go strconv.Quote)."""
+    return '"' + "".join(_quoted(char) for char in text) + '"'
+
+
+def go_value(item: Any) -> str:
+    """Return the bad value of a field error: strings quoted, numbers and booleans bare, the rest as JSON.
+
+    Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go, ErrorBody (v1.36.2).
+    """
+    if isinstance(item, str):
+        return go_quote(item)
+    if item is None:
+        return '"null"'
+    import json  # 5 ms
+
+    return json.dumps(item, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def _quoted(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char == " " or char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -9,9 +9,11 @@ from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
-from kubectl_spread.objects.workloads.created_labels import created_labels, deployer_name, knative_revision
 from kubectl_spread.objects.workloads.workload import (
     claim_names,
+    created_labels,
+    deployer_name,
+    knative_revision,
     POD_TEMPLATE_HASH,
     replica_name,
     REVISION_LABEL_OF,

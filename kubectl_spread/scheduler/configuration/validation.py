@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.objects.constraints import spread_args
-from kubectl_spread.objects.reading import decode, go_format
-from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
+from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.selectors.selector import parse_int64
 from kubectl_spread.scheduler.configuration.decoding import POINTS
@@ -123,7 +123,7 @@ def _enabled(profile: Plain, point: str) -> list[Plain]:
 
 
 def _plugins(profile: Plain, here: FieldPlace, api_version: str) -> Iterator[LocatedError]:
-    removed = f'was invalid in version "v1" (KubeSchedulerConfiguration is version {go_format.quote(api_version)})'
+    removed = f'was invalid in version "v1" (KubeSchedulerConfiguration is version {decode.go_quote(api_version)})'
     is_current = api_version.endswith("/v1")  # in older versions these are the scheduler's own
     for point in POINTS:
         for at, entry in enumerate(_enabled(profile, point)):

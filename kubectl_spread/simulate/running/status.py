@@ -21,8 +21,12 @@ from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
+from kubectl_spread.objects.constraints.constraint import (
+    ConstraintCounts,
+    DO_NOT_SCHEDULE,
+    DomainNumbers,
+    SCHEDULE_ANYWAY,
+)
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass

@@ -15,8 +15,7 @@ from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.pod_reader import PodReader
-from kubectl_spread.objects.reading.pod_scanner import PodTexts
+from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
 from kubectl_spread.sources.live.flags import Flags

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.objects.workloads import parameters
+from kubectl_spread.objects.workloads import manifest
 
 TEMPLATE = """\
 apiVersion: template.openshift.io/v1
@@ -117,7 +117,7 @@ def test_a_placeholder_is_evaluated_as_oc_process_does(text: object, value: obje
     known = {"N": "3", "T": "text", "L": "[1]"}
     plain = {"spec": {"values": [text]}}
 
-    found = parameters.fill_defaults(plain, known)
+    found = manifest.fill_defaults(plain, known)
 
     assert {"spec": {"values": [value]}} == found.plain
     assert {"spec": {"values": [text]}} == plain
@@ -126,4 +126,4 @@ def test_a_placeholder_is_evaluated_as_oc_process_does(text: object, value: obje
 
 @pytest.mark.parametrize("parameters_", [None, 5, "x", [5], [{}], [{"name": 5, "value": "x"}], [{"name": "a"}]])
 def test_absurd_parameters_have_no_defaults(parameters_: object) -> None:
-    assert {} == parameters.defaults({"parameters": parameters_})
+    assert {} == manifest.parameter_defaults({"parameters": parameters_})

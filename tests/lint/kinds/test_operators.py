@@ -12,7 +12,7 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.selection import LintPolicy
-from kubectl_spread.objects.constraints.operators import OPERATORS
+from kubectl_spread.objects.constraints.constraint_lists import OPERATORS
 from kubectl_spread.text.source import SourceFile
 
 PLACES = [

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns
-from kubectl_spread.objects.csi_migration import driver_of
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
