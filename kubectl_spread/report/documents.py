@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Union
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError, SpreadError
@@ -24,20 +24,21 @@ T = TypeVar("T")
 class _Form(NamedTuple):
     """The fields of a type of records in its schema, and functions for what the record has in another form."""
 
-    fields: str
+    fields: Union[str, Callable[[Any], str]]
     values: dict[str, Callable[[Any], object]] = {}  # noqa: RUF012 (never written to)
 
 
 _FORMS: dict[type, _Form] = {}
 
 
-def form(kind: type[T], fields: str, **values: Callable[[T], object]) -> None:
+def form(kind: type[T], fields: Union[str, Callable[[T], str]], **values: Callable[[T], object]) -> None:
     """Say how a type of records is written, under the names and in the order of its schema.
 
     Args:
         kind: the type.
         fields: names with blanks between them. `maxSkew` is the field `max_skew`, and `exact` may be `is_exact`;
             `index=position` and `states=coverage.states` take other fields, and `budget?` is null if it is empty.
+            A function if they depend on the record.
         values: functions for names that the record does not have, or has in another form.
     """
     _FORMS[kind] = _Form(fields, values)
@@ -52,38 +53,40 @@ def to_document(record: object, fields: str = "", **values: object) -> Plain:
         values: what neither the record nor its form has.
     """
     written = _FORMS.get(type(record)) or _Form(" ".join(getattr(record, "_fields", ())))
+    if not fields:
+        fields = written.fields if isinstance(written.fields, str) else written.fields(record)
     document = {}
-    for name, field, is_nullable in _parsed(fields or written.fields):
+    for name, path, is_nullable in _parsed(fields):
         if name in values:
             value = values[name]
         elif name in written.values:
             value = written.values[name](record)
         else:
-            value = _value(record, field)
+            value = _value(record, path)
         document[name] = None if is_nullable and not value else plain(value)
     return document
 
 
 @functools.cache
-def _parsed(fields: str) -> list[tuple[str, str, bool]]:
-    """Return the name in the schema, the field of the record, and whether it is null if it is empty."""
+def _parsed(fields: str) -> list[tuple[str, tuple[str, ...], bool]]:
+    """Return the name in the schema, the path to the field, and whether it is null if it is empty."""
     parsed = []
     for text in fields.split():
         written, _, field = text.partition("=")
         stem = written.rstrip("?")
         snake_case = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", stem)
         camel_case = re.sub("_(.)", lambda letter: letter[1].upper(), stem)
-        parsed.append((camel_case, field or snake_case, written != stem))
+        parsed.append((camel_case, tuple((field or snake_case).split(".")), written != stem))
     return parsed
 
 
-def _value(record: Any, path: str) -> Any:
+def _value(record: Any, path: tuple[str, ...]) -> Any:
     """Return a field, or the field of a field; a Boolean one also without its `is_` or `has_`."""
-    for field in path.split("."):
+    for field in path:
         if record is None:
             return None
-        names = (name for name in (field, f"is_{field}", f"has_{field}") if hasattr(record, name))
-        record = getattr(record, next(names, field))
+        names = (field, f"is_{field}", f"has_{field}")
+        record = getattr(record, next((name for name in names if hasattr(record, name)), field))
     return record
 
 

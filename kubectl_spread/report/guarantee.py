@@ -48,11 +48,11 @@ from kubectl_spread.report.table import paint, Style, table, wrap
 from kubectl_spread.report.wording import name, numbered
 from kubectl_spread.text.wording import comma_list, count_noun
 
-_STYLES = {
-    ProofStatus.PROVED: "green",
-    ProofStatus.REFUTED: "red",
-    ProofStatus.UNDECIDED: "yellow",
-    ProofStatus.NOT_APPLICABLE: "yellow",
+TONES = {
+    ProofStatus.PROVED: "good",
+    ProofStatus.REFUTED: "bad",
+    ProofStatus.UNDECIDED: "warn",
+    ProofStatus.NOT_APPLICABLE: "soft",
 }
 _MOST_WORKLOADS = 5
 _MOST_SENTENCES = 40
@@ -64,7 +64,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
     answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
-    blocks.append([f"Policy {title}: {paint(answer, _STYLES[verdict], colour=style.colour)}"])
+    blocks.append([f"Policy {title}: {paint(answer, TONES[verdict], colour=style.colour)}"])
     first: dict[str, str] = {}
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]
@@ -92,8 +92,8 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
     yield wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
     yield _overview(result, style)
-    for at in range(len(result.results[0].rules) if result.results else 0):
-        yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
+    for verdicts in words.by_rule(result):
+        yield list(_rule(verdicts, style))
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
@@ -104,11 +104,12 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
 
 
 def _overview(result: GroupResult, style: Style) -> list[str]:
-    head = ("rule", *[words.REGIMES[item.regime] for item in result.results])
+    head = ("rule", *[item.regime.value for item in result.results])
     rows = [head]
-    for at, first in enumerate(result.results[0].rules if result.results else ()):
-        for when, verdicts in words.answers([(item.regime, item.rules[at]) for item in result.results]):
-            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (rule_text(first.rule), when)))
+    for found in words.by_rule(result):
+        for when, verdicts in words.answers(found):
+            text = rule_text(found[0][1].rule)
+            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
             rows.append((title, *[words.VERDICTS[item.verdict] for _, item in verdicts]))
     return table(rows, style.width, indent="  ")
 
@@ -127,16 +128,8 @@ def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
 
 def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
     """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
-    regimes_by_text: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
-    for regime, item in found:
-        if item.verdict is ProofStatus.NOT_APPLICABLE:
-            continue
-        text = words.how_decided(item)
-        if item.verdict is ProofStatus.UNDECIDED:
-            text += ", and there are more" if item.states else "; see below"
-        regimes_by_text.setdefault(text, []).append(regime)
-    for text, regimes in regimes_by_text.items():
+    for text, regimes in words.decisions(found, has_more=True).items():
         head = f"{when}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")
@@ -187,7 +180,7 @@ def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceErro
 
 
 def _case(verdict: RuleVerdict, regime: Regime) -> Case:
-    name = f"{rule_text(verdict.rule)}: {words.REGIMES[regime]}"
+    name = f"{rule_text(verdict.rule)}: {regime.value}"
     if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
         settled = verdict.once_settled
         witness = settled.witness or verdict.witness
@@ -196,7 +189,7 @@ def _case(verdict: RuleVerdict, regime: Regime) -> Case:
         way = "\n".join(filter(None, [words.coincidence(witness), *words.story(witness)]))
         first = (settled if settled.witness else verdict).regime
         if first is not None and first is not regime:
-            way = f"Refuted already by {words.REGIMES[first]}: see there."
+            way = f"Refuted already by {first.value}: see there."
         return Case(name, [Result("failure", attributes, way)])
     if verdict.verdict is ProofStatus.UNDECIDED:
         why = f"after {verdict.states:,} states" if verdict.states else _NOT_SIMULATED
@@ -237,20 +230,21 @@ def document(
     }
 
 
-def _rule_document(rule: PolicyRule) -> Plain:
-    """Return a rule with its text, and the fields that its kind has."""
-    fields = ["kind text"]
+def _rule_fields(rule: PolicyRule) -> str:
+    """Return the fields that a rule of its kind has."""
+    fields = ["kind", "text"]
     if rule.topology_key:
         fields.append("topologyKey")
     if rule.amount.text and rule.kind is not RuleKind.SEPARATE:
-        fields.append("amount")
+        fields.append("amount=amount.text")
     if rule.kind is RuleKind.MAX_SHARE:
         fields.append("strict")
     if rule.kind is RuleKind.SURVIVE:
         fields.append("lost")
-    return to_document(rule, " ".join(fields), text=rule_text(rule), amount=rule.amount.text)
+    return " ".join(fields)
 
 
+form(PolicyRule, _rule_fields, text=rule_text)
 form(
     GroupResult,
     "name verdict settledVerdict workloads pods regimes=results neighbours unscaled notes",
@@ -262,7 +256,6 @@ _ANSWER = "verdict method limit states bound proof firstRegime=regime witness"
 form(
     RuleVerdict,
     f"rule {_ANSWER} settled",
-    rule=lambda item: _rule_document(item.rule),
     proof=lambda item: words.proof(item) if item.verdict is ProofStatus.PROVED else None,
     settled=lambda item: to_document(item.once_settled, _ANSWER),
 )
@@ -285,15 +278,13 @@ form(
     Recommendation,
     "relaxed rules tried whyNot? formulas impossible refused attempts exhaustive timedOut=cut_off "
     "exceptInRollouts=beside_rollouts options shards=by_shards",
-    rules=lambda found: list(map(_rule_document, found.rules)),
 )
 form(ShardRecommendation, "shards pods limits recommendation")
-form(ShardLimit, "rule most", rule=lambda item: _rule_document(item.rule))
+form(ShardLimit, "rule most")
 form(RefusedCandidate, "constraints regime verdict")
 form(
     Formula,
     "rule pods most provedMaxSkew?=proved neededDomains=needs domains",
-    rule=lambda item: _rule_document(item.rule),
 )
 form(
     Hard,

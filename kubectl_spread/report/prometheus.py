@@ -6,7 +6,7 @@ Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.guarantee.policy.texts import rule_text
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, PolicyStatus, WorkloadStatus
@@ -18,27 +18,20 @@ _ABOUT_DOMAINS = f"Pods that the constraint counts in each domain, for up to {_M
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-class _Metric(NamedTuple):
-    """A gauge of constraints; `value` is None for a constraint without a sample."""
-
-    name: str
-    help: str
-    value: Callable[[ConstraintStatus], Optional[int]]
-
-
-_OF_CONSTRAINTS = (
-    _Metric(
+# Gauges: the name, the help, and the value; None for a constraint without a sample.
+_OF_CONSTRAINTS: tuple[tuple[str, str, Callable[[ConstraintStatus], Optional[int]]], ...] = (
+    (
         "kubectl_spread_constraint_skew",
         "Pods in the fullest domain minus the global minimum, as the scheduler counts them now.",
         lambda item: item.skew,
     ),
-    _Metric("kubectl_spread_constraint_max_skew", "The constraint's maxSkew.", lambda item: item.max_skew),
-    _Metric(
+    ("kubectl_spread_constraint_max_skew", "The constraint's maxSkew.", lambda item: item.max_skew),
+    (
         "kubectl_spread_constraint_domains",
         "Domains that the constraint counts.",
         lambda item: len(item.counts.domains),
     ),
-    _Metric(
+    (
         "kubectl_spread_constraint_violated",
         "1 if the skew is above maxSkew or no counted node has the label, else 0; also for ScheduleAnyway.",
         lambda item: (
@@ -47,7 +40,7 @@ _OF_CONSTRAINTS = (
             else int(item.state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN))
         ),
     ),
-    _Metric(
+    (
         "kubectl_spread_constraint_uncounted_pods",
         "Running pods of the workload that the constraint's selector does not match.",
         lambda item: 0 if item.uncounted is None else len(item.uncounted.pods),
@@ -65,7 +58,7 @@ def text(statuses: Iterable[WorkloadStatus]) -> str:
     Each status is read once, so that only the samples stay in memory, however many workloads a cluster has.
     """
     samples: dict[str, list[str]] = {
-        **{metric.name: [*_head(metric.name, metric.help)] for metric in _OF_CONSTRAINTS},
+        **{name: [*_head(name, about)] for name, about, _ in _OF_CONSTRAINTS},
         _DOMAIN_PODS: [*_head(_DOMAIN_PODS, _ABOUT_DOMAINS)],
         **{name: [*_head(name, about)] for name, about, _ in _OF_WORKLOADS},
     }
@@ -79,10 +72,10 @@ def text(statuses: Iterable[WorkloadStatus]) -> str:
 
 
 def _add_constraint(samples: dict[str, list[str]], labels: str, item: ConstraintStatus) -> None:
-    for metric in _OF_CONSTRAINTS:
-        value = metric.value(item)
-        if value is not None:
-            samples[metric.name].append(_sample(metric.name, labels, value))
+    for name, _, value in _OF_CONSTRAINTS:
+        number = value(item)
+        if number is not None:
+            samples[name].append(_sample(name, labels, number))
     domains = item.counts.domains
     for domain, pods in domains.items() if len(domains) <= _MOST_DOMAINS else ():
         of_domain = f"{labels},{_labels_text({'domain': domain})}"

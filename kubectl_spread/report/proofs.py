@@ -8,8 +8,8 @@ from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, violation_text
-from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict, Witness, WitnessEvent
-from kubectl_spread.report.wording import find_no_node, pods_by_domain, without_repeats
+from kubectl_spread.guarantee.verdict import GroupResult, Method, ProofStatus, RuleVerdict, Witness, WitnessEvent
+from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 
 VERDICTS = {
@@ -17,13 +17,6 @@ VERDICTS = {
     ProofStatus.REFUTED: "refuted",
     ProofStatus.UNDECIDED: "not decided",
     ProofStatus.NOT_APPLICABLE: "-",
-}
-REGIMES = {
-    Regime.CREATION: "creation",
-    Regime.RESTARTS: "restarts",
-    Regime.ROLLOUTS: "rollouts",
-    Regime.SCALING: "scaling",
-    Regime.DISRUPTIONS: "disruptions",
 }
 SETTLED, MOVING = "once settled", "while pods move"
 _MOST_DOMAINS = 12
@@ -40,6 +33,12 @@ def policy_verdict(verdict: ProofStatus, settled: ProofStatus) -> str:
 
 
 Verdicts = Sequence[tuple[Regime, RuleVerdict]]
+
+
+def by_rule(result: GroupResult) -> list[Verdicts]:
+    """Return the verdicts in all regimes on each rule."""
+    every = [[(item.regime, verdict) for verdict in item.rules] for item in result.results]
+    return list(zip(*every, strict=True))
 
 
 def answers(found: Verdicts) -> list[tuple[str, Verdicts]]:
@@ -66,15 +65,23 @@ def proof(verdict: RuleVerdict) -> str:
     return f"all {verdict.states:,} states were visited"
 
 
-def how_decided(verdict: RuleVerdict) -> str:
-    """Return the verdict, with the proof or the extent of the search."""
-    if verdict.verdict is ProofStatus.PROVED:
-        return f"proved: {proof(verdict)}"
-    if verdict.verdict is ProofStatus.REFUTED:
-        return "refuted"
-    if not verdict.states:
-        return "not decided: it depends on something that is not simulated"
-    return f"not decided: no violation in {verdict.states:,} visited states"
+def decisions(verdicts: Verdicts, *, has_more: bool = False) -> dict[str, list[Regime]]:
+    """Return how a rule was decided, and the regimes that were decided so; has_more: what follows is named, too."""
+    regimes: dict[str, list[Regime]] = {}
+    for regime, verdict in verdicts:
+        if verdict.verdict is ProofStatus.NOT_APPLICABLE:
+            continue
+        text = "refuted"
+        if verdict.verdict is ProofStatus.PROVED:
+            text = f"proved: {proof(verdict)}"
+        elif verdict.verdict is ProofStatus.UNDECIDED and verdict.states:
+            text = f"not decided: no violation in {verdict.states:,} visited states"
+            text += ", and there are more" if has_more else ""
+        elif verdict.verdict is ProofStatus.UNDECIDED:
+            text = "not decided: it depends on something that is not simulated"
+            text += "; see below" if has_more else ""
+        regimes.setdefault(text, []).append(regime)
+    return regimes
 
 
 def bound_text(bound: Bound, rule: PolicyRule) -> str:
@@ -207,8 +214,8 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.REMOVED: _removed,
     TransitionKind.FINISHED: lambda event: f"The rollout of {_owner(event)} ends.",
     TransitionKind.SCALED: _scaled,
-    TransitionKind.CREATED: lambda event: f"{_who(event)} is created.",
-    TransitionKind.DELETED: lambda event: f"{_who(event)} is deleted.",
+    TransitionKind.CREATED: lambda event: f"{short_name(event.owner)} is created.",
+    TransitionKind.DELETED: lambda event: f"{short_name(event.owner)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,
     TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
     TransitionKind.RETURNED: lambda event: f"{_capital(_where(event))} takes pods again.",
@@ -225,62 +232,50 @@ def counts_text(counts: dict[str, int]) -> str:
 
 def regimes_text(regimes: Sequence[Regime]) -> str:
     """Return names of regimes with commas."""
-    return ", ".join(REGIMES[item] for item in regimes)
+    return ", ".join(item.value for item in regimes)
 
 
 def gap_sentence(gap: Gap) -> str:
-    """Return a gap as a sentence that begins with the workload."""
-    return _GAPS[gap.kind](gap)
+    """Return what a proof does not follow, as a sentence."""
+    return _GAPS[gap.kind].format(
+        who=short_name(gap.owner),
+        others=comma_list(map(short_name, gap.others), most=_MOST_OTHERS),
+        what=gap.what,
+        number=gap.number,
+        pods=count_noun(gap.number, "running pod"),
+    )
 
 
-def _who(item: Gap | WitnessEvent) -> str:
-    return "" if item.owner is None else f"{item.owner.kind} {item.owner.name}"
-
-
-def _others(gap: Gap) -> str:
-    return comma_list([f"{key.kind} {key.name}" for key in gap.others], most=_MOST_OTHERS)
-
-
-_GAPS: dict[GapKind, Callable[[Gap], str]] = {
-    GapKind.FEATURE: lambda gap: f"{_who(gap)}: {gap.what}",
-    GapKind.VOLUMES: lambda gap: (
-        f"{_who(gap)}: volumes can keep a pod in the zone of its first node. Whether such a pod finds a node again, "
-        "and violations that need it in another zone, are not decided"
+_GAPS = {
+    GapKind.FEATURE: "{who}: {what}",
+    GapKind.VOLUMES: (
+        "{who}: volumes can keep a pod in the zone of its first node. Whether such a pod finds a node again, and "
+        "violations that need it in another zone, are not decided"
     ),
-    GapKind.CLAIMS: lambda gap: (
-        f"{_who(gap)}: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+    GapKind.CLAIMS: (
+        "{who}: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
         "violations that need them in other zones, are not decided"
     ),
-    GapKind.AFFINITY: lambda gap: (
-        f"{_who(gap)}: required pod affinity. Whether the pods find nodes, and violations, are not decided"
+    GapKind.AFFINITY: "{who}: required pod affinity. Whether the pods find nodes, and violations, are not decided",
+    GapKind.SCHEDULER: "{who}: the scheduler {what} places the pods, and its rules are unknown",
+    GapKind.NODE_NAME: "{who}: spec.nodeName sends all pods to {what}, past the scheduler",
+    GapKind.RUNNING: "{who}: its running pods do not match its template and replicas, as during a rollout",
+    GapKind.COUNTED: "{who}: its constraints also count pods of {others}, which come and go",
+    GapKind.APART: "{who}: anti-affinity or a host port keeps its pods away from pods of {others}, which come and go",
+    GapKind.ROOM: "pods of {others} have no node yet, and may take the room of the group's pods",
+    GapKind.PREEMPTION: "{who}: its pods may preempt pods of lower priority",
+    GapKind.STAYING: "{pods} of other workloads: they are assumed to stay where they are",
+    GapKind.ONE_ROLLOUT: "{others}: a rollout is taken to end before the next one begins",
+    GapKind.TERMINATING: (
+        "{who}: Terminating pods do not count. A deleted pod can run for up to {number} s more, and its replacement "
+        "can start in the same domain"
     ),
-    GapKind.SCHEDULER: lambda gap: f"{_who(gap)}: the scheduler {gap.what} places the pods, and its rules are unknown",
-    GapKind.NODE_NAME: lambda gap: f"{_who(gap)}: spec.nodeName sends all pods to {gap.what}, past the scheduler",
-    GapKind.RUNNING: lambda gap: (
-        f"{_who(gap)}: its running pods do not match its template and replicas, as during a rollout"
+    GapKind.LOST_ORDINALS: (
+        "{who}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or marked out of "
+        "service, which is assumed"
     ),
-    GapKind.COUNTED: lambda gap: f"{_who(gap)}: its constraints also count pods of {_others(gap)}, which come and go",
-    GapKind.APART: lambda gap: (
-        f"{_who(gap)}: anti-affinity or a host port keeps its pods away from pods of {_others(gap)}, which come and go"
+    GapKind.SAME_CONSTRAINTS: (
+        "other constraints for other numbers of shards: {others} and new shards keep those of the manifests"
     ),
-    GapKind.ROOM: lambda gap: f"pods of {_others(gap)} have no node yet, and may take the room of the group's pods",
-    GapKind.PREEMPTION: lambda gap: f"{_who(gap)}: its pods may preempt pods of lower priority",
-    GapKind.STAYING: lambda gap: (
-        f"{count_noun(gap.number, 'running pod')} of other workloads: they are assumed to stay where they are"
-    ),
-    GapKind.ONE_ROLLOUT: lambda gap: f"{_others(gap)}: a rollout is taken to end before the next one begins",
-    GapKind.TERMINATING: lambda gap: (
-        f"{_who(gap)}: Terminating pods do not count. A deleted pod can run for up to {gap.number} s more, and its "
-        "replacement can start in the same domain"
-    ),
-    GapKind.LOST_ORDINALS: lambda gap: (
-        f"{_who(gap)}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or "
-        "marked out of service, which is assumed"
-    ),
-    GapKind.SAME_CONSTRAINTS: lambda gap: (
-        f"other constraints for other numbers of shards: {_others(gap)} and new shards keep those of the manifests"
-    ),
-    GapKind.NO_RANGE: lambda gap: (
-        f"scaling of {_others(gap)}: the number of replicas has no range; name one with --replicas MIN..MAX"
-    ),
+    GapKind.NO_RANGE: "scaling of {others}: the number of replicas has no range; name one with --replicas MIN..MAX",
 }

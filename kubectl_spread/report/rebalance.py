@@ -37,7 +37,7 @@ from kubectl_spread.report.documents import (
     unread_documents,
 )
 from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
-from kubectl_spread.report.wording import names, plural, pods_by_domain, series
+from kubectl_spread.report.wording import names, plural, pods_by_domain, resource, series
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
@@ -52,7 +52,6 @@ _UNTRIED = (  # obstacles with which not every remedy is tried
     ObstacleKind.TOO_MANY,
     ObstacleKind.GAVE_UP,
 )
-_STYLES = {RepairVerdict.EVICT: "green", RepairVerdict.RESTART: "green", RepairVerdict.NO_PLAN: "red"}
 _PATIENCE = "10m"
 
 
@@ -79,7 +78,7 @@ def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
 def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer for workloads that are repaired together; parts without lines are left out."""
     yield [
-        f"{names(item.keys)}: {paint(verdict(item), _STYLES[item.verdict], colour=style.colour)}",
+        f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad', colour=style.colour)}",
         *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
     ]
     if item.verdict is RepairVerdict.EVICT and item.plan is not None:
@@ -371,22 +370,18 @@ def _until_gone(eviction: Eviction) -> str:
 
 
 def _until_rolled_out(key: ObjectKey) -> str:
-    return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
+    return f"kubectl rollout status {quote(resource(key))} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
 def _until_ready(key: ObjectKey, ready: int) -> str:
     """Return a command for a workload whose rollout never ends: paused, on deletion, or with Pending pods."""
     condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
-    return f"kubectl wait --for={condition} {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
-
-
-def _target(key: ObjectKey) -> str:
-    return quote(f"{key.kind.lower()}/{key.name}")
+    return f"kubectl wait --for={condition} {quote(resource(key))} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
 def restart_commands(restart: RestartPlan) -> list[str]:
     """Return the commands of a rollout restart."""
-    restarted = f"kubectl rollout restart {_target(restart.key)} -n {quote(restart.key.namespace)}"
+    restarted = f"kubectl rollout restart {quote(resource(restart.key))} -n {quote(restart.key.namespace)}"
     return [restarted, _until_rolled_out(restart.key)]
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeRes
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import Style, table, wrap
-from kubectl_spread.report.wording import numbered
+from kubectl_spread.report.wording import numbered, resource, short_name
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun
 
@@ -116,7 +116,7 @@ def _reason(refused: RefusedCandidate) -> str:
     verdict = refused.verdict
     if verdict.witness is None:
         return f"`{rule_text(verdict.rule)}` is not decided"
-    return f"{words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})"
+    return f"{words.violation(verdict.witness)} ({refused.regime.value})"
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:
@@ -168,7 +168,7 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     yield "   Proof:"
     for item, verdict in _shown_proofs(option):
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
-        sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
+        sentence = f"{item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
         yield from wrap(sentence, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
     for sentence in _costs(option):
@@ -217,7 +217,7 @@ def pod_spec_lines(option: Option, *, is_wide: bool = False) -> list[str]:
         texts.setdefault(text if is_wide else emit.emit(_without_labels(spec)), []).append((key, text))
     lines: list[str] = []
     for alike in texts.values():
-        names = ", ".join(f"{key.kind} {key.name}" for key, _ in alike)
+        names = ", ".join(short_name(key) for key, _ in alike)
         is_own = len({text for _, text in alike}) > 1
         own = f"; the labels are those of {alike[0][0].name}, each has its own" if is_own else ""
         lines += [f"# spec.template.spec of {names}{own}", *alike[0][1].splitlines()]
@@ -237,7 +237,7 @@ def commands(option: Option) -> list[str]:
     """Return the kubectl commands that set the constraints, one for all workloads with the same fields."""
     names: dict[tuple[str, str], list[str]] = {}
     for key, spec in option.patches:
-        names.setdefault((key.namespace, patch_text(spec)), []).append(f"{key.kind.lower()}/{key.name}")
+        names.setdefault((key.namespace, patch_text(spec)), []).append(resource(key))
     return [
         f"kubectl patch {' '.join(found)} -n {namespace} --type=merge -p {shlex.quote(text)}"
         for (namespace, text), found in names.items()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.engine.results.summary import PlayedStep, Verdict, WorkloadSummary
+from kubectl_spread.engine.results.summary import (
+    PlayedStep,
+    StepSummary,
+    Verdict,
+    WorkloadSpread,
+    WorkloadSummary,
+)
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import API_VERSION, error_documents, Plain, to_document
@@ -21,9 +27,28 @@ class ReplicaCountRow(NamedTuple):
     steps: tuple[PlayedStep, ...]
 
     @property
+    def summaries(self) -> list[StepSummary]:
+        """Return the summaries of scaling and of each command."""
+        return [step.summary for step in (self.start, *self.steps)]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst verdict of the steps."""
+        return max((summary.verdict for summary in self.summaries), key=list(Verdict).index)
+
+    @property
     def is_fine(self) -> bool:
         """Return whether every step completes in every outcome."""
         return self.start.is_fine and all(step.is_fine for step in self.steps)
+
+    def workload(self, key: ObjectKey) -> Optional[WorkloadSummary]:
+        """Return the summary of a workload after the last step; None if it is gone."""
+        return next((item for item in self.summaries[-1].workloads if item.key == key), None)
+
+    def spreads(self, key: ObjectKey) -> tuple[WorkloadSpread, ...]:
+        """Return the pods of a workload per domain after the last step."""
+        item = self.workload(key)
+        return () if item is None else item.spreads
 
 
 class ReplicaTable(NamedTuple):
@@ -54,44 +79,21 @@ def heading(found: ReplicaTable) -> str:
 
 def rows(found: ReplicaTable) -> list[tuple[str, ...]]:
     """Return the rows of the table, the header first."""
-    keys = sorted({spread.topology_key for row in found.rows for spread in _spreads(row, found.key)})
+    keys = sorted({spread.topology_key for row in found.rows for spread in row.spreads(found.key)})
     short = [item.rpartition("/")[2] for item in keys]
     head = ("replicas", "verdict", "ready", "fewest ready", "Pending", *(f"{item} skew" for item in short), "outcomes")
     return [head, *(_row(row, found.key, keys) for row in found.rows)]
 
 
 def _row(row: ReplicaCountRow, key: ObjectKey, keys: list[str]) -> tuple[str, ...]:
-    item = _workload(row, key)
-    last = (row.start, *row.steps)[-1].summary
-    spreads = {spread.topology_key: spread.after for spread in _spreads(row, key)}
+    item, last = row.workload(key), row.summaries[-1]
+    head = (str(row.replicas), VERDICTS[row.verdict])
     if not last.endings:
-        return (str(row.replicas), VERDICTS[verdict(row)], *("?" for _ in range(4 + len(keys))))
+        return (*head, *("?" for _ in range(4 + len(keys))))
+    pods = ("0", "0", "0") if item is None else (str(item.ready), str(item.fewest_ready), str(item.pending))
+    skews = {spread.topology_key: str(spread.after) for spread in row.spreads(key)}
     number = f"{len(last.endings)}" if last.is_exact else f"{len(last.endings)} or more"
-    pending = Range(0, 0) if item is None else item.pending
-    return (
-        str(row.replicas),
-        VERDICTS[verdict(row)],
-        "0" if item is None else str(item.ready),
-        "0" if item is None else str(item.fewest_ready),
-        str(pending),
-        *(str(spreads.get(topology_key, Range(0, 0))) for topology_key in keys),
-        number,
-    )
-
-
-def verdict(row: ReplicaCountRow) -> Verdict:
-    """Return the worst verdict of a row."""
-    return max((step.summary.verdict for step in (row.start, *row.steps)), key=list(Verdict).index)
-
-
-def _workload(row: ReplicaCountRow, key: ObjectKey) -> Optional[WorkloadSummary]:
-    last = (row.start, *row.steps)[-1].summary
-    return next((item for item in last.workloads if item.key == key), None)
-
-
-def _spreads(row: ReplicaCountRow, key: ObjectKey) -> tuple[Any, ...]:
-    item = _workload(row, key)
-    return () if item is None else item.spreads
+    return (*head, *pods, *(skews.get(topology_key, "0") for topology_key in keys), number)
 
 
 def document(found: ReplicaTable) -> Plain:
@@ -107,8 +109,7 @@ def document(found: ReplicaTable) -> Plain:
 
 
 def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
-    item = _workload(row, key)
-    every = [step.summary for step in (row.start, *row.steps)]
+    item, every = row.workload(key), row.summaries
     last = every[-1]
     numbers: Plain = dict.fromkeys(("ready", "fewestReady", "pending", "notCreated"))
     if last.endings:
@@ -122,13 +123,12 @@ def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
     return to_document(
         row,
         "replicas verdict exact states outcomeCount ready fewestReady pending notCreated skew",
-        verdict=verdict(row),
         exact=all(summary.is_exact for summary in every),
         states=sum(summary.states for summary in every),
         outcomeCount=len(last.endings),
         skew=[
             to_document(spread, "topologyKey after worst=on_the_way", after=over_outcomes(spread.after, last))
-            for spread in _spreads(row, key)
+            for spread in row.spreads(key)
         ],
         **numbers,
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.lint.finding import RuleMeta, Safety
 from kubectl_spread.lint.rule import documentation
+from kubectl_spread.report.documents import Plain, to_document
 from kubectl_spread.report.table import table, wrap
 
 _FEWER_COLUMNS = ((0, 1, 2, 5), (0, 1, 5), (0, 5))
@@ -66,19 +67,15 @@ def row(rule: RuleMeta) -> tuple[str, ...]:
     return rule.code, rule.name, rule.severity.value, runs, ", ".join(_fixes(rule)), rule.summary
 
 
-def plain(rule: RuleMeta) -> dict[str, Any]:
+def plain(rule: RuleMeta) -> Plain:
     """Return a rule for machines."""
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity.value,
-        "summary": rule.summary,
-        "isOpinion": rule.is_opinion,
-        "needsClusterFacts": rule.needs_facts,
-        "autoscalers": sorted(rule.autoscalers),
-        "fixes": _fixes(rule),
-        "documentation": documentation(rule),
-    }
+    return to_document(
+        rule,
+        "code name severity summary isOpinion needsClusterFacts=needs_facts autoscalers fixes documentation",
+        autoscalers=sorted(rule.autoscalers),
+        fixes=_fixes(rule),
+        documentation=documentation(rule),
+    )
 
 
 def _conditions(rule: RuleMeta) -> list[str]:

@@ -22,6 +22,7 @@ from kubectl_spread.report.documents import (
 )
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
+from kubectl_spread.report.wording import pods_by_domain, resource
 from kubectl_spread.simulate.running.status import (
     ConstraintState,
     ConstraintStatus,
@@ -57,7 +58,7 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
     """Return a line for each constraint, and one for each workload without constraints."""
     found = []
     for status in statuses:
-        name = f"{status.key.kind.lower()}/{status.key.name}"
+        name = resource(status.key)
         first = (status.key.namespace, name) if has_namespace else (name,)
         about = (status.key.kind, status.key.namespace, status.key.name)
         for item in status.constraints:
@@ -140,8 +141,8 @@ def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
     if not domains:
         return ""
     if len(domains) <= _MOST_DOMAINS:
-        listed = " ".join(f"{domain or chr(34) * 2}={number}" for domain, number in domains.items())
-        if is_wide or len(safe(listed)) <= _WIDEST_COUNTS:
+        listed = pods_by_domain(domains)
+        if is_wide or len(listed) <= _WIDEST_COUNTS:
             return listed
     return f"{item.counts.smallest}..{item.counts.most}"
 

@@ -11,6 +11,7 @@ from kubectl_spread.text.wording import safe
 
 NARROWEST = 40
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
+_CODES |= {"good": "32", "warn": "33", "bad": "31", "soft": "33"}  # the tones of verdicts, which pages have, too
 _GAP, _NARROW_GAP = 3, 2
 _SHORT = 18  # columns up to this width stay whole as long as possible, for example the arithmetic of a domain
 _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attempt after another
@@ -65,16 +66,7 @@ def lay_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
         if isinstance(block, Rows):
             out += table(block.rows, width, indent=block.indent)
         else:
-            out += [block] if width is None else break_lines([block], width)
-    return out
-
-
-def break_lines(lines: Iterable[str], width: int) -> list[str]:
-    """Break the lines that are longer than `width`, with the indentation that they have."""
-    out: list[str] = []
-    for line in lines:
-        lead = len(line) - len(line.lstrip())
-        out += wrap(line.strip(), width, indent=" " * lead, hanging="  ") if len(line) > width else [line]
+            out += hang_indent([block], width)
     return out
 
 

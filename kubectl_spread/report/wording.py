@@ -29,6 +29,16 @@ def name(key: Optional[ObjectKey]) -> str:
     return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"
 
 
+def short_name(key: Optional[ObjectKey]) -> str:
+    """Return `Deployment web`."""
+    return "" if key is None else f"{key.kind} {key.name}"
+
+
+def resource(key: ObjectKey) -> str:
+    """Return `deployment/web`, as kubectl names it."""
+    return f"{key.kind.lower()}/{key.name}"
+
+
 def names(keys: Iterable[ObjectKey]) -> str:
     """Return `Deployment shop/a and Deployment shop/b`."""
     return series([name(key) for key in keys])

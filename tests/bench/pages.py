@@ -26,7 +26,7 @@ from kubectl_spread.objects.selectors.selector import LabelSelector
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, load_profiles
 from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest, SimulateResult
 from kubectl_spread.report.pages import simulation as simulation_page
-from kubectl_spread.report.pages import status as status_page
+from kubectl_spread.report.pages import workloads as status_page
 from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
 from tests.bench.simulation import deployment

@@ -174,7 +174,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         if found.policy is not None:
             click.echo("\n".join(prometheus.metrics(found.policy)))
     elif output == "html":
-        from kubectl_spread.report.pages import status as pages  # jinja2: 30 ms
+        from kubectl_spread.report.pages import workloads as pages  # jinja2: 30 ms
 
         source = page_source(found.known)
         nothing = _nothing_found(found, shows_all=shows_all).rstrip(".")

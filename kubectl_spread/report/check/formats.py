@@ -1,4 +1,8 @@
-"""Formats that other programs define: GitHub's commands, GitLab's code quality, JUnit's XML and SARIF."""
+"""Formats for programs: JSON, GitHub's commands, GitLab's code quality, JUnit's XML and SARIF.
+
+JSON has each result as it is. The others render one list of diagnostics: findings, pods without a node, rollouts, and
+what could not be read.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,189 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple, Optional, TYPE_CHECKING
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.finding import Finding, RuleMeta, Safety, Severity
+from kubectl_spread.lint.finding import DocumentFix, Finding, RuleMeta, Safety, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report import junit as xml
 from kubectl_spread.report.check.baseline import identity
-from kubectl_spread.report.check.diagnostics import Diagnostic, diagnostics, Topic
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.check.text import location, message, region, rendered_from
-from kubectl_spread.report.documents import Plain
+from kubectl_spread.report.documents import (
+    API_VERSION,
+    dumps,
+    error_documents,
+    escape_json,
+    line,
+    Plain,
+    to_document,
+    unread_documents,
+)
 from kubectl_spread.report.rules import markdown
+from kubectl_spread.report.wording import name
 from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
+
+if TYPE_CHECKING:  # loads numpy
+    from kubectl_spread.simulate.placement import Placement
+
+
+class Topic(Enum):
+    """The part of a run that a diagnostic is about."""
+
+    FINDING = "finding"
+    PLACEMENT = "placement"
+    CLUSTER = "cluster"  # running workloads, rollouts, and resources that may not be listed
+    INPUT = "input"
+
+
+class Diagnostic(NamedTuple):
+    """A problem of a run. An info is no failure.
+
+    title: the code and the name of a rule, or a state such as `Pending`. subject: a workload, an object or a file.
+    finding: with the place, if a rule found the problem. is_unread: the state is unknown, because something could not
+    be read.
+    """
+
+    topic: Topic
+    title: str
+    subject: str
+    text: str
+    severity: Severity = Severity.ERROR
+    finding: Optional[Finding] = None
+    is_unread: bool = False
+
+
+def diagnostics(report: CheckReport) -> Iterator[Diagnostic]:
+    """Yield the problems of a run: findings, placements, those of the cluster, inputs."""
+    for finding in report.findings:
+        rule = finding.rule
+        title, subject = f"{rule.code} {rule.name}", finding.place.source.name
+        yield Diagnostic(Topic.FINDING, title, subject, message(finding), rule.severity, finding)
+    for placement in report.placements:
+        title = _worst_state(placement)
+        if title:
+            yield Diagnostic(Topic.PLACEMENT, title, placement.workload.key, _placed(placement))
+    yield from _of_cluster(report)
+    for error in report.errors:
+        yield Diagnostic(Topic.INPUT, "read", error.source, error.message, is_unread=True)
+
+
+def _worst_state(placement: Placement) -> str:
+    """Return the worst state among the pods of a workload; empty if all have a node."""
+    states = {
+        "Pending": placement.pending,
+        "Refused": placement.refused,
+        "Lost": placement.on_missing_nodes,
+        "Not created": placement.not_created,
+    }
+    return next((state for state, pods in states.items() if pods), "")
+
+
+def _placed(placement: Placement) -> str:
+    from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
+
+    text = headline(placement, colour=False)
+    return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text
+
+
+def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
+    """Yield problems of running workloads and of rollouts, and the resources that may not be listed."""
+    if report.running is not None:
+        from kubectl_spread.report.check import workloads  # numpy: 80 ms
+
+        for item in workloads.entries(report.running):
+            severity = Severity.ERROR if item.is_failure else Severity.INFO
+            yield Diagnostic(Topic.CLUSTER, "Running", item.subject, item.text, severity)
+    if any(result.is_stuck for result in report.rollouts):
+        from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+
+        for result in report.rollouts:
+            if result.is_stuck:
+                names = " ".join(safe(name(key)) for key in result.keys)
+                yield Diagnostic(Topic.CLUSTER, "Rollout", names, f"Rollout: {rollouts.sentence(result)}")
+    if report.unread:
+        yield Diagnostic(
+            Topic.CLUSTER, "Partly known", "cluster", line(report.unread), Severity.WARNING, is_unread=True
+        )
+
+
+# The kinds of the documents in `-o jsonl`.
+_KINDS = {"findings": "Finding", "placements": "Placement"}
+_KINDS |= {"pending": "Pending", "stuckRollouts": "StuckRollout", "rollouts": "Rollout", "errors": "Error"}
+
+
+def json_document(report: CheckReport) -> str:
+    """Return a CheckReport as one document."""
+    return dumps(check_report(report))
+
+
+def json_lines(report: CheckReport) -> str:
+    """Return a line for each finding, placement, Pending pod, stuck rollout, rollout and error, in this order."""
+    document = check_report(report)
+    return "\n".join(
+        escape_json(json.dumps({"kind": kind, **item}, ensure_ascii=False))
+        for part, kind in _KINDS.items()
+        for item in document[part]
+    )
+
+
+def check_report(report: CheckReport) -> Plain:
+    """Return a CheckReport."""
+    results: Plain = {"pending": [], "onMissingNodes": [], "notCreated": []}
+    results |= {"stuckRollouts": [], "rolloutsUnderWay": [], "rollouts": []}
+    placements: list[Plain] = []
+    if report.placements or report.running is not None or report.rollouts:
+        from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
+
+        placements = workloads.documents(report.placements)
+        results |= {} if report.running is None else workloads.running_document(report.running)
+        results |= rollouts.documents(report.rollouts)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "CheckReport",
+        "findings": [_finding(item) for item in report.findings],
+        "placements": placements,
+        "errors": error_documents(report.errors),
+        "checked": report.checked,
+        **results,
+        "unread": unread_documents(report.unread),
+        "notApplied": list(report.not_applied),
+    }
+
+
+def _finding(finding: Finding) -> Plain:
+    return {
+        **to_document(finding, "code=rule.code name=rule.name severity=rule.severity message"),
+        **_place(finding.place),
+        **to_document(finding, "object template=place.template path hint"),
+        "related": [{**_place(label.place), "message": label.text} for label in finding.related],
+        "fix": _fix(finding.repair),
+    }
+
+
+def _fix(repair: Optional[DocumentFix]) -> Optional[Plain]:
+    """Return the fix of a finding; None if there is none, or if the text cannot be edited."""
+    if repair is None:
+        return None
+    from kubectl_spread.lint.fixing import possible_edits
+
+    edits = [
+        {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}
+        for edit in possible_edits(repair)
+    ]
+    safety = "safe" if repair.fix.is_safe else "unsafe"
+    return {"title": repair.fix.title, "safety": safety, "edits": edits} if edits else None
+
+
+def _place(place: Place) -> Plain:
+    names = ("line", "column", "endLine", "endColumn")
+    return {"file": place.source.name, **dict(zip(names, region(place), strict=True))}
+
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -38,9 +210,9 @@ def _command_fields(item: Diagnostic) -> str:
         return f"file={_property(item.subject)}"
     if item.finding is None:
         return f"title={item.title}"
-    line, column, end_line, end_column = region(item.finding.place)
-    where = f"file={_property(item.subject)},line={line},endLine={end_line}"
-    if end_line == line:
+    begin, column, end, end_column = region(item.finding.place)
+    where = f"file={_property(item.subject)},line={begin},endLine={end}"
+    if end == begin:
         where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
     return f"{where},title={_property(item.title)}"
 
@@ -63,14 +235,14 @@ def gitlab(report: CheckReport) -> str:
     """Return a JSON list with an entry for each finding, and for each stuck rollout that no finding is about."""
     entries = []
     for finding, digest in zip(report.findings, _fingerprints(report.findings), strict=True):
-        line, _, end_line, _ = region(finding.place)
+        begin, _, end, _ = region(finding.place)
         origin = rendered_from(finding.place)
         entries.append({
             "description": f"{finding.message} ({origin})" if origin else finding.message,
             "check_name": finding.rule.code,
             "fingerprint": digest,
             "severity": _GITLAB_SEVERITIES[finding.rule.severity],
-            "location": {"path": os.path.relpath(finding.place.source.name), "lines": {"begin": line, "end": end_line}},
+            "location": {"path": os.path.relpath(finding.place.source.name), "lines": {"begin": begin, "end": end}},
         })  # fmt: skip
     return json.dumps([*entries, *_rollout_entries(report)], indent=2)
 

@@ -32,8 +32,8 @@ class Renderer(Protocol):
 FORMATS = {
     "text": ("text", "render"),
     "concise": ("text", "render_concise"),
-    "json": ("json", "render"),
-    "jsonl": ("json", "render_lines"),
+    "json": ("formats", "json_document"),
+    "jsonl": ("formats", "json_lines"),
     "sarif": ("formats", "sarif"),
     "github": ("formats", "github"),
     "gitlab": ("formats", "gitlab"),

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.report.documents import form, Plain, plain, to_document
-from kubectl_spread.report.events import way_to_get_stuck
 from kubectl_spread.report.explain.verdict import cause
+from kubectl_spread.report.simulation import way_to_get_stuck
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import numbered, share
+from kubectl_spread.report.wording import numbered, resource, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -64,7 +64,7 @@ def sentence(result: RolloutResult) -> str:
     old = f" ({count_noun(result.old, 'old pod')} left)" if result.kind is RolloutKind.CURRENT else ""
     what = {RolloutKind.CURRENT: "current rollout", RolloutKind.CHANGE: "rollout of the change"}
     which = f"the {what.get(result.kind, 'next rollout')}{old}"
-    return f"{_name(result)} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
+    return f"{safe(resource(result.key))} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
 
 
 def _together(results: list[RolloutResult]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _together(results: list[RolloutResult]) -> Iterator[str]:
         text = "completes in every simulated run, not in every possible outcome"
         if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
             text = _outcome(item)
-        named.setdefault(text, []).append(_name(item))
+        named.setdefault(text, []).append(safe(resource(item.key)))
     for text, names in named.items():
         yield f"Next rollout {text}: {safe(comma_list(names, most=_MOST_NAMES))}"
 
@@ -134,10 +134,6 @@ def _sentences(result: RolloutResult) -> list[str]:
     """Return the events after the user's step."""
     played = result.played
     return way_to_get_stuck(played, ())[1:] if played is not None and played.summary.witness else []
-
-
-def _name(result: RolloutResult) -> str:
-    return safe(f"{result.key.kind.lower()}/{result.key.name}")
 
 
 def documents(results: Iterable[RolloutResult]) -> Plain:

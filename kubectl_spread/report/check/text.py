@@ -7,12 +7,11 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport, RunningResults
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint
-from kubectl_spread.text.source import Place, Position
-from kubectl_spread.text.wording import count_noun, safe
+from kubectl_spread.text.source import Place
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.check_source import Result
@@ -30,11 +29,8 @@ def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> lis
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
     out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
-    out += hang_indent([f"  {safe(finding.message)}"], width)
-    if finding.object.kind:
-        out += hang_indent([f"  in {object_text(finding.object)}"], width)
-    if finding.place.template:
-        out += hang_indent([f"  {rendered_from(finding.place)}"], width)
+    body = [safe(finding.message), f"in {object_text(finding.object)}" if finding.object.kind else ""]
+    out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
     out += _excerpt(finding.place, width, colour=colour)
     out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
@@ -83,12 +79,7 @@ class Excerpt(NamedTuple):
 
 def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
     """Return the line of a place, cut to `most` characters around the place; None if it is blank."""
-    return _cut_line(place, place.source.position(place.span.start), most)
-
-
-def _cut_line(place: Place, position: Position, most: int) -> Optional[Excerpt]:
-    """Return the line at a position, which is the beginning of a place."""
-    line, column = position
+    line, column = place.source.position(place.span.start)
     text = place.source.line(line)
     if not text.strip():
         return None
@@ -98,19 +89,14 @@ def _cut_line(place: Place, position: Position, most: int) -> Optional[Excerpt]:
         cut = max(0, start - most // 2)
         text, start = text[cut : cut + most], start - cut
         width = max(1, min(width, len(text) - start))
-    return Excerpt(line, _printable(text.rstrip()), start, width)
-
-
-def _printable(text: str) -> str:
-    """Return a text with blanks in place of control characters."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+    printable = "".join(char if char.isprintable() else " " for char in text.rstrip())
+    return Excerpt(line, printable, start, width)
 
 
 def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
-    position = place.source.position(place.span.start)
-    number = str(position.line)
+    number = str(place.source.position(place.span.start).line)
     room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
-    found = _cut_line(place, position, min(_MAX_LINE, room))
+    found = excerpt(place, min(_MAX_LINE, room))
     if found is None:
         return []
     caret = paint("^" * found.width, "red", colour=colour)
@@ -141,17 +127,20 @@ def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
 
 def _placements(report: CheckReport) -> list[list[str]]:
     """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
-    from kubectl_spread.report.check import rollouts
-    from kubectl_spread.report.check import workloads as placement_text
+    from kubectl_spread.report.check import rollouts, workloads
 
-    out_of_reach = _out_of_reach(report.findings)
+    out_of_reach: dict[ObjectKey, set[str]] = {}  # fields for which a finding reports an unreachable domain
+    for finding in report.findings:
+        if finding.rule.code == _OUT_OF_REACH:
+            out_of_reach.setdefault(finding.object, set()).add(finding.path)
     left = {item.key: item for item in report.rollouts if not item.is_creation}
     blocks = []
     for placement in report.placements:
-        explained = _explained_paths(out_of_reach, placement.workload)
-        block = placement_text.lines(placement, colour=report.colour, explained=explained)
         owner = placement.workload
-        result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
+        keys = [ObjectKey(owner.kind, namespace, owner.name) for namespace in (owner.namespace, "")]
+        explained = frozenset(path for key in keys for path in out_of_reach.get(key, ()))
+        block = workloads.lines(placement, colour=report.colour, explained=explained)
+        result = left.pop(keys[0], None)
         blocks.append(block if result is None else [*block, *rollouts.of_placement(result, colour=report.colour)])
     return blocks + rollouts.creations(report.rollouts, colour=report.colour)
 
@@ -164,22 +153,6 @@ def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
 
     colour = report.colour
     return [[*workloads.running_lines(running, colour=colour), *rollouts.of_running(report.rollouts, colour=colour)]]
-
-
-def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
-    """Return the fields that findings call a domain out of reach, by kind, namespace and name of their object."""
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for finding in findings:
-        if finding.rule.code == _OUT_OF_REACH:
-            key = finding.object.kind, finding.object.namespace, finding.object.name
-            found.setdefault(key, set()).add(finding.path)
-    return {key: frozenset(paths) for key, paths in found.items()}
-
-
-def _explained_paths(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
-    """Return the fields of a workload for which a finding already reports an unreachable domain."""
-    keys = ((workload.kind, namespace, workload.name) for namespace in ("", workload.namespace))
-    return frozenset().union(*(out_of_reach.get(key, frozenset()) for key in keys))
 
 
 def render_concise(report: CheckReport) -> str:
@@ -208,12 +181,17 @@ def _line(finding: Finding) -> str:
 
 
 _NAMED = 3  # files that a line names
+_TEMPLATE_WITH_CONSTRAINT = "SPR002"
 
 
 def notes(results: Sequence[Result]) -> tuple[str, ...]:
     """Return the lines for people; none if all was read."""
     templates = [result for result in results if result.is_template]
-    naming = [result.source.name for result in templates if _names_constraints(result)]
+    naming = [
+        result.source.name
+        for result in templates
+        if any(finding.rule.code == _TEMPLATE_WITH_CONSTRAINT for finding in result.findings)
+    ]
     texts = [
         f"{place.source.name}:{place.source.position(place.span.start).line}"
         for result in results
@@ -223,13 +201,13 @@ def notes(results: Sequence[Result]) -> tuple[str, ...]:
     found = []
     if templates:
         verb = "names" if len(naming) == 1 else "name"
-        which = f", {len(naming)} of them {verb} a constraint: {_listed(naming)}" if naming else ""
+        which = f", {len(naming)} of them {verb} a constraint: {comma_list(naming, most=_NAMED)}" if naming else ""
         found.append(f"{count_noun(len(templates), 'template')} not checked{which}")
     if texts:
         what = "text that names" if len(texts) == 1 else "texts that name"
         found.append(
             f"{len(texts)} {what} constraints and {'is' if len(texts) == 1 else 'are'} not YAML, "
-            f"not checked: {_listed(texts)}"
+            f"not checked: {comma_list(texts, most=_NAMED)}"
         )
     return tuple(found)
 
@@ -244,12 +222,3 @@ def claim_quotas(names: tuple[str, ...]) -> tuple[str, ...]:
     quotas = "quota" if len(names) == 1 else "quotas"
     text = f"{quotas} {', '.join(names)} {'limits' if len(names) == 1 else 'limit'} claims, which are not counted"
     return (f"{text}: the API server may refuse some of them",) if names else ()
-
-
-def _names_constraints(result: Result) -> bool:
-    return any(finding.rule.code == "SPR002" for finding in result.findings)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple, Union
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.lint.wording import node_reasons
@@ -12,7 +12,7 @@ from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import ignored_sentence, refusal, sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import pods_by_domain
+from kubectl_spread.report.wording import pods_by_domain, resource
 from kubectl_spread.simulate.placement import (
     EvictedPod,
     PendingPod,
@@ -47,50 +47,43 @@ def details(placement: Placement, *, colour: bool, explained: frozenset[str] = f
     for group in groups.values():
         out += _pending(group, colour=colour, explained=explained)
     if placement.gated:
-        gated = comma_list((pod.pod for pod in placement.gated), most=_MOST)
-        out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {gated}")
+        names = _names(pod.pod for pod in placement.gated)
+        out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {names}")
         out.append(f"    {placement.gated[0].message}")
-    out += [*_refused(placement), *_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
-    if placement.ignored.fields:
-        out.append(f"  {ignored_sentence(placement.ignored)}")
-    return out + _not_predicted(placement)
-
-
-def _refused(placement: Placement) -> list[str]:
-    """Return lines about pods that the API server does not let their controller create."""
-    if not placement.refused:
-        return []
-    names = comma_list((item.pod for item in placement.refused), most=_MOST)
-    return [f"  refused by the API server: {safe(names)}", f"    {safe(placement.refused[0].message)}"]
-
-
-def _not_created(placement: Placement) -> list[str]:
-    """Return lines about the pods of a paused Deployment, or of a StatefulSet after the first one that waits."""
-    if not placement.not_created:
-        return []
-    names = comma_list(placement.not_created, most=_MOST)
-    if placement.workload.is_paused:
-        return [f"  not created: {safe(names)}", "    a Deployment that is paused from the start creates no pods"]
-    waiting, *_ = (
-        *(item.pod.name for item in placement.pending),
-        *(item.pod for item in placement.gated),
-        *(item.pod for item in placement.refused),
-    )
-    why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
-    return [f"  not created: {safe(names)}", f"    {why}"]
-
-
-def _evictions(placement: Placement) -> list[str]:
-    """Return the pods that preemption evicts, and the outcome for their replacements."""
-    out = []
+    if placement.refused:
+        out.append(f"  refused by the API server: {_names(item.pod for item in placement.refused)}")
+        out.append(f"    {safe(placement.refused[0].message)}")
+    if placement.not_created:
+        why = "a Deployment that is paused from the start creates no pods"
+        if not placement.workload.is_paused:  # a StatefulSet whose first pod waits
+            waiting, *_ = (
+                *(item.pod.name for item in placement.pending),
+                *(item.pod for item in placement.gated),
+                *(item.pod for item in placement.refused),
+            )
+            why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
+        out += [f"  not created: {_names(placement.not_created)}", f"    {why}"]
     for eviction in placement.evictions[:_MOST]:
         where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
         out.append(f"  placed after evicting {where}, for {safe(eviction.by)}: {_afterwards(eviction)}")
-    more = len(placement.evictions) - _MOST
-    return [*out, f"  and after evicting {count_noun(more, 'more pod')}"] if more > 0 else out
+    if len(placement.evictions) > _MOST:
+        out.append(f"  and after evicting {count_noun(len(placement.evictions) - _MOST, 'more pod')}")
+    if placement.on_missing_nodes:
+        nodes = {pod.pod: pod.node for pod in placement.placed}
+        names = _names(f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)
+        out.append(f"  on a node that does not exist: {names}")
+        out.append("    no kubelet runs such a pod; the pod garbage collector deletes it")
+    if placement.ignored.fields:
+        out.append(f"  {ignored_sentence(placement.ignored)}")
+    return [*out, *_not_predicted(placement)]
+
+
+def _names(names: Iterable[str]) -> str:
+    return comma_list(names, most=_MOST)
 
 
 def _afterwards(eviction: EvictedPod) -> str:
+    """Return the outcome for the replacement of a pod that preemption evicts."""
     again = eviction.again
     if again is None:
         return "it has no controller and does not come back"
@@ -99,45 +92,34 @@ def _afterwards(eviction: EvictedPod) -> str:
     return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
 
 
-def _on_missing_nodes(placement: Placement) -> list[str]:
-    if not placement.on_missing_nodes:
-        return []
-    nodes = {pod.pod: pod.node for pod in placement.placed}
-    named = (f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)
-    return [
-        f"  on a node that does not exist: {safe(comma_list(named, most=_MOST))}",
-        "    no kubelet runs such a pod; the pod garbage collector deletes it",
-    ]
-
-
-def _not_predicted(placement: Placement) -> list[str]:
-    """Return the pods of the workload that are not predictable, and other such pods in their way."""
-    out = []
+def _not_predicted(placement: Placement) -> Iterator[str]:
+    """Yield the pods of the workload that are not predictable, and other such pods in their way."""
     reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
     if placement.unpredicted:
-        names = comma_list((item.pod.name for item in placement.unpredicted), most=_MOST)
-        out.append(f"  not predictable: {names}")
-        out.append(f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate")
+        yield f"  not predictable: {_names(item.pod.name for item in placement.unpredicted)}"
+        yield f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate"
     if placement.not_tried:
-        out.append(f"  not tried: {count_noun(placement.not_tried, 'replica')}, which are more than any cluster holds")
+        yield f"  not tried: {count_noun(placement.not_tried, 'replica')}, which are more than any cluster holds"
     assumed = [reason for reason in placement.not_predictable if reason not in reasons]
     if assumed:
-        out.append(f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules")
+        yield f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules"
     if placement.not_counted:
-        others = comma_list(placement.not_counted, most=_MOST)
-        out.append(f"  without the pods of {others}, whose nodes are not predictable")
-    return out
+        yield f"  without the pods of {_names(placement.not_counted)}, whose nodes are not predictable"
 
 
 def headline(placement: Placement, *, colour: bool) -> str:
     """Return `Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
+    return f"{safe(placement.workload.key)}: {placed_pods(placement, colour=colour)}"
+
+
+def placed_pods(placement: Placement, *, colour: bool) -> str:
+    """Return `2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
     running = sum(pod.ran_already for pod in placement.placed)
     noun = "pod" if placement.workload.kind in ("DaemonSet", "Pod") else "replica"
-    key = safe(placement.workload.key)
     if running == total == 1 and not placement.on_missing_nodes:
-        return f"{key}: already running on {safe(placement.placed[0].node)}"
-    text = f"{key}: {placed} of {count_noun(total, noun)} placed"
+        return f"already running on {safe(placement.placed[0].node)}"
+    text = f"{placed} of {count_noun(total, noun)} placed"
     if running:
         text += f", {running} of them already running"
     if placement.pending:
@@ -177,11 +159,11 @@ def _counts(values: dict[str, int]) -> str:
 
 
 def _pending(group: list[PendingPod], *, colour: bool, explained: frozenset[str]) -> list[str]:
-    names = comma_list((item.pod.name for item in group), most=_MOST)
+    names = _names(item.pod.name for item in group)
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
     if explanation.nominated_node:
-        victims = comma_list((pod.key for pod in explanation.victims), most=_MOST)
+        victims = _names(pod.key for pod in explanation.victims)
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     if explanation.conflicts:
         out.append(f"    {refusal(explanation.conflicts[0])}")
@@ -252,11 +234,27 @@ class WorkloadLine(NamedTuple):
 
 def entries(running: RunningResults) -> list[WorkloadLine]:
     """Return the lines about running workloads, in order."""
-    return [
-        *map(waiting_line, running.waiting),
-        *(WorkloadLine("Lost", _short_name(item), _lost(item)) for item in running.lost),
-        *(WorkloadLine("Not created", _short_name(item), _uncreated(item)) for item in running.uncreated),
-    ]
+    lines = []
+    for waiting in running.waiting:
+        is_schedulable = waiting.explanation.verdict is PodVerdict.SCHEDULABLE
+        label = "Not scheduled yet" if is_schedulable else "Pending"
+        name, more = safe(resource(waiting.key)), len(waiting.explanation.others)
+        text = sentence(waiting.explanation).removesuffix(".")
+        text += f" (and {count_noun(more, 'more pod')} of {name})" if more else ""
+        lines.append(WorkloadLine(label, name, text, not is_schedulable))
+    for lost in running.lost:
+        noun, them = ("pod", "it") if len(lost.pods) == 1 else ("pods", "them")
+        name, names = safe(resource(lost.key)), comma_list(lost.pods, most=4)
+        text = (
+            f"{noun} {names} of {name}: node {safe(lost.node)} does not exist, so no kubelet runs {them}; "
+            f"the pod garbage collector deletes {them}"
+        )
+        lines.append(WorkloadLine("Lost", name, text))
+    for item in running.uncreated:
+        name = safe(resource(item.key))
+        text = f"{item.number} of {item.wanted} pods of {name}: {safe(item.message)}"
+        lines.append(WorkloadLine("Not created", name, text))
+    return lines
 
 
 def running_lines(running: RunningResults, *, colour: bool) -> list[str]:
@@ -280,33 +278,3 @@ form(
 )
 form(LostPods, "object=key node pods")
 form(UncreatedPods, "object=key count=number replicas=wanted message")
-
-
-def _lost(item: LostPods) -> str:
-    noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
-    names = safe(comma_list(item.pods, most=4))
-    return (
-        f"{noun} {names} of {_short_name(item)}: node {safe(item.node)} does not exist, so no kubelet runs {them}; "
-        f"the pod garbage collector deletes {them}"
-    )
-
-
-def _uncreated(item: UncreatedPods) -> str:
-    return f"{item.number} of {item.wanted} pods of {_short_name(item)}: {safe(item.message)}"
-
-
-def waiting_line(item: WaitingGroup) -> WorkloadLine:
-    """Return the line about Pending pods of a workload."""
-    is_schedulable = item.explanation.verdict is PodVerdict.SCHEDULABLE
-    label = "Not scheduled yet" if is_schedulable else "Pending"
-    return WorkloadLine(label, _short_name(item), _waiting(item), not is_schedulable)
-
-
-def _waiting(item: WaitingGroup) -> str:
-    more = len(item.explanation.others)
-    text = sentence(item.explanation).removesuffix(".")
-    return f"{text} (and {count_noun(more, 'more pod')} of {_short_name(item)})" if more else text
-
-
-def _short_name(item: Union[WaitingGroup, LostPods, UncreatedPods]) -> str:
-    return safe(f"{item.key.kind.lower()}/{item.key.name}")

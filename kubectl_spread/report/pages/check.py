@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report.check import text
@@ -12,6 +12,9 @@ from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningRe
 from kubectl_spread.report.pages import page
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import count_noun
+
+if TYPE_CHECKING:  # loads numpy
+    from kubectl_spread.report.check.workloads import WorkloadLine
 
 _MOST_FINDINGS = 500
 _MOST_PICTURES = 60
@@ -22,15 +25,19 @@ def render(report: CheckReport) -> str:
     """Return the page."""
     facts = report.page or PageFacts(page.PageSource())
     workloads = _workloads(report, facts)
+    severities = Counter(finding.rule.severity for finding in report.findings)
+    pending, running = _pending(report), _running_lines(report.running)
+    is_stuck = any(line.is_failure for line in running) or any(item.is_stuck for item in report.rollouts)
+    is_bad = bool(severities[Severity.ERROR] or pending or report.errors or is_stuck)
     return page.render(
         "check.html",
         facts.source,
-        title=_title(report),
-        tone=_tone(report),
-        numbers=list(_tiles(report)),
+        title=_title(report, pending),
+        tone="bad" if is_bad else "warn" if severities[Severity.WARNING] else "good",
+        numbers=list(_tiles(report, severities, pending)),
         findings=[_finding(item) for item in report.findings[:_MOST_FINDINGS]],
         more_findings=max(0, len(report.findings) - _MOST_FINDINGS),
-        running=_running_lines(report.running),
+        running=running,
         rollouts=_rollout_lines(report),
         workloads=workloads[:_MOST_PICTURES],
         more=max(0, len(workloads) - _MOST_PICTURES),
@@ -71,61 +78,41 @@ def _marked(place: Place) -> Optional[dict[str, Any]]:
     }
 
 
-def _severities(report: CheckReport) -> Counter[Severity]:
-    return Counter(finding.rule.severity for finding in report.findings)
-
-
 def _pending(report: CheckReport) -> int:
     placed = sum(len(placement.pending) + len(placement.refused) for placement in report.placements)
     if report.running is None:
         return placed
     from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-    waiting = ((workloads.waiting_line(item).is_failure, item) for item in report.running.waiting)
-    return placed + sum(1 + len(item.explanation.others) for is_failure, item in waiting if is_failure)
+    lines = zip(report.running.waiting, workloads.entries(report.running), strict=False)
+    return placed + sum(1 + len(item.explanation.others) for item, line in lines if line.is_failure)
 
 
-def _tone(report: CheckReport) -> str:
-    found = _severities(report)
-    is_stuck = any(line["tone"] == "bad" for line in _running_lines(report.running))
-    is_stuck = is_stuck or any(item.is_stuck for item in report.rollouts)
-    if found[Severity.ERROR] or _pending(report) or report.errors or is_stuck:
-        return "bad"
-    return "warn" if found[Severity.WARNING] else "good"
-
-
-def _title(report: CheckReport) -> str:
+def _title(report: CheckReport, pending: int) -> str:
     checked = count_noun(report.checked.get("workloads", 0) + report.checked.get("rejected", 0), "workload")
-    found = count_noun(len(report.findings), "finding") if report.findings else "no findings"
-    pending = _pending(report)
+    number = count_noun(len(report.findings), "finding") if report.findings else "no findings"
     tail = f", {count_noun(pending, 'pod')} without a node" if pending else ""
     if not pending and (report.placements or report.running is not None):
         tail = ", no pod Pending"
-    return f"{checked} checked: {found}{tail}"
+    return f"{checked} checked: {number}{tail}"
 
 
-def _tiles(report: CheckReport) -> Iterator[dict[str, Any]]:
-    found = _severities(report)
-    yield {"label": "errors", "number": found[Severity.ERROR], "tone": "bad" if found[Severity.ERROR] else "good"}
-    warnings = found[Severity.WARNING]
-    yield {"label": "warnings", "number": warnings, "tone": "warn" if warnings else "good"}
-    yield {"label": "notes", "number": found[Severity.INFO], "tone": "soft"}
+def _tiles(report: CheckReport, severities: Counter[Severity], pending: int) -> Iterator[dict[str, Any]]:
+    yield page.tile("errors", severities[Severity.ERROR], "bad")
+    yield page.tile("warnings", severities[Severity.WARNING], "warn")
+    yield page.tile("notes", severities[Severity.INFO])
     if report.placements:
-        yield {"label": "pods placed", "number": sum(len(item.placed) for item in report.placements), "tone": "soft"}
+        yield page.tile("pods placed", sum(len(item.placed) for item in report.placements))
     if report.placements or report.running is not None:
-        pending = _pending(report)
-        yield {"label": "pods without a node", "number": pending, "tone": "bad" if pending else "good"}
+        yield page.tile("pods without a node", pending, "bad")
 
 
-def _running_lines(running: Optional[RunningResults]) -> list[dict[str, str]]:
+def _running_lines(running: Optional[RunningResults]) -> list[WorkloadLine]:
     if running is None or not any(running):
         return []
     from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-    return [
-        {"label": item.label, "text": item.sentence, "tone": "bad" if item.is_failure else "warn"}
-        for item in workloads.entries(running)
-    ]
+    return workloads.entries(running)
 
 
 def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:

@@ -160,14 +160,6 @@ def letter(at: int, *, is_small: bool = False) -> tuple[str, int]:
     return chr(ord("a" if is_small else "A") + at % 26), at % _HUES
 
 
-class _Detail(Enum):
-    """Nodes that share a box: none, the empty ones of a domain, or all that look the same."""
-
-    WHOLE = 0
-    EMPTY_TOGETHER = 1
-    ALIKE_TOGETHER = 2
-
-
 def draw(
     key: str,
     nodes: Sequence[DrawnNode],
@@ -189,11 +181,15 @@ def draw(
     on: dict[str, list[DrawnPod]] = {}
     for pod in pods:
         on.setdefault(pod.node, []).append(pod)
-    domains = _boxes_by_domain(nodes, on, marked)
-    detail = _detail(domains.values(), keep)
+    domains: dict[Optional[str], list[NodeBox]] = {}
+    for node in nodes:
+        dots_of = on.get(node.name)
+        box = NodeBox((node.name,), _dots(dots_of) if dots_of else (), node.notes, is_marked=node.name in marked)
+        domains.setdefault(node.domain, []).append(box)
+    own, most = _own_boxes(domains, keep)
     boxes = [
-        _domain(value, found, detail, keep=keep)
-        for value, found in sorted(domains.items(), key=lambda item: (item[0] is None, item[0] or ""))
+        _domain(value, domains[value], own, most=most)
+        for value in sorted(domains, key=lambda value: (value is None, value or ""))
     ]
     shown = boxes if len(boxes) <= _MOST_DOMAINS else _alike_domains(boxes)
     lost = [pod for name, found in on.items() if name and name not in there for pod in found]
@@ -208,16 +204,18 @@ def draw(
     )
 
 
-def _boxes_by_domain(
-    nodes: Sequence[DrawnNode], on: Mapping[str, Sequence[DrawnPod]], marked: Collection[str]
-) -> dict[Optional[str], list[NodeBox]]:
-    """Return a box for each node, by domain. on: pods by the name of their node."""
-    domains: dict[Optional[str], list[NodeBox]] = {}
-    for node in nodes:
-        pods = on.get(node.name)
-        box = NodeBox((node.name,), _dots(pods) if pods else (), node.notes, is_marked=node.name in marked)
-        domains.setdefault(node.domain, []).append(box)
-    return domains
+def _own_boxes(
+    domains: Mapping[Optional[str], Sequence[NodeBox]], keep: Collection[str]
+) -> tuple[Collection[str], int]:
+    """Return the nodes that share a box with no other node, and how many boxes a domain may have.
+
+    These are all of a few nodes, else those with pods and those to keep, or none if even these are too many.
+    """
+    boxes = [box for of_domain in domains.values() for box in of_domain]
+    if len(boxes) <= _FEW_NODES:
+        return {box.names[0] for box in boxes}, _MOST_BOXES
+    used = {box.names[0] for box in boxes if box.dots or box.names[0] in keep}
+    return (used, _MOST_BOXES) if len(domains) + len(used) <= _MOST_BOXES else ((), _MOST_KINDS)
 
 
 def _suffix(names: Sequence[str]) -> str:
@@ -248,31 +246,17 @@ def _known(names: list[str]) -> tuple[str, ...]:
     return tuple([name for name in names[:_MOST_NAMES] if not name.endswith("-*")])  # perf: a list
 
 
-def _detail(domains: Iterable[list[NodeBox]], keep: Collection[str]) -> _Detail:
-    domains = list(domains)
-    if sum(map(len, domains)) <= _FEW_NODES:
-        return _Detail.WHOLE
-    boxes = sum(1 + sum(bool(box.dots) or box.names[0] in keep for box in found) for found in domains)
-    return _Detail.EMPTY_TOGETHER if boxes <= _MOST_BOXES else _Detail.ALIKE_TOGETHER
-
-
-def _domain(value: Optional[str], nodes: list[NodeBox], detail: _Detail, *, keep: Collection[str]) -> DomainBox:
+def _domain(value: Optional[str], nodes: list[NodeBox], own: Collection[str], *, most: int) -> DomainBox:
     total: Counter[Look] = Counter()
     for box in nodes:
         for dots in box.dots:
             total[dots.look] += dots.pods
-    shown = nodes
-    if detail is _Detail.EMPTY_TOGETHER:
-        shown = [box for box in nodes if box.dots or box.names[0] in keep]
-        shown += _alike_nodes([box for box in nodes if not (box.dots or box.names[0] in keep)])
-    elif detail is _Detail.ALIKE_TOGETHER:
-        shown = _alike_nodes(nodes)
-    most = _MOST_BOXES if detail is not _Detail.ALIKE_TOGETHER else _MOST_KINDS
-    ordered = sorted(total.items(), key=lambda item: order(item[0]))
+    shown = [box for box in nodes if box.names[0] in own]
+    shown += _alike_nodes([box for box in nodes if box.names[0] not in own])
     return DomainBox(
         (value,),
         tuple(shown[:most]),
-        tuple(Dots(look, count) for look, count in ordered),
+        tuple(Dots(look, total[look]) for look in sorted(total, key=order)),
         len(nodes),
         more=sum(box.number for box in shown[most:]),
     )
@@ -280,35 +264,32 @@ def _domain(value: Optional[str], nodes: list[NodeBox], detail: _Detail, *, keep
 
 def _alike_nodes(nodes: list[NodeBox]) -> list[NodeBox]:
     """Merge nodes with the same dots and notes; the fullest first, and nodes without pods last."""
-    found = []
-    for same in _grouped(nodes, [(_counts(box.dots), box.notes) for box in nodes]):
+    merged = []
+    for same in _grouped(nodes, lambda box: (_counts(box.dots), box.notes)):
         names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
         dots = same[0].dots if len(same) == 1 else tuple(item._replace(names=()) for item in same[0].dots)
-        found.append(NodeBox(names, dots, same[0].notes, len(same)))
-    return sorted(found, key=lambda box: -sum(item.pods for item in box.dots))
+        merged.append(NodeBox(names, dots, same[0].notes, len(same)))
+    return sorted(merged, key=lambda box: -sum(item.pods for item in box.dots))
 
 
 def _alike_domains(boxes: list[DomainBox]) -> list[DomainBox]:
     """Merge domains with the same pods and as many nodes; the fullest first."""
-    found = []
-    for same in _grouped(boxes, [(_counts(box.total), box.nodes, box.names == (None,)) for box in boxes]):
-        if len(same) == 1:
-            found.append(same[0])
-            continue
+    merged = []
+    for same in _grouped(boxes, lambda box: (_counts(box.total), box.nodes, box.names == (None,))):
         names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
-        found.append(DomainBox(names, (), same[0].total, same[0].nodes, len(same)))
-    return sorted(found, key=lambda box: -box.pods)
+        merged.append(same[0] if len(same) == 1 else DomainBox(names, (), same[0].total, same[0].nodes, len(same)))
+    return sorted(merged, key=lambda box: -box.pods)
 
 
 def _counts(dots: Iterable[Dots]) -> tuple[tuple[Look, int], ...]:
     return tuple((item.look, item.pods) for item in dots)
 
 
-def _grouped(items: Sequence[T], keys: Sequence[Hashable]) -> list[list[T]]:
+def _grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Return the items with equal keys together, in the order of their first."""
     groups: dict[Hashable, list[T]] = {}
-    for item, key in zip(items, keys, strict=True):
-        groups.setdefault(key, []).append(item)
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return list(groups.values())
 
 

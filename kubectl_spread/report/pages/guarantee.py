@@ -9,13 +9,14 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.model import TransitionKind
-from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
+from kubectl_spread.guarantee.policy.policy import RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text
 from kubectl_spread.guarantee.recommendation import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent, worst
+from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict, Witness, WitnessEvent, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
+from kubectl_spread.report.guarantee import TONES
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import (
     Chart,
@@ -141,12 +142,6 @@ class WitnessArtist:
 
 Plain = dict[str, Any]
 
-_TONES = {
-    ProofStatus.PROVED: "good",
-    ProofStatus.REFUTED: "bad",
-    ProofStatus.UNDECIDED: "warn",
-    ProofStatus.NOT_APPLICABLE: "soft",
-}
 _MOST_MOMENTS = 60
 _WIDTH = 100
 
@@ -168,7 +163,7 @@ def render(
         source,
         script="steps.js",
         title=f"Policy {title}: {answer}",
-        tone=_TONES[verdict],
+        tone=TONES[verdict],
         groups=[_group(result, found, cluster) for result, found in groups],
         errors=[str(error) for error in errors],
         skipped=list(map(name, skipped)),
@@ -176,20 +171,19 @@ def render(
 
 
 def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluster) -> Plain:
-    rules = range(len(result.results[0].rules) if result.results else 0)
-    by_rule = [[(item.regime, item.rules[at]) for item in result.results] for at in rules]
+    by_rule = words.by_rule(result)
     lines = [] if found is None else [*recommendation.blocks(found, result, Style(_WIDTH))]
     return {
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
         "pods": count_noun(result.pods, "pod"),
         "badge": words.policy_verdict(result.verdict, result.settled_verdict),
-        "tone": _TONES[result.verdict],
-        "regimes": [words.REGIMES[item.regime] for item in result.results],
+        "tone": TONES[result.verdict],
+        "regimes": [item.regime.value for item in result.results],
         "rows": [
             {
                 "rule": ", ".join(filter(None, (rule_text(verdicts[0][1].rule), when))),
-                "cells": [(words.VERDICTS[item.verdict], _TONES[item.verdict]) for _, item in verdicts],
+                "cells": [(words.VERDICTS[item.verdict], TONES[item.verdict]) for _, item in verdicts],
             }
             for both in by_rule
             for when, verdicts in words.answers(both)
@@ -202,18 +196,14 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
 
 def _rule(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Plain:
     """Return how a rule was decided, and the way to a violation: to one that stays, if there is one."""
-    proofs: dict[tuple[str, str], list[Regime]] = {}
     answers = words.answers(verdicts)
-    for when, found in answers:
-        for regime, item in found:
-            if item.verdict is not ProofStatus.NOT_APPLICABLE:
-                proofs.setdefault((when, words.how_decided(item)), []).append(regime)
     refuted = next((item for _, found in answers for _, item in found if item.witness is not None), None)
     return {
         "title": rule_text(verdicts[0][1].rule),
         "proofs": [
-            f"{when}, {words.regimes_text(regimes)}: {text}" if when else f"{words.regimes_text(regimes)}: {text}"
-            for (when, text), regimes in proofs.items()
+            f"{when}{', ' if when else ''}{words.regimes_text(regimes)}: {text}"
+            for when, found in answers
+            for text, regimes in words.decisions(found).items()
         ],
         "way": None if refuted is None else _way(refuted, result, cluster),
     }

@@ -43,6 +43,7 @@ class Artist:
             workloads: those whose pods are drawn.
         """
         self._frames = frames
+        self._looks: dict[tuple[object, ...], Look] = {}
         self._revision = {item.key: item.revision for item in workloads}
         self._order = {item.key: at for at, item in enumerate(workloads)}
         self._has_revisions = {item.key for item in workloads if len(self._revisions(item.key)) > 1}
@@ -54,8 +55,9 @@ class Artist:
     def drawing(self, moment: Moment, before: Optional[Moment] = None) -> Drawing:
         """Return the drawing of a moment; nodes that changed since `before` are marked."""
         nodes = drawn_nodes(moment.nodes, self.key, lambda node: _notes(node, moment))
+        pods = [DrawnPod(pod.name, pod.node, self._look(pod)) for pod in self._shown(moment.pods)]
         marked = frozenset[str]() if before is None else self._changed(moment, before)
-        return draw(self.key, nodes, self._drawn(moment), keep=self._keep, marked=marked)
+        return draw(self.key, nodes, pods, keep=self._keep, marked=marked)
 
     def legend(self) -> tuple[Look, ...]:
         """Return the looks of all dots in all moments."""
@@ -100,17 +102,14 @@ class Artist:
     def _revisions(self, key: ObjectKey) -> set[int]:
         return {pod.number for moment in self._moments() for pod in moment.pods if pod.owner == key}
 
-    def _drawn(self, moment: Moment) -> list[DrawnPod]:
-        looks: dict[tuple[object, ...], Look] = {}
-        found = []
-        for pod in self._shown(moment.pods):
-            state = (pod.owner, pod.number, pod.is_ready, pod.is_terminating, bool(pod.node))
-            if state not in looks:
-                looks[state] = self._look(pod)
-            found.append(DrawnPod(pod.name, pod.node, looks[state]))
-        return found
-
     def _look(self, pod: PodState) -> Look:
+        """Return the look of a pod, which pods in the same state share."""
+        state = (pod.owner, pod.number, pod.is_ready, pod.is_terminating, bool(pod.node))
+        if state not in self._looks:
+            self._looks[state] = self._new_look(pod)
+        return self._looks[state]
+
+    def _new_look(self, pod: PodState) -> Look:
         if pod.owner is None:
             return Look("pod without a controller", _shape(pod, Shape.OTHER), hue=5)
         is_old = pod.number != self._revision[pod.owner]

@@ -35,7 +35,6 @@ Plain = dict[str, Any]
 
 _STAYS = Look("stays")
 _LEAVES = Look("is evicted", Shape.TERMINATING, hue=4)
-_TONES = {RepairVerdict.EVICT: "good", RepairVerdict.RESTART: "good", RepairVerdict.NO_PLAN: "bad"}
 
 
 def render(
@@ -74,38 +73,30 @@ def _title(found: Rebalance) -> str:
 
 def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
     plan = item.plan if item.verdict is RepairVerdict.EVICT else None
-    restarts = item.restarts if item.verdict is RepairVerdict.RESTART else ()
-    changes = restarts[-1].changes if restarts else plan.changes if plan else item.before
     evictions = () if plan is None else plan.evictions
+    warning: list[str] = []
+    sentences: list[str] = []
+    changes = item.before
+    if plan is not None:
+        warning = [eviction_warning(plan)] if evictions else []
+        sentences = [*certainty(plan, item), *alternative(item), *reservations(plan)]
+        changes = plan.changes
+    elif item.verdict is RepairVerdict.RESTART:
+        warning, sentences = [restart_warning(item)], list(why_restart(item))
+        changes = item.restarts[-1].changes
     return {
         "name": ", ".join(map(name, item.keys)),
         "badge": verdict(item),
-        "tone": _TONES[item.verdict],
-        "warning": list(_warning(item)),
+        "tone": "good" if item.is_repaired else "bad",
+        "warning": warning,
         "steps": [(str(at), one.pod, one.node, landing_nodes(one)) for at, one in enumerate(evictions, 1)],
         "drawing": _drawing(item, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
-        "sentences": [safe(line) for line in _sentences(item)],
+        "sentences": list(map(safe, sentences)),
         "commands": "\n".join(script_lines(commands(item) if item.is_repaired else [])),
-        "why": list(map(safe, obstacle_lines(item))) if item.verdict is RepairVerdict.NO_PLAN else [],
-        "remedies": list(map(safe, remedy_lines(item))) if item.verdict is RepairVerdict.NO_PLAN else [],
+        "why": [] if item.is_repaired else list(map(safe, obstacle_lines(item))),
+        "remedies": [] if item.is_repaired else list(map(safe, remedy_lines(item))),
     }
-
-
-def _warning(item: Repair) -> Iterator[str]:
-    if item.verdict is RepairVerdict.RESTART:
-        yield restart_warning(item)
-    elif item.verdict is RepairVerdict.EVICT and item.plan is not None and item.plan.evictions:
-        yield eviction_warning(item.plan)
-
-
-def _sentences(item: Repair) -> Iterator[str]:
-    if item.verdict is RepairVerdict.EVICT and item.plan is not None:
-        yield from certainty(item.plan, item)
-        yield from alternative(item)
-        yield from reservations(item.plan)
-    elif item.verdict is RepairVerdict.RESTART:
-        yield from why_restart(item)
 
 
 def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:

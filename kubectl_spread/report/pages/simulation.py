@@ -12,25 +12,25 @@ from kubectl_spread.engine.results.summary import (
     PlayedStep,
     Simulation,
     StepSummary,
-    Verdict,
     WorkloadSummary,
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import documents, replicas, scenarios
-from kubectl_spread.report.events import EventNames
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
 from kubectl_spread.report.simulation import (
     certainty,
     depends_on,
+    EventNames,
     NOT_ROLLED_OUT,
     numbers,
     pending_pods,
     refusals,
     skew,
     stuck_before,
+    TONES,
     VERDICTS,
     waiting_pods,
     was_pending,
@@ -38,12 +38,6 @@ from kubectl_spread.report.simulation import (
 )
 from kubectl_spread.report.wording import name, plural, pods
 
-_TONES = {
-    Verdict.COMPLETES: "good",
-    Verdict.NOT_KNOWN: "warn",
-    Verdict.MAY_GET_STUCK: "warn",
-    Verdict.GETS_STUCK: "bad",
-}
 _MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
 _FEWEST_BOXES = 240  # for each step
@@ -142,7 +136,7 @@ def _title(simulation: Simulation) -> str:
 def _tone(simulation: Simulation) -> str:
     if any(step.refusal for step in simulation.steps):
         return "bad"
-    tones = [_TONES[step.summary.verdict] for step in simulation.steps]
+    tones = [TONES[step.summary.verdict] for step in simulation.steps]
     return next((tone for tone in ("bad", "warn") if tone in tones), "good")
 
 
@@ -165,7 +159,7 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "number": number,
         "text": step.text,
         "badge": _verdict(step),
-        "tone": "bad" if step.refusal else _TONES[summary.verdict],
+        "tone": "bad" if step.refusal else TONES[summary.verdict],
         "refusal": step.refusal,
         "notes": [*map(depends_on, summary.gaps), *step.notes],
         "workloads": [_workload(item, summary) for item in concerned],
@@ -195,7 +189,7 @@ def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
     return {
         "name": name(item.key),
         "badge": VERDICTS[item.verdict],
-        "tone": _TONES[item.verdict],
+        "tone": TONES[item.verdict],
         "numbers": f"{numbers(item, step)}{paused}",
         "skews": [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads],
     }

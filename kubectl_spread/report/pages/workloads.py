@@ -1,15 +1,17 @@
-"""Pictures of workloads, as they run and as a check predicts them: one look for each revision and state."""
+"""The page of `status -o html`, and pictures of workloads, as they run and as a check predicts them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
+from kubectl_spread.report import documents, status
 from kubectl_spread.report.check import rollouts, workloads
 from kubectl_spread.report.check.report import CheckReport, PageFacts
 from kubectl_spread.report.pages.drawing import (
@@ -23,18 +25,27 @@ from kubectl_spread.report.pages.drawing import (
     map_key,
     Shape,
 )
-from kubectl_spread.report.status import state_text
+from kubectl_spread.report.pages.page import PageSource, tile
+from kubectl_spread.report.pages.page import render as render_page
+from kubectl_spread.report.wording import resource
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.predicted import predictions
 from kubectl_spread.simulate.running.controllers import newest_hash
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, statuses, WorkloadStatus
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.simulate.running.status import (
+    ConstraintState,
+    ConstraintStatus,
+    PolicyStatus,
+    statuses,
+    WorkloadStatus,
+)
+from kubectl_spread.text.wording import count_noun, safe
 
 Picture = dict[str, Any]
 
 _MOST_PICTURES = 60
 _MOST_NODES = 150_000  # in all pictures of a page together
 _MOST_MESSAGES = 3
+_MOST_ROWS = 2000
 TONES = ("bad", "warn", "good", "soft")  # the worst first
 _RUNNING = Look("running")
 _CURRENT = Look("current revision")
@@ -140,67 +151,124 @@ def _revision(pod_class: PodClass, key: ObjectKey) -> str:
     return found.removeprefix(f"{key.name}-") if key.kind == "StatefulSet" else found
 
 
+def render(
+    statuses: Sequence[WorkloadStatus],
+    cluster: Cluster,
+    source: PageSource,
+    *,
+    nothing: str = "No workloads found",
+    unread: Sequence[Unread] = (),
+    policy: Optional[PolicyStatus] = None,
+) -> str:
+    """Return the page of running workloads; `nothing` is its title if there are none."""
+    pods, most = ClusterPods(cluster), most_pictures(cluster)
+    ordered = sorted(statuses, key=rank)
+    header = status.header(has_namespace=True, is_wide=False)
+    rows = [row.cells for row in status.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
+    missing = documents.of_workloads(unread)
+    return render_page(
+        "status.html",
+        source,
+        title=_title(statuses) if statuses else nothing,
+        tone=min((tone(item) for item in statuses), key=TONES.index, default="soft"),
+        numbers=_tiles(statuses),
+        header=header,
+        rows=rows,
+        more_rows=max(0, len(ordered) - _MOST_ROWS),
+        workloads=[picture(item, pods) for item in ordered[:most]],
+        more=max(0, len(ordered) - most),
+        unread=documents.line(missing) if missing else "",
+        kept_policy=None if policy is None else _policy(policy),
+    )
+
+
+def _policy(found: PolicyStatus) -> dict[str, Any]:
+    """Return the rules of a policy on the running pods, as a table."""
+    is_violated = any(item.is_violated for group in found.groups for item in group.rules)
+    cells = status.policy_rows(found, has_namespace=True)
+    state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
+    title = f"Policy {found.policy.name}: {state}"
+    return {"title": title, "header": status.POLICY_HEADER, "rows": cells}
+
+
+def _title(statuses: Collection[WorkloadStatus]) -> str:
+    troubled = sum(not status.is_fine for status in statuses)
+    what = count_noun(len(statuses), "workload")
+    if not troubled:
+        return f"{what}: every DoNotSchedule constraint holds, and no pod is Pending"
+    verbs = "violates a constraint or lacks" if troubled == 1 else "violate constraints or lack"
+    return f"{what}: {troubled} {verbs} pods"
+
+
+def _tiles(statuses: Collection[WorkloadStatus]) -> list[dict[str, Any]]:
+    states = Counter(item.state for status in statuses for item in status.constraints)
+    return [
+        tile("workloads", len(statuses)),
+        tile("constraints violated", states[ConstraintState.VIOLATED], "bad"),
+        tile("partly counted", states[ConstraintState.PARTLY_COUNTED], "bad"),
+        tile("uneven (allowed)", states[ConstraintState.UNEVEN], "warn"),
+        tile("pods Pending", sum(len(status.pending) for status in statuses), "bad"),
+    ]
+
+
 def most_pictures(cluster: Cluster) -> int:
     """Return the number of pictures on a page: fewer in large clusters, so that a page takes a few seconds."""
     return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
 
 
-def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict[str, Any]:
+def picture(workload: WorkloadStatus, pods: ClusterPods) -> Picture:
     """Return the drawing of a workload and the charts of its constraints, for the macro `workload`."""
-    key = map_key((item.topology_key for item in status.constraints), cluster.nodes)
-    words = state_text(worst(status), status)
+    key = map_key((item.topology_key for item in workload.constraints), pods.cluster.nodes)
+    words = status.state_text(worst(workload), workload)
     return {
-        "name": f"{status.key.kind.lower()}/{status.key.name}",
-        "namespace": status.key.namespace,
+        "name": resource(workload.key),
+        "namespace": workload.key.namespace,
         "badge": words or "no constraints",
-        "tone": tone(status),
-        "numbers": _pods_on_nodes(status),
-        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(status.key, status.constraints)),
-        "charts": [constraint_chart(item) for item in status.constraints],
-        "messages": _messages(status),
-        "why": status.why,
+        "tone": tone(workload),
+        "numbers": _pods_on_nodes(workload),
+        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(workload.key, workload.constraints)),
+        "charts": [constraint_chart(item) for item in workload.constraints],
+        "messages": _messages(workload),
+        "why": workload.why,
         "lines": [],
     }
 
 
-def rank(status: WorkloadStatus) -> int:
+def rank(workload: WorkloadStatus) -> int:
     """Return the place of a workload on a page: those with problems come first."""
-    return TONES.index(tone(status))
+    return TONES.index(tone(workload))
 
 
-def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
+def worst(workload: WorkloadStatus) -> Optional[ConstraintState]:
     """Return the worst state of a workload's constraints."""
-    states = [item.state for item in status.constraints]
+    states = [item.state for item in workload.constraints]
     return min(states, key=lambda state: TONES.index(BADGES[state][1]), default=None)
 
 
-def tone(status: WorkloadStatus) -> str:
+def tone(workload: WorkloadStatus) -> str:
     """Return good, warn, bad or soft."""
-    if not status.is_fine:
+    if not workload.is_fine:
         return "bad"
-    state = worst(status)
+    state = worst(workload)
     return "soft" if state is None else BADGES[state][1]
 
 
-def _pods_on_nodes(status: WorkloadStatus) -> str:
-    wanted = status.running if status.wanted is None else status.wanted
-    of = "" if status.wanted is None else f"{status.running} of "
+def _pods_on_nodes(workload: WorkloadStatus) -> str:
+    wanted = workload.running if workload.wanted is None else workload.wanted
+    of = "" if workload.wanted is None else f"{workload.running} of "
     parts = [f"{of}{count_noun(wanted, 'pod')} on a node"]
-    parts += [f"{status.terminating} terminating"] if status.terminating else []
-    parts += [f"{len(status.pending)} Pending"] if status.pending else []
+    parts += [f"{workload.terminating} terminating"] if workload.terminating else []
+    parts += [f"{len(workload.pending)} Pending"] if workload.pending else []
     return ", ".join(parts)
 
 
-def _messages(status: WorkloadStatus) -> list[dict[str, Any]]:
+def _messages(workload: WorkloadStatus) -> list[dict[str, Any]]:
     """Return the scheduler's messages about Pending pods, with the number of their pods."""
-    found: dict[str, int] = {}
-    for pod in status.pending:
-        found[pod.message] = found.get(pod.message, 0) + 1
-    if status.uncreated is not None:
-        found[status.uncreated.message] = status.uncreated.number
-    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][
-        :_MOST_MESSAGES
-    ]
+    numbers = Counter(pod.message for pod in workload.pending)
+    if workload.uncreated is not None:
+        numbers[workload.uncreated.message] = workload.uncreated.number
+    messages = [{"text": text, "pods": count_noun(number, "pod")} for text, number in numbers.items() if text]
+    return messages[:_MOST_MESSAGES]
 
 
 def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) -> list[Picture]:
@@ -217,18 +285,18 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
             lines = workloads.details(placement, colour=False)
             if rollout is not None:
                 lines += rollouts.of_placement(rollout, colour=False)
-            name, _, numbers = workloads.headline(placement, colour=False).partition(": ")
             words, tone_of_badge = _badge(placement)
-            own = {
-                "name": name,
+            predicted_picture = {
+                **picture(item, pods),
+                "name": safe(placement.workload.key),
                 "namespace": "",
                 "badge": words,
                 "tone": tone_of_badge,
-                "numbers": numbers,
+                "numbers": workloads.placed_pods(placement, colour=False),
                 "messages": [],
+                "lines": as_paragraphs(lines),
             }
-            plain = picture(item, predicted.cluster, pods)
-            pictures.append((is_troubled, {**plain, **own, "lines": as_paragraphs(lines)}))
+            pictures.append((is_troubled, predicted_picture))
     return [shown for is_troubled, shown in sorted(pictures, key=lambda entry: not entry[0])]
 
 
@@ -237,7 +305,7 @@ def running_pictures(facts: PageFacts, cluster: Cluster) -> list[Picture]:
     pods = ClusterPods(cluster)
     wants = facts.wants or (lambda *_: False)
     found = [item for item in statuses(cluster, facts.profiles, wants=wants) if item.has_own or not item.is_fine]
-    return [picture(item, cluster, pods) for item in sorted(found, key=rank)[: most_pictures(cluster)]]
+    return [picture(item, pods) for item in sorted(found, key=rank)[: most_pictures(cluster)]]
 
 
 def as_paragraphs(lines: Iterable[str]) -> list[dict[str, Any]]:
