@@ -17,7 +17,7 @@ ranges are at most these.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
@@ -30,9 +30,10 @@ from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -152,12 +153,17 @@ class _Splitting:
         if any(quota.namespace == key.namespace for quota in cluster.quotas):
             return None
         owner = controller.workload
+        is_changed = any(_is_about(op, key) for op in self._ops)
+        if is_changed and any(pod.cls.volumes for pod in self._pods[key]):
+            return None  # New ordinals have new claims.
         minor = next(iter(self._profiles.values())).minor
         made = replica(stored_workload(admitted_workload(owner, cluster), minor), owner.first_ordinal).cls
         pods = tuple(self._pods[key])
         filters: list[tuple[Bools, tuple[DomainCounts, ...]]] = []
         for cls in {made, *(pod.cls for pod in pods)}:
-            if _depends_on_others(cls) or unsupported_features(cls, self._profiles.get(cls.scheduler_name), cluster):
+            if self._depends_on_others(cls) or unsupported_features(
+                cls, self._profiles.get(cls.scheduler_name), cluster
+            ):
                 return None
             filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
             if filtered.rejection is not None:
@@ -173,6 +179,22 @@ class _Splitting:
                 return None
             filters.append((passes, tuple(hard)))
         return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), tuple(filters))
+
+    def _depends_on_others(self, cls: PodClass) -> bool:
+        """Return whether more of other pods matters to a pod than their room and their labels.
+
+        A claim that is bound to a volume allows the same nodes forever.
+        """
+        if cls.pod_affinity or cls.pod_anti_affinity or cls.host_ports or cls.gates:
+            return True
+        claims = [self._claim(cls, volume) for volume in cls.volumes]
+        return any(item is None or not item.is_bound or READ_WRITE_ONCE_POD in item.access_modes for item in claims)
+
+    def _claim(self, cls: PodClass, volume: PodVolume) -> Optional[Claim]:
+        """Return the claim of a volume; None if it has none that outlives the pod."""
+        if not volume.claim or volume.is_ephemeral:
+            return None
+        return self._cluster.storage.claims.get(NamespacedName(cls.namespace, volume.claim))
 
     def _most_new(self, key: ObjectKey, controller: Controller, pods: Sequence[Pod]) -> int:
         """Return the most pods of a workload at a time that need a node."""
@@ -209,7 +231,7 @@ class _Splitting:
             )
         ]
 
-    def _slots(self, classes: Iterable[PodClass]) -> Int64s:
+    def _slots(self, classes: Sequence[PodClass]) -> Int64s:
         """Return how many more pods of any of some classes each node has room for: int64 (N,)."""
         columns = self._columns
         largest: dict[str, int] = {}
@@ -217,6 +239,12 @@ class _Splitting:
             for resource, amount in columns.with_summed_requests(cls).requests:
                 largest[resource] = max(amount, largest.get(resource, 0))
         slots: Int64s = columns.slots() - columns.pod_count
+        most = max((len(cls.volumes) for cls in classes), default=0)
+        if most:  # A driver attaches a limited number of volumes to a node.
+            free = {name: min(limits.values()) for name, limits in self._cluster.storage.limits.items() if limits}
+            used = Counter(pod.node_name for every in self._pods.values() for pod in every for _ in pod.cls.volumes)
+            by_limits = [(free.get(node.name, _ENDLESS) - used[node.name]) // most for node in columns.nodes]
+            slots = np.minimum(slots, np.array(by_limits, np.int64))
         for resource, amount in largest.items():
             if amount > 0:
                 slots = np.minimum(slots, (columns.allocatable_of(resource) - columns.requested_of(resource)) // amount)
@@ -288,6 +316,7 @@ class _Splitting:
             nodes=nodes,
             pods=pods,
             budgets=tuple(self._budgets(group)),
+            storage=self._cluster.storage._replace(limits={}, attachments=()),
             controllers={
                 key: item
                 for key, item in self._cluster.controllers.items()
@@ -336,11 +365,6 @@ def _is_about(op: steps.Op, key: ObjectKey) -> bool:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload) == key
     return isinstance(op, _ON_KEYS) and op.key == key
-
-
-def _depends_on_others(cls: PodClass) -> bool:
-    """Return whether more of other pods matters to a pod than their room and their labels."""
-    return bool(cls.pod_affinity or cls.pod_anti_affinity or cls.host_ports or cls.volumes or cls.gates)
 
 
 def _endless(node: Node, group: Sequence[_Workload]) -> Node:

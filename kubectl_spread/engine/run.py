@@ -263,7 +263,7 @@ def _is_fine(outcome: Outcome) -> bool:
     """Return whether everything completes, or nothing happens: pods that wait before a step may wait after it."""
     if outcome.is_complete or outcome.before is None:
         return outcome.is_complete
-    now, before = (Counter((pod.owner, pod.name, pod.node) for pod in item.pods) for item in (outcome, outcome.before))
+    now, before = (Counter(pod._replace(message="") for pod in item.pods) for item in (outcome, outcome.before))
     return outcome.is_steady and not outcome.blocked and now == before
 
 

@@ -35,6 +35,10 @@ class World:
         tied = self.chance.random() < 0.3
         for name, size in self.sizes.items():
             self.items += self._deployment(name, size, {"tier": "front"} if tied else {"app": name})
+        if self.chance.random() < 0.2:
+            self.items += self._deployment("old", 2, {"app": "old"}, node_selector={"disk": "none"})
+        if self.chance.random() < 0.3:
+            self.items += self._stateful_set("db", self.chance.randint(1, 2))
         if self.chance.random() < 0.3:
             spec = {
                 "minAvailable": 1,
@@ -87,6 +91,24 @@ class World:
             items[-1]["status"] = {"phase": "Pending"}
         return items
 
+    def _stateful_set(self, name: str, size: int) -> list[Plain]:
+        """Return a StatefulSet whose pods have volumes, each in the zone of its node."""
+        containers = [{"name": "c", "image": "pause", "resources": {"requests": {"cpu": "100m"}}}]
+        template = {"metadata": {"labels": {"app": name, "tier": "data"}}, "spec": {"containers": containers}}
+        claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+        spec = {"replicas": size, "serviceName": name, "template": template, "volumeClaimTemplates": [claim]}
+        items = [self._object("StatefulSet", name, spec, name, None)]
+        for at in range(size):
+            node = self.chance.choice(self.names)
+            pod = self._object("Pod", f"{name}-{at}", {}, name, ("StatefulSet", name))
+            pod["metadata"]["labels"] = {**template["metadata"]["labels"], "controller-revision-hash": "1"}
+            volume = {"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}-{at}"}}
+            pod["spec"] = {"containers": containers, "volumes": [volume], "nodeName": node}
+            pod["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+            term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [node[0]]}]}
+            items += [pod, *_bound_claim(f"data-{name}-{at}", {"required": {"nodeSelectorTerms": [term]}})]
+        return items
+
     @staticmethod
     def _object(kind: str, name: str, spec: Plain, app: str, owner: Optional[tuple[str, str]]) -> Plain:
         metadata: Plain = {"name": name, "namespace": "shop", "uid": f"{kind}-{name}"}
@@ -99,6 +121,8 @@ class World:
 
     def ops(self, cluster: Cluster) -> tuple[steps.Op, ...]:
         key = ObjectKey("Deployment", "shop", self.chance.choice(sorted(self.sizes)))
+        if any(item["kind"] == "StatefulSet" for item in self.items) and self.chance.random() < 0.2:
+            key = ObjectKey("StatefulSet", "shop", "db")
         node = self.chance.choice(self.names)
         verb = self.chance.randrange(6)
         if verb == 0:
@@ -110,6 +134,27 @@ class World:
         if verb == 3:
             return (steps.Evict(tuple(pod.uid for pod in cluster.pods if pod.node_name == node)),)
         return (steps.Cordon((node,)), steps.Drain((node,)))
+
+
+def _bound_claim(name: str, affinity: Plain) -> list[Plain]:
+    """Return a claim with its volume."""
+    claim = {"name": name, "namespace": "shop", "uid": name, "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    size = {"storage": "1Gi"}
+    modes = ["ReadWriteOnce"]
+    reference = {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": name, "uid": name}
+    wanted = {"accessModes": modes, "resources": {"requests": size}, "volumeName": f"pv-{name}"}
+    volume = {"capacity": size, "accessModes": modes, "claimRef": reference, "nodeAffinity": affinity}
+    bound = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"pv-{name}"}, "spec": volume}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": claim,
+            "spec": wanted,
+            "status": {"phase": "Bound"},
+        },
+        {**bound, "status": {"phase": "Bound"}},
+    ]
 
 
 def _outside(whole: WorkloadSummary, part: WorkloadSummary, keys: frozenset[str]) -> list[str]:
