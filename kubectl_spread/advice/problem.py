@@ -23,8 +23,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.labels import OS, REGION, ZONE
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import OS, REGION, Selector, ZONE
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (

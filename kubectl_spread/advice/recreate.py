@@ -18,7 +18,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS

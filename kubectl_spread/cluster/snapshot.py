@@ -8,8 +8,7 @@ from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod
-from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workloads.workload import Workload
 

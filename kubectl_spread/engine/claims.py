@@ -15,8 +15,7 @@ from kubectl_spread.engine.state import PENDING
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.selectors.labels import ZONE
-from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.selectors import LabelRequirement, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, Volume
 
 Plain = dict[str, Any]

@@ -39,7 +39,7 @@ from kubectl_spread.engine.state import (
 )
 from kubectl_spread.engine.ways import Bindings, Ways
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.selectors import ZONE
 
 _MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.

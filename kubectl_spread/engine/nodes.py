@@ -14,7 +14,7 @@ from kubectl_spread.engine.state import P, PENDING
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.labels import REGION, ZONE
+from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE, UNSCHEDULABLE
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"

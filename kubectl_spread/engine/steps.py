@@ -8,7 +8,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.taints import Taint
 

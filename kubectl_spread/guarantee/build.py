@@ -40,7 +40,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload

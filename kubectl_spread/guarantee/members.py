@@ -19,7 +19,7 @@ from kubectl_spread.guarantee.policy.policy import GroupSpec
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint

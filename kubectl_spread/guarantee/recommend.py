@@ -37,7 +37,7 @@ from kubectl_spread.guarantee.recommendation import (
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)

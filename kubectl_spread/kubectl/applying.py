@@ -22,10 +22,10 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, controller_of, Situation
 from kubectl_spread.kubectl.targets import key_of_object, objects_of_files, require, selector, short_name
 from kubectl_spread.kubectl.workloads import count_of, SCALED
+from kubectl_spread.objects import selectors
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors import labels
 from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
@@ -64,7 +64,7 @@ def _generated(command: Command, situation: Situation) -> Plain:
     if not names or (len(names) > 1 and not command.has("image")):
         raise StepError(f"exactly one NAME is required, got {len(names)}")
     name = names[0]
-    errors = labels.subdomain_errors(name)
+    errors = selectors.subdomain_errors(name)
     if errors:
         full = f"{kind}.{full_name(kind).partition('.')[2]}"
         why = f'metadata.name: Invalid value: "{name}": {errors[0]}'

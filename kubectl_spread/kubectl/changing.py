@@ -25,7 +25,7 @@ from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.read import DELETION_COST
-from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
+from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]

@@ -15,7 +15,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import find_targets, selector, short_name
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.text.scalars import natural
 

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Autoscaler, Cluster, DisruptionBudge
 from kubectl_spread.kubectl.parsing import StepError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.storage import NamespacedName, StorageClass, Volume
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.text.wording import nearest

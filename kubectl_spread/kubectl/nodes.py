@@ -26,7 +26,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, value_errors, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)

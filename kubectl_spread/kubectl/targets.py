@@ -10,9 +10,9 @@ from kubectl_spread.errors import ClusterError, RefusedError
 from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, labels_of, OTHERS, records
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Situation
+from kubectl_spread.objects import selectors as selector_text
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors import selector as selector_text
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 
 Requirements = frozenset[tuple[str, str, frozenset[str]]]
 Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in

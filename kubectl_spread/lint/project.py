@@ -12,7 +12,7 @@ from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
 from kubectl_spread.text.node import Route

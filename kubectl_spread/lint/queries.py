@@ -14,7 +14,7 @@ from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.text.node import Route
 

@@ -7,7 +7,7 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 from __future__ import annotations
 
 from kubectl_spread.lint.project import Project
-from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import nearest
 
 # Replacements of deprecated labels.

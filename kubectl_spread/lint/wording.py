@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
-from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.text.wording import join_with_and
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it

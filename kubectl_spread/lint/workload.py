@@ -11,7 +11,7 @@ from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import (

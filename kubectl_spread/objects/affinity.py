@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
-from kubectl_spread.objects.selectors.selector import LabelRequirement, parse_int64, Selector
+from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, parse_int64, Selector, value_errors
 
 _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist": "none", "Gt": "one", "Lt": "one"}
 

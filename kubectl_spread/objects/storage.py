@@ -10,8 +10,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.objects.reading.read import driver_and_handle
-from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, Selector
 
 Plain = dict[str, Any]
 

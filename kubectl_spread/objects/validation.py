@@ -22,8 +22,7 @@ from kubectl_spread.objects.constraints.constraint import (
 )
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
-from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
-from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
+from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
 
 _ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)

@@ -27,7 +27,7 @@ from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.selector import compile_selector
+from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.inputs.cluster_facts import place
 from kubectl_spread.operations.inputs.cluster_source import LoadedCluster

@@ -25,7 +25,7 @@ from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import obstacles
 from kubectl_spread.report.documents import (
     API_VERSION,

@@ -10,7 +10,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text
-from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.report.documents import (
     API_VERSION,
     error_documents,

@@ -13,7 +13,7 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors.labels import REGION, ZONE
+from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 MIN_FEASIBLE_NODES_TO_FIND = 100

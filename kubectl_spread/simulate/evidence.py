@@ -15,7 +15,7 @@ from kubectl_spread.explain.constraints.report import (
 )
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names

@@ -16,7 +16,7 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
+from kubectl_spread.objects.selectors import Labels, REGION, ZONE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError

@@ -19,7 +19,7 @@ from kubectl_spread.lint.selection import (
 from kubectl_spread.lint.suppress import Waiver
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import minor_of, VersionError
-from kubectl_spread.objects.selectors.labels import key_errors, value_errors
+from kubectl_spread.objects.selectors import key_errors, value_errors
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import Document, root_of

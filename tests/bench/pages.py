@@ -21,8 +21,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.objects.selectors.selector import LabelSelector
+from kubectl_spread.objects.selectors import HOSTNAME, LabelSelector, ZONE
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, load_profiles
 from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest, SimulateResult
 from kubectl_spread.report.pages import simulation as simulation_page

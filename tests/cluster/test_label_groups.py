@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.tables.label_groups import LabelGroup, LabelGroups
-from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, Selector
 
 WORDS = st.sampled_from(["a", "b", "c"])
 LABELS = st.dictionaries(WORDS, WORDS, max_size=2).map(lambda found: tuple(sorted(found.items())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.objects.selectors.labels import key_errors, value_errors
+from kubectl_spread.objects.selectors import key_errors, value_errors
 
 NAME = (
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, parse_int64
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, parse_int64
 
 LABELS = {"app": "web", "tier": "", "rank": "5"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.objects.workloads import replica
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, find_kind, PodPlace

@@ -9,7 +9,7 @@ from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.state import Deletion, PENDING, State
-from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.selectors import ZONE
 from tests.timeline import recordings
 from tests.timeline.reaching import Follower, Missed
 

@@ -8,7 +8,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.domain_pods import domain_pods
 from kubectl_spread.engine.run import StepAnswer
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
 
 

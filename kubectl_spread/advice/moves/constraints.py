@@ -11,7 +11,7 @@ from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
 

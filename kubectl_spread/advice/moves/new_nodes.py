@@ -14,7 +14,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, OS
+from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS
 from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.scheduler.plugins import names
 

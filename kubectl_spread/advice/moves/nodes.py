@@ -17,7 +17,7 @@ from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.labels import HOSTNAME, OS, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
 from kubectl_spread.objects.taints import first_untolerated, Taint, UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
 

@@ -36,7 +36,7 @@ from kubectl_spread.engine.state import (
     Step,
 )
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.

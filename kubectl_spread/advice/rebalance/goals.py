@@ -16,7 +16,7 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_N
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
 

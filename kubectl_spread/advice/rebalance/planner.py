@@ -18,7 +18,7 @@ from kubectl_spread.engine.setup.owners import infer_owners
 from kubectl_spread.engine.state import P
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload

@@ -17,7 +17,7 @@ from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.simulate.running.status import ConstraintStatus
 

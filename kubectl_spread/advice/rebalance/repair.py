@@ -46,7 +46,7 @@ from kubectl_spread.engine.search.limit import NEVER as NO_DEADLINE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of

@@ -281,7 +281,7 @@ def _with_ranges(policy: Policy, replicas: Optional[Range], shards: Optional[Ran
 def _selector(text: Optional[str], ctx: click.Context) -> Any:
     if text is None:
         return None
-    from kubectl_spread.objects.selectors import selector as selector_text
+    from kubectl_spread.objects import selectors as selector_text
 
     try:
         return selector_text.parse(text)

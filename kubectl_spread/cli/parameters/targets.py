@@ -10,7 +10,7 @@ from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.operations.inputs.selection import ObjectName, Selection
 
 if TYPE_CHECKING:
-    from kubectl_spread.objects.selectors.selector import Selector
+    from kubectl_spread.objects.selectors import Selector
 
 _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form"
@@ -61,7 +61,7 @@ def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Opti
         return None
     if asked.targets:
         raise click.UsageError("name cannot be provided when a selector is specified", ctx)
-    from kubectl_spread.objects.selectors import selector as selector_text
+    from kubectl_spread.objects import selectors as selector_text
 
     try:
         return selector_text.parse(text)

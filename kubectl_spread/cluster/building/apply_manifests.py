@@ -9,7 +9,7 @@ from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
 from kubectl_spread.objects.admission import LimitRange, Quota
 from kubectl_spread.objects.amounts.quantity import scaled_value
-from kubectl_spread.objects.selectors.labels import Labels, NAMESPACE_NAME
+from kubectl_spread.objects.selectors import Labels, NAMESPACE_NAME
 from kubectl_spread.objects.storage import Storage
 
 Plain = dict[str, Any]

@@ -37,7 +37,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural

@@ -11,7 +11,7 @@ from kubectl_spread.cluster.sharing import kubernetes_words as words
 from kubectl_spread.cluster.sharing.prune import fields_of
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.read import normalized_image
-from kubectl_spread.objects.selectors.labels import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 
 Bools = NDArray[np.bool_]
 

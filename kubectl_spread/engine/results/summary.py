@@ -13,7 +13,7 @@ from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, Do
 from kubectl_spread.engine.results.frames import step_frames, StepFrames
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 
 MOST_DRAWN_ENDINGS = 12
 

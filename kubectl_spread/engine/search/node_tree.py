@@ -15,7 +15,7 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 

@@ -17,7 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
-from kubectl_spread.objects.selectors.selector import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import controller_selector
 
 _OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")

@@ -16,7 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, OUTAGES, Taint
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.framework.status import status_of

@@ -38,7 +38,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.version import LATEST
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

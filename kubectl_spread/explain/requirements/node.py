@@ -22,7 +22,7 @@ from kubectl_spread.explain.requirements.requirement import (
 )
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names

@@ -27,8 +27,7 @@ from kubectl_spread.explain.requirements.requirement import (
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import HOSTNAME, Selector
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term

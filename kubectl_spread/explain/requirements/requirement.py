@@ -13,7 +13,7 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.amounts import resources
-from kubectl_spread.objects.selectors.selector import EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector
 from kubectl_spread.objects.taints import Taint
 
 RequirementId = NewType("RequirementId", str)

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors import Labels
 
 
 class GroupPod(NamedTuple):

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Selector
 
 
 class RuleKind(Enum):

@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import Amount, PolicyRule, RuleKind
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import comma_list, count_noun, did_you_mean, short
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}

@@ -22,7 +22,7 @@ from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields, mappings, value_at
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route

@@ -15,7 +15,7 @@ from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints.constraint import IGNORE
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route

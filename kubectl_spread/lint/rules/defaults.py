@@ -21,7 +21,7 @@ from kubectl_spread.objects.constraints.constraint import (
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.scheduler.plugins import names

@@ -29,7 +29,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.node import NodeReasonKind
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, join_with_and

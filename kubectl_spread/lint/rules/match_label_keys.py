@@ -13,7 +13,7 @@ from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.objects.selectors import key_errors
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS, ROLLOUT_HASH
 from kubectl_spread.text.edit import Append, Change, Put
 from kubectl_spread.text.wording import nearest

@@ -14,7 +14,7 @@ from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.wording import has_or_have, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 
 _SHOWN = 6  # domains that a hint lists
 

@@ -27,7 +27,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.decode import LABEL_SELECTOR, TOPOLOGY_SPREAD_CONSTRAINT
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route

@@ -19,8 +19,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.objects.selectors.selector import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Put

@@ -18,7 +18,7 @@ from kubectl_spread.lint.topology_keys import intended_key, SUCCESSORS
 from kubectl_spread.lint.wording import domain, list_names, none_of
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import count_noun, did_you_mean
 

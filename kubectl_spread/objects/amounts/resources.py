@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.objects.selectors import key_errors
 
 Quantities = dict[str, int]  # resource name -> thousandths
 

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.reading.plain import mappings, strings
-from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
+from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector
 
 
 class DomainNumbers(Mapping[str, int]):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.objects.selectors import key_errors
 from kubectl_spread.text.node import Route
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import compile_selector
+from kubectl_spread.objects.selectors import compile_selector, Labels
 
 _MOST_NAMES = 3
 

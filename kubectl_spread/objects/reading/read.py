@@ -22,8 +22,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
-from kubectl_spread.objects.selectors.labels import Labels, ZONE
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
 from kubectl_spread.objects.taints import Taint, Toleration
 
 Plain = dict[str, Any]

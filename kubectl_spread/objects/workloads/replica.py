@@ -7,7 +7,7 @@ from typing import Any
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.workload import (
     claim_names,

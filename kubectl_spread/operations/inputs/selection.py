@@ -7,8 +7,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:
-    from kubectl_spread.objects.selectors.labels import Labels
-    from kubectl_spread.objects.selectors.selector import Selector
+    from kubectl_spread.objects.selectors import Labels, Selector
 
 
 class ObjectName(NamedTuple):

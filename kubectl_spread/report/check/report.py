@@ -12,7 +12,7 @@ from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Cluster, Unread
-    from kubectl_spread.objects.selectors.labels import Labels
+    from kubectl_spread.objects.selectors import Labels
     from kubectl_spread.report.pages.page import PageSource
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement

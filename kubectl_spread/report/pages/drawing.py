@@ -20,7 +20,7 @@ from typing import NamedTuple, Optional, TypeVar
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
 from kubectl_spread.text.wording import count_noun
 

@@ -9,7 +9,7 @@ from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Re
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import Chart, chart, draw, Drawing, DrawnPod, Look, map_key, Shape

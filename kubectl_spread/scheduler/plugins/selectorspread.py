@@ -11,8 +11,7 @@ import numpy as np
 from kubectl_spread.cluster.tables.columns import Columns, Int64s, MatchCounter
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Labels, REGION, Selector, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import default_selector

@@ -30,8 +30,7 @@ from kubectl_spread.objects.constraints.constraint import (
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.objects.workloads.replica import daemon, replica
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

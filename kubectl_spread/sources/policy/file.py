@@ -22,8 +22,7 @@ from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.reading.decode import short_path
-from kubectl_spread.objects.selectors.labels import key_errors, value_errors
-from kubectl_spread.objects.selectors.selector import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector, key_errors, Selector, value_errors
 from kubectl_spread.sources import files, single_document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short

@@ -15,7 +15,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadC
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.selector import compile_selector, EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, EVERY_POD, LabelRequirement, Selector
 
 
 class Constraint(NamedTuple):

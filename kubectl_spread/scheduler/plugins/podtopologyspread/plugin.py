@@ -15,8 +15,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import DEFAULTS_BY_OWNER
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, Selector, ZONE
 from kubectl_spread.scheduler.framework.plugin import FilterState, Skip
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, MatchC
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

@@ -25,7 +25,7 @@ from kubectl_spread.objects.releases.behaviours import (
     VOLUME_GONE_REASON,
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, suits, Volume
 from kubectl_spread.scheduler.framework.plugin import (
     bit,

@@ -14,7 +14,7 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
+from kubectl_spread.objects.selectors import Labels, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason

@@ -1,1 +1,0 @@
-"""Labels and label selectors."""
