@@ -14,13 +14,12 @@ from kubectl_spread.advice.plan import Plan
 from kubectl_spread.advice.scene import HypotheticalCluster
 from kubectl_spread.advice.target import command, local
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import NamespacedName, Storage, StorageClass
-from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE
 
 Plain = dict[str, Any]
 

@@ -12,8 +12,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.node import Node, Taint
 
 _PREFIXES = (
     "node.kubernetes.io/",

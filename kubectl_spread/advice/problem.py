@@ -19,12 +19,11 @@ from kubectl_spread.explain.constraints.report import ConstraintReport, passes_a
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.amounts.quantity import int_or_text, scaled_value
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import OS, REGION, Selector, ZONE
-from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (
     PER_POD_LABELS,

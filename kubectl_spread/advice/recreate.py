@@ -15,11 +15,11 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm, W
 from kubectl_spread.objects.amounts.resources import CPU, PODS
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
-from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import first_untolerated, Taint, Toleration
+from kubectl_spread.objects.node import first_untolerated, Node, Taint, Toleration
 
 
 class FirstTaints(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import Workload
 

@@ -12,10 +12,9 @@ from typing import Optional
 
 from kubectl_spread.engine.state import P, PENDING
 from kubectl_spread.engine.world import World, WorldFacts
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UNREACHABLE, UNSCHEDULABLE
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE, UNSCHEDULABLE
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 _FEW_NODES = 50  # large-cluster-size-threshold

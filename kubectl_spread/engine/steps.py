@@ -6,11 +6,10 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.storage import NamespacedName
-from kubectl_spread.objects.taints import Taint
 
 
 class Become(NamedTuple):

@@ -13,11 +13,10 @@ from kubectl_spread.engine.refusals import lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import NamespacedName, Volume
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
 from kubectl_spread.scheduler.framework.profile import Profile

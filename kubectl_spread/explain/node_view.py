@@ -10,8 +10,7 @@ from kubectl_spread.explain.constraints.report import ConstraintReport, DomainRe
 from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import PODS
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.node import Node, Taint
 
 
 class NotConsidered(Enum):

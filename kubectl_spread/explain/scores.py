@@ -13,9 +13,9 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.objects.node import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError

@@ -37,11 +37,10 @@ from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -22,12 +22,11 @@ from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import find_targets, require, selector
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, value_errors, ZONE
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}

@@ -1,11 +1,97 @@
-"""Nodes, and the reasons for which nodes are rejected."""
+"""Nodes, their taints with tolerations, and the reasons for which nodes are rejected.
+
+Source: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint (v1.36.2). The operators Lt and Gt need a
+feature gate that is off by default, and match nothing here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.taints import Taint
+NO_SCHEDULE = "NoSchedule"
+NO_EXECUTE = "NoExecute"
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
+
+
+class Taint(NamedTuple):
+    """A node's taint."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        text = f"{self.key}={self.value}" if self.value else self.key
+        return f"{text}:{self.effect}"
+
+    @property
+    def repels(self) -> bool:
+        """Return whether the Filter plugin considers the taint."""
+        return self.effect in (NO_SCHEDULE, NO_EXECUTE)
+
+
+class Toleration(NamedTuple):
+    """A pod's toleration; an empty key, operator or effect has the same meaning as in the API."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    seconds: Optional[int] = None  # how long a NoExecute taint is tolerated; None forever
+
+    def tolerates(self, taint: Taint) -> bool:
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        if self.operator in ("", "Equal"):
+            return self.value == taint.value
+        return self.operator == "Exists"
+
+
+# Taints of nodes that are down: the node lifecycle controller adds NoSchedule and NoExecute for the same outage.
+OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
+
+# Meanings of the taints that Kubernetes, autoscalers and network plugins set.
+WELL_KNOWN = {
+    **OUTAGES,
+    "node.kubernetes.io/memory-pressure": "short of memory",
+    "node.kubernetes.io/disk-pressure": "short of disk space",
+    "node.kubernetes.io/pid-pressure": "short of process ids",
+    "node.kubernetes.io/network-unavailable": "without a network",
+    "node.kubernetes.io/out-of-service": "out of service",
+    "node.cloudprovider.kubernetes.io/uninitialized": "not yet initialised by its cloud provider",
+    "node.cloudprovider.kubernetes.io/shutdown": "shut down",
+    "node.cluster.x-k8s.io/uninitialized": "not yet initialised by Cluster API",
+    "node.cluster.x-k8s.io/outdated-revision": "being replaced by Cluster API",
+    "ToBeDeletedByClusterAutoscaler": "being removed by the cluster autoscaler",
+    "DeletionCandidateOfClusterAutoscaler": "a candidate for removal by the cluster autoscaler",
+    "karpenter.sh/disrupted": "being removed by Karpenter",
+    "karpenter.sh/disruption": "being removed by Karpenter",
+    "karpenter.sh/unregistered": "not yet registered by Karpenter",
+    "node.cilium.io/agent-not-ready": "waiting for its Cilium agent",
+    "ebs.csi.aws.com/agent-not-ready": "waiting for its EBS driver",
+}
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+
+# The DefaultTolerationSeconds admission plugin adds these to every pod without such a toleration.
+DEFAULT_TOLERATIONS = (
+    Toleration("node.kubernetes.io/not-ready", "Exists", "", NO_EXECUTE, 300),
+    Toleration("node.kubernetes.io/unreachable", "Exists", "", NO_EXECUTE, 300),
+)
+
+
+def first_untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Optional[Taint]:
+    """Return the first NoSchedule or NoExecute taint that no toleration covers."""
+    tolerations = tuple(tolerations)
+    for taint in taints:
+        if taint.repels and not any(toleration.tolerates(taint) for toleration in tolerations):
+            return taint
+    return None
 
 
 class Node(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.node import Toleration
 
 
 class HostPort(NamedTuple):

@@ -15,9 +15,9 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
-from kubectl_spread.objects.taints import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import Document, root_of
 from kubectl_spread.text.node import Route

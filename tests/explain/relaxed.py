@@ -19,10 +19,9 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.taints import Taint, Toleration
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

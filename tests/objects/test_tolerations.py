@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.objects.taints import first_untolerated, Taint, Toleration
+from kubectl_spread.objects.node import first_untolerated, Taint, Toleration
 
 TAINT = Taint("gpu", "a100", "NoSchedule")
 

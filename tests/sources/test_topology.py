@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.node import Taint
 from kubectl_spread.sources import topology
 
 ZONE = "topology.kubernetes.io/zone"

@@ -17,8 +17,8 @@ from kubectl_spread.engine.controllers.job import has_failed, JobState
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
 from kubectl_spread.engine.world import Kubelet, World
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 

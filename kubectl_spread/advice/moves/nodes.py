@@ -15,10 +15,9 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import first_untolerated, Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
-from kubectl_spread.objects.taints import first_untolerated, Taint, UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
 
 _NAMED = 4  # nodes that a title names

@@ -23,9 +23,9 @@ from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
-from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.preemption import post_filter

@@ -28,10 +28,9 @@ from kubectl_spread.cluster.tables.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.taints import Tainted
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import PODS
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
-from kubectl_spread.objects.taints import Taint, Toleration
 
 _FEW_SEARCHES = 16  # fewer searches of the log do not pay for an index
 

@@ -16,9 +16,8 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import NO_EXECUTE, Node
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
 

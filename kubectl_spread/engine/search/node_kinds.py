@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.amounts.resources import PODS
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError

@@ -13,11 +13,10 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import NodeReason, NodeReasonKind
+from kubectl_spread.objects.node import NO_EXECUTE, NodeReason, NodeReasonKind, OUTAGES, Taint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.objects.taints import NO_EXECUTE, OUTAGES, Taint
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names

@@ -10,11 +10,11 @@ from __future__ import annotations
 from kubectl_spread.explain.messages import reasons, sentences
 from kubectl_spread.explain.messages.parse import Message, NO_CLAIMS, parse_all, Part, Preemption, STATE_NOT_FOUND
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
-from kubectl_spread.objects import taints
+from kubectl_spread.objects import node as nodes
 from kubectl_spread.text.wording import count_noun
 
 _WELL_KNOWN = {
-    **{key: state for key, state in taints.WELL_KNOWN.items() if not state.startswith("a ")},
+    **{key: state for key, state in nodes.WELL_KNOWN.items() if not state.startswith("a ")},
     "node.kubernetes.io/unschedulable": "cordoned",
     "DeletionCandidateOfClusterAutoscaler": "about to be removed by the cluster autoscaler",
 }

@@ -15,7 +15,7 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementId, RequirementKind
-from kubectl_spread.objects.taints import OUTAGES
+from kubectl_spread.objects.node import OUTAGES
 
 MAX_SETS = 20  # in the answer
 MAX_STEPS = 20_000  # of the search: a tenth of a second

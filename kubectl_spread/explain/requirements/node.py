@@ -21,9 +21,9 @@ from kubectl_spread.explain.requirements.requirement import (
     summarize_nodes,
 )
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.node import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import LabelRequirement
-from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON

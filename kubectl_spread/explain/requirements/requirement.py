@@ -13,8 +13,8 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector
-from kubectl_spread.objects.taints import Taint
 
 RequirementId = NewType("RequirementId", str)
 

@@ -19,11 +19,10 @@ from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodA
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
-from kubectl_spread.objects.taints import Taint, Toleration
 
 Plain = dict[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
-from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.workload import (
     claim_names,
     created_labels,

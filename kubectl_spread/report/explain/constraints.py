@@ -13,9 +13,8 @@ from kubectl_spread.explain.requirements.requirement import short_list
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import NodeReason
+from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.explain.verdict import deletion_text
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.text.wording import comma_list, count_noun, safe

@@ -13,8 +13,8 @@ from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Expla
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
-from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.table import wrap
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe

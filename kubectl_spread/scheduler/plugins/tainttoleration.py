@@ -10,10 +10,10 @@ from typing import Union
 import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import TAINT_REASON
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import bit, FilterState, FixedState, no_bits, NodeIndices, ScoreState
 from kubectl_spread.scheduler.framework.status import Code, Reason

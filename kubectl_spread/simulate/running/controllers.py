@@ -9,10 +9,9 @@ from typing import Any
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.node import first_untolerated, Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
 from kubectl_spread.text.scalars import natural
