@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.bound import bounds, prove_placement
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
@@ -24,7 +25,6 @@ from kubectl_spread.guarantee.symmetry import needed_nodes
 from kubectl_spread.guarantee.verdict import (
     GroupResult,
     limit_of,
-    Method,
     ProofStatus,
     RegimeResult,
     RuleVerdict,
@@ -158,7 +158,7 @@ class _Prover:
         begin = time.monotonic()
         space = self.space(regime)
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
-            none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
+            none = tuple(RuleVerdict(rule, None) for rule in self._rules)
             return RegimeResult(regime, none)
         found = {item: verdict for item in self._questions if (verdict := self._without_search(space, item, regime))}
         left = [item for item in self._questions if item not in found]
@@ -193,7 +193,7 @@ def _by_bound(space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVe
     wanted = space.group.judged_replicas
     if rule.kind is RuleKind.PLACED:
         found = prove_placement(space.filters(0), alive, space.group.judged_kinds) if is_sure(space, rule) else None
-        return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
+        return None if found is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, found)
     versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
     found = bounds(space.group, versions, rule, alive)
     if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
@@ -203,7 +203,7 @@ def _by_bound(space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVe
     numbers = space.group.numbers if regime in _SCALED else [wanted]
     if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
         return None
-    return RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, limit_of(rule, wanted), found)
+    return RuleVerdict(rule, Basis.EVERY_ORDER, limit_of(rule, wanted), found)
 
 
 def _alive(space: Space) -> Alive:
@@ -284,7 +284,7 @@ def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verd
         search.run(limit)
         for item in can_prove if search.is_exhaustive else ():
             if item not in search.ways:
-                found[item] = _decided(space, item, ProofStatus.PROVED, Method.MERGED, search.states)
+                found[item] = _decided(space, item, Basis.EVERY_ORDER, search.states)
     search = Search(space, [item for item in questions if item not in found])
     search.run(limit)
     for item in questions:
@@ -292,9 +292,9 @@ def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verd
         if item in found:
             continue
         if way is not None:
-            found[item] = _decided(space, item, ProofStatus.REFUTED, Method.WITNESS, search.states, way=way)
+            found[item] = _decided(space, item, Basis.SAMPLE, search.states, way=way)
         elif item not in search.ways and search.is_exhaustive and item in sure:
-            found[item] = _decided(space, item, ProofStatus.PROVED, Method.STATES, search.states)
+            found[item] = _decided(space, item, Basis.ALL_OUTCOMES, search.states)
         else:
             found[item] = _undecided(space, item, search.states)
     return found
@@ -318,17 +318,15 @@ def _is_disordered(space: Space, verdict: RuleVerdict) -> bool:
     return is_ordered and verdict.witness is not None and any(event.is_loss for event in verdict.witness.events)
 
 
-def _decided(
-    space: Space, item: Question, verdict: ProofStatus, method: Method, states: int, *, way: Optional[Witness] = None
-) -> RuleVerdict:
+def _decided(space: Space, item: Question, basis: Basis, states: int, *, way: Optional[Witness] = None) -> RuleVerdict:
     rule = space.rules[item.rule]
     most = limit_of(rule, space.group.judged_replicas)
     regime = None if way is None else REGIMES[space.level]
-    return RuleVerdict(rule, verdict, method, most, states=states, regime=regime, witness=way)
+    return RuleVerdict(rule, basis, most, states=states, regime=regime, witness=way)
 
 
 def _undecided(space: Space, item: Question, states: int) -> RuleVerdict:
-    return _decided(space, item, ProofStatus.UNDECIDED, Method.NONE, states)
+    return _decided(space, item, Basis.STATE_LIMIT if states else Basis.NOT_SIMULATED, states)
 
 
 def _is_doubtful(space: Space, way: Witness) -> bool:

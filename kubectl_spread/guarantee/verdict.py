@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.model import count_of, Event, Gap, LossKind, State, total_of, TransitionKind
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
@@ -229,7 +230,7 @@ class _Run:
 
 
 class ProofStatus(Enum):
-    """Answer for one rule in one regime."""
+    """Answer for one rule in one regime; the engine's `Basis` says how far it holds."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -244,33 +245,40 @@ def worst(verdicts: Iterable[ProofStatus]) -> ProofStatus:
     return next((item for item in order if item in found), ProofStatus.NOT_APPLICABLE)
 
 
-class Method(Enum):
-    """How a rule was decided."""
-
-    BOUND = "bound"  # a limit that holds in any order
-    STATES = "states"  # every state was visited
-    MERGED = "mergedStates"  # every state was visited, with all workloads as one; more can happen there than in fact
-    WITNESS = "witness"
-    NONE = "none"
-
-
 class RuleVerdict(NamedTuple):
     """Verdict on a rule in a regime.
 
-    limit: the most or least that the rule allows, at the wanted replicas. states: number of visited states; 0 if gaps
-    leave the rule undecided. regime: in which a witness was found first. witness: shortest way to a violation.
-    settled: verdict once nothing moves by itself any more, if the rule is violated while pods move.
+    basis: of the answer; None if there is nothing to decide. limit: the most or least that the rule allows, at the
+    wanted replicas. bound: that proves the rule in every order. states: number of visited states; 0 if gaps leave the
+    rule undecided. regime: in which a witness was found first. witness: way to a violation. settled: verdict once
+    nothing moves by itself any more, if the rule is violated while pods move.
     """
 
     rule: PolicyRule
-    verdict: ProofStatus
-    method: Method
+    basis: Optional[Basis]
     limit: int = 0
     bound: Optional[Bound] = None
     states: int = 0
     regime: Optional[Regime] = None
     witness: Optional[Witness] = None
     settled: Optional[RuleVerdict] = None
+
+    @property
+    def verdict(self) -> ProofStatus:
+        if self.basis is None:
+            return ProofStatus.NOT_APPLICABLE
+        if self.witness is not None:
+            return ProofStatus.REFUTED
+        return ProofStatus.PROVED if self.basis.is_exact else ProofStatus.UNDECIDED
+
+    @property
+    def method(self) -> str:
+        """Return how the rule was decided. Merged states have all workloads as one; more can happen there."""
+        if self.verdict is not ProofStatus.PROVED:
+            return "none" if self.witness is None else "witness"
+        if self.bound is not None:
+            return "bound"
+        return "states" if self.basis is Basis.ALL_OUTCOMES else "mergedStates"
 
     @property
     def once_settled(self) -> RuleVerdict:

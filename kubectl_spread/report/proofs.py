@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, violation_text
-from kubectl_spread.guarantee.verdict import GroupResult, Method, ProofStatus, RuleVerdict, Witness, WitnessEvent
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 
@@ -58,9 +59,9 @@ def coincidence(witness: Witness) -> str:
 
 def proof(verdict: RuleVerdict) -> str:
     """Return how a rule was proved, with the numbers."""
-    if verdict.method is Method.BOUND and verdict.bound is not None:
+    if verdict.bound is not None:
         return bound_text(verdict.bound, verdict.rule)
-    if verdict.method is Method.MERGED:
+    if verdict.basis is not Basis.ALL_OUTCOMES:
         return f"all {verdict.states:,} states were visited, whatever the workloads' names"
     return f"all {verdict.states:,} states were visited"
 
