@@ -48,20 +48,23 @@ class Bound(NamedTuple):
     times: int = 0
 
 
-def bounds(group: GroupModel, versions: Sequence[Filters], rule: PolicyRule, alive: Alive) -> Optional[Bound]:
+def bounds(
+    group: GroupModel, kinds: Sequence[int], versions: Sequence[Filters], rule: PolicyRule, alive: Alive
+) -> Optional[Bound]:
     """Return the smallest known limit of the pods that a rule counts in any domain; None if there is none.
 
     Args:
         group: the workloads.
+        kinds: of the pods that are judged.
         versions: filters of the nodes, as they are and during each disruption.
         rule: a rule about the pods of a domain, or of one workload in it.
         alive: the most pods at a time.
     """
     if rule.kind is not RuleKind.SEPARATE:
-        return _of_kinds(group, versions, rule.topology_key, group.judged_kinds, alive=alive)
+        return _of_kinds(group, versions, rule.topology_key, kinds, alive=alive)
     found = []
-    for owner in sorted({group.kinds[at].owner for at in group.judged_kinds}):
-        mine = [at for at in group.judged_kinds if group.kinds[at].owner == owner]
+    for owner in sorted({group.kinds[at].owner for at in kinds}):
+        mine = [at for at in kinds if group.kinds[at].owner == owner]
         found.append(_of_kinds(group, versions, rule.topology_key, mine, alive=alive))
     known = [item for item in found if item is not None]
     return max(known, key=lambda item: item.most) if len(known) == len(found) and known else None

@@ -17,8 +17,8 @@ from kubectl_spread.guarantee.bound import bounds, prove_placement
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
 from kubectl_spread.guarantee.merged import merge_names
-from kubectl_spread.guarantee.model import Alive, Gap, GapEffect, GapKind, LossKind, TransitionKind
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.model import Alive, Gap, GapEffect, GapKind, GroupModel, LossKind, TransitionKind
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.symmetry import needed_nodes
@@ -178,7 +178,7 @@ class _Prover:
     def _without_search(self, space: Space, item: Question, regime: Regime) -> Optional[RuleVerdict]:
         """Return the verdict that an earlier regime or a bound decides."""
         last, verdicts = self._last
-        verdict = self._refuted.get(item) or _by_bound(space, self._rules[item.rule], regime)
+        verdict = self._refuted.get(item) or _by_bound(space, item, regime)
         if verdict is None and regime is Regime.ROLLOUTS and last is Regime.RESTARTS:
             return None if any(owner.is_rolled for owner in space.group.owners) else verdicts[item]
         return verdict
@@ -187,15 +187,19 @@ class _Prover:
 # Bounds.
 
 
-def _by_bound(space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVerdict]:
+def _by_bound(space: Space, item: Question, regime: Regime) -> Optional[RuleVerdict]:
     """Return a proof by a limit that holds in any order of events."""
-    alive = _alive(space)
-    wanted = space.group.judged_replicas
+    alive, group, rule = _alive(space), space.group, space.rules[item.rule]
+    wanted = group.judged_replicas
+    room = prove_placement(space.filters(0), alive, group.judged_kinds) if is_sure(space, PLACED) else None
     if rule.kind is RuleKind.PLACED:
-        found = prove_placement(space.filters(0), alive, space.group.judged_kinds) if is_sure(space, rule) else None
-        return None if found is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, found)
+        return None if room is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, room)
     versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
-    found = bounds(space.group, versions, rule, alive)
+    # If every pod finds a node, a settled group rolls out nothing.
+    is_rolled_out = not rule.is_momentary or (item.is_settled and room is not None)
+    parts = _revisions(group) if is_rolled_out else [group.judged_kinds]
+    each = [limit for kinds in parts if (limit := bounds(group, kinds, versions, rule, alive))]
+    found = max(each, key=lambda limit: limit.most) if len(each) == len(parts) else None
     if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
         return None
     if rule.kind is RuleKind.SURVIVE and not _are_replaced(space, rule, alive):
@@ -204,6 +208,15 @@ def _by_bound(space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVe
     if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
         return None
     return RuleVerdict(rule, Basis.EVERY_ORDER, limit_of(rule, wanted), found)
+
+
+def _revisions(group: GroupModel) -> list[Sequence[int]]:
+    """Return the judged kinds without those of the old or of the new revision, if one Deployment is rolled out."""
+    rolled = [at for at, owner in enumerate(group.owners) if owner.is_rolled and owner.is_judged]
+    if len(rolled) != 1 or group.owners[rolled[0]].is_stateful:
+        return [group.judged_kinds]
+    kinds = [(at, group.kinds[at]) for at in group.judged_kinds]
+    return [[at for at, kind in kinds if kind.owner != rolled[0] or kind.is_new is is_new] for is_new in (False, True)]
 
 
 def _alive(space: Space) -> Alive:

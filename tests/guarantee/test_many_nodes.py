@@ -98,3 +98,17 @@ def test_room_for_all_pods_in_each_zone_is_a_proof(
     rules = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "placed"]
 
     assert {(rule["verdict"], rule["method"]) for rule in rules} == proofs
+
+
+def test_a_limit_of_each_revision_holds_once_settled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two revisions are counted apart. Each has at most 34 pods in a zone, and one is left after a rollout."""
+    path = tmp_path / "web.json"
+    spread = by_zone(WEB, matchLabelKeys=["pod-template-hash"])
+    path.write_text(json.dumps(pods_of("web", replicas=100, **spread)))
+    words = ["-f", str(path), "--topology", "zones=3,nodes=300", "--max-share", "zone=1/2", "--max-states", "50"]
+    run(["guarantee", *words, "--regime", "rollouts", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    (share,) = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "maxShare"]
+
+    assert share["verdict"] == "undecided"
+    assert (share["settled"]["verdict"], share["settled"]["bound"]["most"]) == ("proved", 34)

@@ -160,7 +160,7 @@ def test_what_is_proved_once_settled_is_recommended(capsys: pytest.CaptureFixtur
     assert extra(option) == {"maxSkew": 2, "matchLabelKeys": ["pod-template-hash"]}
     assert not found["exceptInRollouts"]
     assert (rollouts["verdict"], rollouts["settledVerdict"]) == ("refuted", "proved")
-    assert "rollouts: at most 1/2 of the pods in one zone: once settled, all" in text
+    assert "rollouts: at most 1/2 of the pods in one zone: once settled, a zone holds at most 2 pods: maxSkew 2" in text
     assert "at most 1/2 of the pods in one zone: not guaranteed while pods move (rollouts, disruptions)" in text
 
 
