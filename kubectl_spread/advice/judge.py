@@ -25,11 +25,11 @@ from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.scene import HypotheticalCluster
 from kubectl_spread.advice.suggestion import Setback, Why
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
-from kubectl_spread.engine.search.pins import required_node
-from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.search.node_tree import required_node
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -15,9 +15,8 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import is_made_of, whole_spec_of
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.engine import steps
+from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
-from kubectl_spread.engine.setup import reading
 from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey

@@ -1,6 +1,7 @@
-"""PodDisruptionBudgets and their status in a state.
+"""PodDisruptionBudgets: their status in a state, and the eviction API that asks them.
 
-Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealthyPods, updatePdbStatus (v1.36.2).
+Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealthyPods, updatePdbStatus;
+pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 """
 
 from __future__ import annotations
@@ -129,3 +130,32 @@ def _expected_of_background(world: World, others: list[Pod], selected: list[P]) 
         found[key] = found.get(key, 0) + 1
     controllers = world.cluster.controllers
     return sum(scale.of(controllers.get(key), pods) for key, pods in found.items())
+
+
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+def refusal(world: World, state: State, pod: P) -> str:
+    """Return the API server's message if a pod may not be evicted now; empty if it may."""
+    if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end != Deletion.ALIVE:
+        return ""
+    found = matching(world, pod.cls, statuses(world, state))
+    if not found:
+        return ""
+    if len(found) > 1:
+        return SEVERAL
+    (status,) = found
+    if pod.stage == Stage.UNREADY:
+        if status.budget.unhealthy_policy == ALWAYS_ALLOW:
+            return ""
+        if status.current_healthy >= status.desired_healthy > 0 and not spec_error(status.budget):
+            return ""
+    if status.allowed > 0:
+        return ""
+    error = spec_error(status.budget)
+    if error:
+        return f"The disruption budget {status.budget.name} is invalid: {error}"
+    return (
+        f"The disruption budget {status.budget.name} needs {status.desired_healthy} healthy pods "
+        f"and has {status.current_healthy} currently"
+    )

@@ -8,15 +8,17 @@ reachable from this node only.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import PENDING
+from kubectl_spread.engine.state import EventKind, Move, P, PENDING
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.selectors import LabelRequirement, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, Volume
+
+if TYPE_CHECKING:
+    from kubectl_spread.engine.draft import Draft
 
 Plain = dict[str, Any]
 Made = tuple[tuple[str, str, str], ...]
@@ -115,8 +117,16 @@ def delete_unused(draft: Draft, namespace: str, name: str) -> None:
     put(draft, namespace, name, f"{DELETING}{value.removeprefix(DELETING)}")
 
 
-def delete_marked(draft: Draft) -> None:
-    """Delete the marked claims that no pod with a node uses any more."""
+def release(draft: Draft, pod: P) -> None:
+    """Delete the claims that go with a pod that is gone: of an ordinal that was scaled down, or marked by a user."""
+    own = draft.sets[pod.owner] if pod.owner >= 0 else None
+    spec = None if own is None else draft.world.specs[own.spec]
+    if spec is not None and getattr(spec, "deletes_claims", False) and pod.ordinal not in spec.ordinals:
+        key = draft.world.keys[pod.owner]
+        for template in draft.world.claim_templates.get(pod.owner, {}):
+            name = f"{template}-{key.name}-{pod.ordinal}"
+            delete(draft, key.namespace, name)
+            draft.moves.append(Move(EventKind.DELETED, owner=pod.owner, text=name))
     for namespace, name, value in draft.claims:
         if value.startswith(DELETING) and not _is_used(draft, NamespacedName(namespace, name)):
             delete(draft, namespace, name)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import key_of
-from kubectl_spread.engine import claims, nodes, steps
+from kubectl_spread.engine import claims, nodes, reading, steps
 from kubectl_spread.engine.controllers import deployment
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.setup import reading
-from kubectl_spread.engine.state import EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
+from kubectl_spread.engine.state import EventKind, Move, NO_ORDINAL, P, PENDING, present, Slot, slot, Stage, State
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.keys import ObjectKey
 
@@ -94,13 +93,12 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
 
 
 def _with_spec(draft: Draft, key: ObjectKey, change: Callable[[Any], Any]) -> None:
-    owner = draft.world.find_owner(key)
-    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
-    if own is None or owner is None:
+    own = draft.world.own(draft.sets, key)
+    if own is None:
         draft.world.leave_out(f"{key.kind} {key.namespace}/{key.name} is not in the facts", key)
         return
     spec = draft.world.spec(change(draft.world.specs[own.spec]))
-    draft.sets[owner] = reading.change_spec(own, draft.world, spec)
+    draft.sets[draft.world.owner(key)] = reading.change_spec(own, draft.world, spec)
 
 
 def _scale(draft: Draft, op: steps.Scale) -> None:
@@ -133,8 +131,7 @@ RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
 
 def _undo(draft: Draft, op: steps.Undo) -> None:
-    owner = draft.world.find_owner(op.key)
-    own = None if owner is None else draft.sets[owner]
+    own = draft.world.own(draft.sets, op.key)
     if not isinstance(own, deployment.DeploymentState):
         return
     before = deployment.previous(own, draft.world.specs[own.spec])
@@ -144,18 +141,17 @@ def _undo(draft: Draft, op: steps.Undo) -> None:
 
 def _delete(draft: Draft, op: steps.Delete) -> None:
     owner = draft.world.find_owner(op.key)
-    if owner is None or owner >= len(draft.sets):
-        return
-    draft.sets[owner] = None
-    draft.delete(draft.of(owner))
+    if owner is not None and owner < len(draft.sets):
+        draft.sets[owner] = None
+        draft.delete(draft.of(owner))
 
 
 def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
     """Delete a ReplicaSet of a Deployment; the garbage collector deletes its pods, one after the other."""
-    owner = draft.world.find_owner(op.key)
-    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
-    if not isinstance(own, deployment.DeploymentState) or owner is None:
+    own = draft.world.own(draft.sets, op.key)
+    if not isinstance(own, deployment.DeploymentState):
         return
+    owner = draft.world.owner(op.key)
     text = op.name.removeprefix(f"{op.key.name}-")
     revs = {item.rev for item in own.sets if draft.world.is_named(item.rev, text)}
     left = tuple(item for item in own.sets if item.rev not in revs)
@@ -171,14 +167,12 @@ def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
 
 def _orphan(draft: Draft, op: steps.Orphan) -> None:
     """Remove a controller; pods keep their owner, which adopts them if it is created again."""
-    owner = draft.world.find_owner(op.key)
-    if owner is None or owner >= len(draft.sets):
-        return
-    if isinstance(draft.sets[owner], deployment.DeploymentState):
+    own = draft.world.own(draft.sets, op.key)
+    if isinstance(own, deployment.DeploymentState):
         # Its ReplicaSets keep their sizes, as those of a paused Deployment do.
         _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=True, is_orphaned=True))
-    else:
-        draft.sets[owner] = None
+    elif own is not None:
+        draft.sets[draft.world.owner(op.key)] = None
 
 
 def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
@@ -196,19 +190,13 @@ def _is_selected(world: World, pod: P, op: steps.DeleteSelected) -> bool:
 
 
 def _label_pods(draft: Draft, op: steps.LabelPods) -> None:
-    left = list(_slots(draft, op.uids))
-    for pod in list(draft.pods):
-        if slot(pod) in left:
-            left.remove(slot(pod))
-            draft.replace(pod, _labelled(draft.world, pod, op.labels))
+    for pod in present(draft.pods, _slots(draft, op.uids)):
+        draft.replace(pod, _labelled(draft.world, pod, op.labels))
 
 
 def _set_cost(draft: Draft, op: steps.SetCost) -> None:
-    left = list(_slots(draft, op.uids))
-    for pod in list(draft.pods):
-        if slot(pod) in left:
-            left.remove(slot(pod))
-            draft.replace(pod, pod._replace(cost=op.cost))
+    for pod in present(draft.pods, _slots(draft, op.uids)):
+        draft.replace(pod, pod._replace(cost=op.cost))
 
 
 def _evict(draft: Draft, op: steps.Evict) -> None:
@@ -225,14 +213,14 @@ def _nodes_of(draft: Draft, names: Iterable[str]) -> list[int]:
     return [at[name] for name in names if name in at and draft.world.node(draft.facts, at[name]) is not None]
 
 
+def _change_facts_by(draft: Draft, op: steps.Op, change: Callable[[WorldFacts], WorldFacts]) -> None:
+    draft.facts = draft.world.changed_facts(draft.facts, repr(op), change)
+
+
 def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[Any], Any]) -> None:
     """Change nodes that exist."""
     found = _nodes_of(draft, names)
-
-    def changed(facts: WorldFacts) -> WorldFacts:
-        return nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found])
-
-    draft.facts = draft.world.changed_facts(draft.facts, repr(op), changed)
+    _change_facts_by(draft, op, lambda facts: nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found]))
 
 
 def _cordon(draft: Draft, op: steps.Cordon) -> None:
@@ -255,14 +243,12 @@ def _drain(draft: Draft, op: steps.Drain) -> None:
 
 def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:
     changed = [(draft.world.node_index(node.name), node) for node in op.nodes]
-    draft.facts = draft.world.changed_facts(draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, changed))
+    _change_facts_by(draft, op, lambda facts: nodes.with_nodes(facts, changed))
 
 
 def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
     gone = _nodes_of(draft, op.nodes)
-    draft.facts = draft.world.changed_facts(
-        draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, [(at, None) for at in gone])
-    )
+    _change_facts_by(draft, op, lambda facts: nodes.with_nodes(facts, [(at, None) for at in gone]))
     for pod in list(draft.pods):
         if pod.nominated in gone:
             draft.replace(pod, pod._replace(nominated=PENDING))
@@ -270,9 +256,7 @@ def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
 
 def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
     found = frozenset(_nodes_of(draft, op.nodes))
-    draft.facts = draft.world.changed_facts(
-        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down | found)
-    )
+    _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, facts.down | found))
     for pod in list(draft.pods):
         if pod.node in found:
             draft.replace(pod, pod._replace(stage=Stage.UNREADY, age=0))
@@ -280,13 +264,10 @@ def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
 
 def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
     found = frozenset(_nodes_of(draft, op.nodes))
-    draft.facts = draft.world.changed_facts(
-        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down - found)
-    )
+    _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, facts.down - found))
     for pod in list(draft.pods):
-        if pod.node not in found:
-            continue
-        draft.replace(pod, pod._replace(stage=draft.stage_of_bound(pod.rev, pod.node)))
+        if pod.node in found:
+            draft.replace(pod, pod._replace(stage=draft.stage_of_bound(pod.rev, pod.node)))
 
 
 def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
+from kubectl_spread.engine import claims
 from kubectl_spread.engine.refusals import has_quota, QuotaUsage, usage_now
 from kubectl_spread.engine.state import (
     at_stage,
@@ -90,7 +91,7 @@ class Draft:
         if self.allowed is not None and creation not in self.allowed:
             self.postponed.append(creation)
             return False
-        problem = self._usage_for(pod).admit(self.world.spec_of_pod(pod.cls, pod.rev))
+        problem = self._usage_for(pod).admit(self.world.charge_of(pod.cls, pod.rev))
         if problem:
             self.refused[creation] = problem
             return False
@@ -108,12 +109,25 @@ class Draft:
     def would_admit(self, creation: Creation) -> bool:
         """Return whether the quotas admit a pod as the next one."""
         pod = self._new_pod(*creation)
-        return not self._usage_for(pod).refusal(self.world.spec_of_pod(pod.cls, pod.rev))
+        return not self._usage_for(pod).refusal(self.world.charge_of(pod.cls, pod.rev))
 
-    @property
-    def is_contended(self) -> bool:
-        """Return whether quotas admitted some of several different pods, so that the order of creation decides."""
-        return bool(self.admitted and self.refused) and len({*self.admitted, *self.refused}) > 1
+    def is_contended(self, later: Iterable[Creation] = ()) -> bool:
+        """Return whether quotas admitted some of several different pods, so that the order of creation decides.
+
+        `later` are pods that may be created later, or before the others.
+        """
+        if not self.admitted:
+            return False
+        if self.refused:
+            return len({*self.admitted, *self.refused}) > 1
+        by_namespace: dict[str, list[P]] = {}
+        for pod in (self._new_pod(*creation) for creation in later):
+            by_namespace.setdefault(self.world.classes[pod.cls].namespace, []).append(pod)
+        return any(
+            not self._usage[name].admits_all(self.world.charge_of(pod.cls, pod.rev) for pod in pods)
+            for name, pods in by_namespace.items()
+            if name in self._usage
+        )
 
     def copy(self) -> Draft:
         """Return another draft with the same changes."""
@@ -149,8 +163,7 @@ class Draft:
             self.moves.append(Move(kind, pod, pod.node))
             ends = pod.node == PENDING or (pod.rev >= 0 and self.world.revisions[pod.rev].ends_at_once)
             if ends or (self.world.is_widened and self.world.ends(self.facts, ending(pod, Deletion.TERMINATING))):
-                self._usage.clear()
-                self.pods.remove(pod)
+                self._take_away(pod)
             else:
                 end = Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
                 self.replace(pod, ending(pod._replace(is_chosen=False) if pod.is_chosen else pod, end))
@@ -162,9 +175,14 @@ class Draft:
 
     def remove(self, pod: P) -> None:
         """Finish a pod's deletion."""
+        self.moves.append(Move(EventKind.GONE, pod, pod.node))
+        self._take_away(pod)
+
+    def _take_away(self, pod: P) -> None:
+        """Remove a pod, with the claims that go with it."""
         self._usage.clear()
         self.pods.remove(pod)
-        self.moves.append(Move(EventKind.GONE, pod, pod.node))
+        claims.release(self, pod)
 
     def replace(self, pod: P, other: P) -> None:
         self.pods[self.pods.index(pod)] = other

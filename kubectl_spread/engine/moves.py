@@ -14,14 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Optional
 
-from kubectl_spread.engine import claims, doing, eviction, nodes, reductions, steps
-from kubectl_spread.engine.binding import bind
-from kubectl_spread.engine.controllers import daemonset, deployment, job, ordinals, replicaset, scale, statefulset
+from kubectl_spread.engine import budgets, claims, doing, nodes, reductions, steps
+from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, scale, statefulset
 from kubectl_spread.engine.draft import Creation, Draft
-from kubectl_spread.engine.oracle import Oracle, PreemptionOption
+from kubectl_spread.engine.oracle import bind, Oracle, PreemptionOption
 from kubectl_spread.engine.reductions import Reduction
-from kubectl_spread.engine.search.twins import distinct, first_twins
+from kubectl_spread.engine.search.symmetry import distinct, first_twins
 from kubectl_spread.engine.state import (
+    Bindings,
     Deletion,
     ENDING,
     EventKind,
@@ -31,13 +31,14 @@ from kubectl_spread.engine.state import (
     of_owner,
     P,
     PENDING,
+    present,
     slot,
-    Stage,
     State,
     Step,
+    to_be_ready,
     Way,
+    Ways,
 )
-from kubectl_spread.engine.ways import Bindings, Ways
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.selectors import ZONE
 
@@ -118,7 +119,7 @@ class Moves:
             return draft.step()._replace(is_settled=is_settled)
         before = draft.copy()
         is_settled = _act(draft)
-        if draft.is_contended:
+        if draft.is_contended(reductions.later_creations(self._world, draft)):
             draft = before
             draft.allowed = []
             is_settled = _act(draft)
@@ -155,6 +156,8 @@ class Moves:
         if deciding:
             return deciding
         created = self._created(state)
+        if created and reductions.later_creations(self._world, Draft(self._world, state)):
+            return [*created, *Ways(self._free(state))]
         if created:
             return [*created, *self._by_user(state)]
         state = self._with_tried(state)
@@ -187,26 +190,26 @@ class Moves:
         for owner, own in enumerate(state.sets):
             if isinstance(own, statefulset.StatefulSetState) and own.free:
                 pods = of_owner(state.pods, owner)
-                ordinal = ordinals.undecided_ordinal(self._world, own, pods)
+                ordinal = statefulset.undecided_ordinal(self._world, own, pods)
                 if ordinal is None:
                     ordinal = self._named_ordinal(state, owner, own.free)
                 if ordinal is not None:
-                    group = own.free[ordinals.group_of(own.free, ordinal)]
-                    chosen = ordinals.candidates(self._world, group, pods)
+                    group = own.free[statefulset.group_of(own.free, ordinal)]
+                    chosen = statefulset.candidates(self._world, group, pods)
                     return [partial(self._with_ordinal, state, owner, ordinal, pod) for pod in chosen]
         return []
 
-    def _named_ordinal(self, state: State, owner: int, groups: ordinals.Groups) -> Optional[int]:
+    def _named_ordinal(self, state: State, owner: int, groups: statefulset.Groups) -> Optional[int]:
         """Return an ordinal that the user's next command names, and whose pod is still any one of its group."""
         item = next(iter(reductions.open_items(state)), None)
         op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
         if not isinstance(op, (steps.DeleteSome, steps.PatchSome)) or self._world.find_owner(op.match.key) != owner:
             return None
-        return next((named for named in op.match.ordinals if ordinals.group_of(groups, named) >= 0), None)
+        return next((named for named in op.match.ordinals if statefulset.group_of(groups, named) >= 0), None)
 
     def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
         draft = Draft(self._world, state)
-        ordinals.decide(draft, owner, ordinal, chosen=chosen)
+        statefulset.decide(draft, owner, ordinal, chosen=chosen)
         return self.settle(draft, (owner,))
 
     def _victims(self, state: State) -> list[Way]:
@@ -289,7 +292,7 @@ class Moves:
         spec = self._world.specs[own.spec]
         if not self._keeps_ordinals and (own.current == spec.rev or spec.is_on_delete):
             return NO_ORDINAL
-        group = ordinals.group_of(own.free, pod.ordinal)
+        group = statefulset.group_of(own.free, pod.ordinal)
         return pod.ordinal if group < 0 else own.free[group][0]
 
     def _scheduled(self, state: State) -> Iterator[Sequence[Way]]:
@@ -438,10 +441,6 @@ class Moves:
             is_missing = self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING
             job.count_failed(draft, [pod], is_disruption=is_missing)
             draft.remove(pod)
-            own = state.sets[pod.owner] if pod.owner >= 0 else None
-            if isinstance(own, statefulset.StatefulSetState):
-                statefulset.delete_claims(draft, pod)
-        claims.delete_marked(draft)
         if len(reductions.open_items(state)) > 1 and reductions.may_overtake_controllers(self._world, state):
             return self._before_controllers(draft)
         return self.settle(draft, {pod.owner for pod in pods})
@@ -463,7 +462,7 @@ class Moves:
         """Make a number of pods ready, and then scale down old ReplicaSets."""
         own: deployment.DeploymentState = state.sets[owner]
         pods = of_owner(state.pods, owner)
-        bound = deployment.to_be_ready(pods, owner)
+        bound = to_be_ready(pods)
         for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
             if count and Reduction.READINESS not in self._reductions:
                 return
@@ -493,21 +492,17 @@ class Moves:
             draft.make_ready(pod)
         return self.settle(draft, {pod.owner for pod in pods})
 
-    def _ready_each(self, state: State) -> Iterator[Way]:
-        for pod in dict.fromkeys(state.pods):
-            if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE:
-                yield partial(self._ready, state, [pod])
+    def _ready_each(self, state: State, owner: Optional[int] = None) -> Iterator[Way]:
+        for pod in dict.fromkeys(to_be_ready(state.pods, owner)):
+            yield partial(self._ready, state, [pod])
 
     def _daemons(self, state: State, owner: int) -> Iterator[Way]:
         for choice in daemonset.updates(self._world, state, owner):
             if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
                 yield partial(self._updated, state, owner, choice)
         spec = self._world.specs[state.sets[owner].spec]
-        mine = [pod for pod in state.pods if pod.owner == owner]
-        if any(pod.rev != spec.rev for pod in mine):
-            bound = [pod for pod in mine if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
-            for pod in bound:
-                yield partial(self._ready, state, [pod])
+        if any(pod.rev != spec.rev for pod in of_owner(state.pods, owner)):
+            yield from self._ready_each(state, owner)
 
     def _updated(self, state: State, owner: int, choice: daemonset.Choice) -> Step:
         gone, more = choice
@@ -531,22 +526,12 @@ class Moves:
                 yield partial(self._before_controllers if is_slow or is_begun else self.settle, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
-        elif item[0] == "drain" and item[3]:
-            yield from self._drained(state, item)
         else:
             yield from self._evictions(state, item)
 
-    def _drained(self, state: State, item: Any) -> Iterator[Way]:
-        """Delete the pods of a node without consulting budgets."""
-        left = self._to_evict(state, item)
-        if not left and not self._is_draining(state, item):
-            yield partial(Step, (), _without(state, item))
-        for pod in dict.fromkeys(left):
-            yield partial(self._deleted, state, (pod,))
-
     def _deletions(self, state: State, item: Any) -> Iterator[Way]:
         """Yield ways to delete one of several pods; pods that are gone already are skipped."""
-        left = _present(state, item[1])
+        left = present(state.pods, item[1])
         if not left:
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
@@ -562,7 +547,9 @@ class Moves:
         if not left and not self._is_draining(state, item):
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
-            if not eviction.refusal(self._world, state, pod):
+            if item[0] == "drain" and item[3]:  # It deletes pods, and asks no budget.
+                yield partial(self._deleted, state, (pod,))
+            elif not budgets.refusal(self._world, state, pod):
                 yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
 
     def _is_draining(self, state: State, item: Any) -> bool:
@@ -573,7 +560,7 @@ class Moves:
 
     def _to_evict(self, state: State, item: Any) -> list[P]:
         if item[0] == "evict":
-            return [pod for pod in _present(state, item[1]) if pod.end == Deletion.ALIVE]
+            return [pod for pod in present(state.pods, item[1]) if pod.end == Deletion.ALIVE]
         return [
             pod
             for pod in state.pods
@@ -615,7 +602,7 @@ class Moves:
 
     def _rest(self, state: State) -> list[Way]:
         """Return the way in which all remaining pods become ready, or else all remaining deletions finish."""
-        bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
+        bound = to_be_ready(state.pods)
         if bound:
             return [partial(self._ready, state, bound)]
         return [partial(self.finish_deletions, state)] if self._ending(state) else []
@@ -630,7 +617,7 @@ class Moves:
         if item is None:
             return []
         draft = Draft(self._world, state)
-        refused = [(pod, eviction.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
+        refused = [(pod, budgets.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
         blocked = tuple(("blocked", slot(pod), text) for pod, text in refused if text)
         rest = () if item[0] == "drain" else None
         # A drain that is refused on one node does not reach the next.
@@ -707,15 +694,3 @@ def _without(state: State, item: Any) -> State:
 def _replaced(todo: tuple[Any, ...], item: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
     at = todo.index(item)
     return (*todo[:at], *others, *todo[at + 1 :])
-
-
-def _present(state: State, slots: tuple[Any, ...]) -> list[P]:
-    """Return the named pods that are still on their nodes, up to the number named of each kind."""
-    found: list[P] = []
-    left = list(slots)
-    for pod in state.pods:
-        named: Optional[Any] = slot(pod)
-        if named in left:
-            left.remove(named)
-            found.append(pod)
-    return found

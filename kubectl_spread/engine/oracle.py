@@ -7,34 +7,153 @@ follow. An answer is cached by the pods on which it depends.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine import budgets
 from kubectl_spread.engine.claims import Made, storage_of
-from kubectl_spread.engine.search.questions import Questions
-from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, State
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.search.node_tree import affinity_terms
+from kubectl_spread.engine.search.symmetry import Arrangement, Symmetry
+from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, State, Step
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
+_MOST_NODES = 64  # With more nodes, few questions are equal, and the order takes longer than the answer.
+
+
+class SchedulingQuestion(NamedTuple):
+    """A question: `key` is equal for equal questions, and `order` are the nodes in the order of the key."""
+
+    key: tuple[Any, ...]
+    order: list[int]
+
+
+class Questions:
+    """Finds equal questions about the nodes for a pod."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._arrangements: dict[tuple[int, Any], Optional[Arrangement]] = {}
+        self._numbered = 0
+        self._traits: frozenset[Any] = frozenset()
+        self._like: list[int] = []
+        self._like_at: dict[PodClass, int] = {}
+
+    def question(self, pod: P, state: State, without: tuple[P, ...] = ()) -> Optional[SchedulingQuestion]:
+        """Return the question for a waiting pod; None if names matter, so that only equal states are equal questions.
+
+        `without` are pods to ignore, as if they were gone.
+        """
+        if state.claims or len(self._world.node_names) > _MOST_NODES or not self._world.classes[pod.cls].constraints:
+            return None
+        arrangement = self._arrangement(state.facts)
+        if arrangement is None or self._world.classes[pod.cls].node_affinity.required:
+            return None
+        contents = self._contents(state.pods, without)
+        if contents is None:
+            return None
+        _, order = arrangement.order(contents)
+        seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
+        return SchedulingQuestion((self._like[pod.cls], state.facts, self._traits, seen), order)
+
+    def likeness(self, cls: int) -> int:
+        """Return a number that is equal for classes of pods that differ in owners and unselected labels only."""
+        if self._numbered != len(self._world.classes):
+            self._number()
+        return self._like[cls]
+
+    def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
+        """Return the pods of each node as the scheduler sees them, as sorted numbers; None if a pod is nominated."""
+        like = self._like
+        found: dict[int, list[int]] = {}
+        for pod in pods:
+            node = pod.node
+            if node == PENDING:
+                if pod.nominated != PENDING:
+                    return None
+                continue
+            end = pod.end
+            number = 3 * like[pod.cls] + (_SEEN_END[end] if end else 0)
+            if node in found:
+                found[node].append(number)
+            else:
+                found[node] = [number]
+        for pod in [item for item in without if item.node != PENDING]:
+            found[pod.node].remove(3 * like[pod.cls] + _SEEN_END[pod.end])
+        for numbers in found.values():
+            if len(numbers) > 1:
+                numbers.sort()
+        return found
+
+    def _arrangement(self, facts: int) -> Optional[Arrangement]:
+        if self._numbered != len(self._world.classes):
+            self._number()
+        key = (facts, self._traits)
+        if key not in self._arrangements:
+            self._arrangements[key] = Symmetry(self._world, State((), (), facts)).nodes
+        return self._arrangements[key]
+
+    def _number(self) -> None:
+        """Number the classes: equal ones differ in labels that nothing selects, and in their owners."""
+        classes = self._world.classes
+        traits = frozenset(trait for cls in (*classes, *self._world.background_affinities) for trait in _traits(cls))
+        if traits != self._traits:
+            self._traits, self._like, self._like_at = traits, [], {}
+        visible = {trait[1] for trait in traits if trait[0] == "selected"}
+        for cls in classes[len(self._like) :]:
+            labels = tuple(label for label in cls.labels if label[0] in visible)
+            bare = cls._replace(labels=labels, owner=None, owner_uid="")
+            self._like.append(self._like_at.setdefault(bare, len(self._like)))
+        self._numbered = len(classes)
+
+
+_SEEN_END: dict[int, int] = {  # deletion states that the scheduler distinguishes
+    Deletion.ALIVE: Deletion.ALIVE,
+    Deletion.TERMINATING: Deletion.TERMINATING,
+    Deletion.PREEMPTED: Deletion.PREEMPTED,
+    Deletion.HELD: Deletion.TERMINATING,
+}
+
+
+def _traits(cls: PodClass) -> Iterator[tuple[Any, ...]]:
+    """Yield the parts of a class that make labels of pods, or nodes, different."""
+    for item in cls.constraints:
+        yield "key", item.topology_key
+        for key in (*item.selected_keys, *item.match_label_keys):
+            yield "selected", key
+    for term in affinity_terms(cls):
+        yield "key", term.topology_key
+        for requirement in term.selector.requirements or ():
+            yield "selected", requirement.key
+    yield "nodes", cls.node_selector
+    yield "affinity", cls.node_affinity
+
+
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
+
 _MOST_SCHEDULERS = 64
+
 _MANY_KINDS = 500  # Pods of more kinds than this are a large state.
+
 _MOST_OPTIONS = 5000  # Most remembered preemptions.
 
 _NOMINATED = itemgetter(P._fields.index("nominated"))
+
 _KIND = itemgetter(*map(P._fields.index, ("cls", "node", "end")))
+
 _Key = tuple[int, int, int]  # class, node, deletion state for the scheduler
+
 Seen = frozenset[tuple[_Key, int]]  # pods of each kind
 
 
@@ -51,12 +170,6 @@ class PreemptionOption(NamedTuple):
 
     node: int
     victims: tuple[P, ...]
-
-
-class SchedulerAnswer(NamedTuple):
-    """The scheduler's answer for a pod: nodes of equal rank for it, or none."""
-
-    hosts: tuple[int, ...]
 
 
 class Oracle:
@@ -114,10 +227,7 @@ class Oracle:
         return found
 
     def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
-        kept = self._kept(state)
-        kept.show(seen, state.pods)
-        api_pod = kept.pod(pod)
-        filtered = kept.scheduler.filter(api_pod)
+        kept, api_pod, filtered = self._filtered(pod, state, seen)
         if not filtered.feasible.any():
             return ()
         if self._world.is_widened:
@@ -136,10 +246,7 @@ class Oracle:
         """
         if not self.is_predictable(pod):
             return Scores(np.zeros(0, np.intp))
-        kept = self._kept(state)
-        kept.show(_seen(state.pods), state.pods)
-        api_pod = kept.pod(pod)
-        filtered = kept.scheduler.filter(api_pod)
+        kept, api_pod, filtered = self._filtered(pod, state, _seen(state.pods))
         feasible = np.flatnonzero(filtered.feasible)
         scores = kept.scheduler.score(api_pod, filtered) if len(feasible) > 1 else Scores(feasible)
         return scores._replace(nodes=np.array([kept.world_node[at] for at in feasible.tolist()], np.intp))
@@ -178,10 +285,7 @@ class Oracle:
         """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
         if not self.is_predictable(pod) or not self._has_lower(pod, state):
             return False
-        kept = self._kept(state)
-        kept.show(_seen(state.pods), state.pods)
-        api_pod = kept.pod(pod)
-        filtered = kept.scheduler.filter(api_pod)
+        kept, api_pod, filtered = self._filtered(pod, state, _seen(state.pods))
         return filtered.rejection is None and dry_run(api_pod, filtered, kept.scheduler).chosen is not None
 
     def loses_nomination(self, pod: P, state: State) -> bool:
@@ -224,12 +328,18 @@ class Oracle:
             return ""
         return filtered.diagnosis().message(post_filter(api_pod, filtered, kept.scheduler).message)
 
-    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
+    def _filtered(self, pod: P, state: State, seen: Seen) -> tuple[_Kept, Pod, FilterResult]:
+        """Return the scheduler with the pods of a state, the pod as it sees it, and the verdicts of its filters."""
         kept = self._kept(state)
-        kept.show(_seen(state.pods), state.pods)
-        kept.allow(budgets.current_budgets(self._world, state))
+        kept.show(seen, state.pods)
         api_pod = kept.pod(pod)
         return kept, api_pod, kept.scheduler.filter(api_pod)
+
+    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
+        """Return the same for preemption, which asks the budgets."""
+        found = self._filtered(pod, state, _seen(state.pods))
+        found[0].allow(budgets.current_budgets(self._world, state))
+        return found
 
     def is_predictable(self, pod: P) -> bool:
         """Return whether the scheduler handles pods like this, and every feature that decides is evaluated here."""
@@ -342,7 +452,7 @@ class _Kept:
         found: dict[str, P] = {}
         left: dict[tuple[int, int, int], int] = {}
         for pod in pods:
-            key = (pod.cls, pod.node, _end(pod))
+            key = (pod.cls, pod.node, _SEEN_END[pod.end])
             shown = self._shown.get(key)
             at = left.get(key, 0)
             if shown is not None and at < len(shown):
@@ -379,15 +489,6 @@ class _Kept:
         return tuple(sorted((namespace, name, value) for (namespace, name), value in found.items()))
 
 
-def _end(pod: P) -> int:
-    """Return the deletion state of a pod, reduced to the states that the scheduler distinguishes."""
-    return _end_for_scheduler(pod.end)
-
-
-def _end_for_scheduler(end: int) -> int:
-    return Deletion.PREEMPTED if end == Deletion.PREEMPTED else min(end, Deletion.TERMINATING)
-
-
 def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
     counts: dict[_Key, int] = Counter(map(_KIND, pods))  # perf: few loops, as there may be thousands of kinds
     for key in [key for key in counts if key[1] == PENDING]:
@@ -397,14 +498,14 @@ def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
     if not without:
         return frozenset(counts.items())
     for pod in [item for item in without if item.node != PENDING]:
-        counts[pod.cls, pod.node, _end(pod)] -= 1
+        counts[pod.cls, pod.node, _SEEN_END[pod.end]] -= 1
     return frozenset(item for item in counts.items() if item[1])
 
 
 def _by_seen_end(counts: dict[_Key, int]) -> dict[_Key, int]:
     found: dict[_Key, int] = {}
     for (cls, node, end), number in counts.items():
-        key = (cls, node, _end_for_scheduler(end))
+        key = (cls, node, _SEEN_END[end])
         found[key] = found.get(key, 0) + number
     return found
 
@@ -419,3 +520,14 @@ def _nominated(pods: tuple[P, ...]) -> list[P]:
 def _owner_text(cls: object) -> str:
     owner = getattr(cls, "owner", None)
     return "a pod" if owner is None else f"{owner.kind} {owner.name}"
+
+
+def bind(world: World, oracle: Oracle, state: State, pod: P, *, node: int, others: int) -> Step:
+    """Return the step that binds a pod, with the claims that are bound with it; no controller waits for a binding.
+
+    `others` is the number of other nodes that were equally good.
+    """
+    draft = Draft(world, state)
+    draft.claims = oracle.reserve(pod, node, state)
+    draft.bind(pod, node, others=others)
+    return draft.step()

@@ -21,13 +21,11 @@ import numpy as np
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
-from kubectl_spread.engine.binding import bind
-from kubectl_spread.engine.oracle import Oracle
+from kubectl_spread.engine.oracle import bind, Oracle
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.engine.state import NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
-from kubectl_spread.engine.ways import Bindings
+from kubectl_spread.engine.search.limit import Budget, weight
+from kubectl_spread.engine.state import Bindings, NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -74,7 +72,7 @@ def every_placement(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
     if not new.all_nodes:  # The sampling of nodes depends on all earlier pods, so equal states have other steps.
         return _random_placements(new, runs)
     search = _Search(new, kinds)
-    found = explore.everything(search, [search.start], canonical=search.canonical, limit=Limit(max_states))
+    found = explore.everything(search, [search.start], canonical=search.canonical, budget=Budget(max_states))
     if found.is_exhaustive:
         may_preempt = found.states > 1 and any(map(search.may_preempt, found.steady))
         basis = Basis.NOT_SIMULATED if may_preempt else Basis.ALL_OUTCOMES
@@ -97,23 +95,17 @@ def max_placed_pods(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
     """
     blind = {name: profile._replace(score=(), pre_score=()) for name, profile in new.profiles.items()}
     search = _Search(new._replace(profiles=blind), kinds)
-    ends: list[State] = []
-
-    def is_complete(state: State) -> bool:
-        ends.append(state)
-        return not _waiting(state)
-
-    found, states = explore.towards(
+    found = explore.everything(
         search,
         [search.start],
-        lambda state: len(_waiting(state)),
-        is_there=is_complete,
-        max_states=max_states,
+        budget=Budget(max_states * weight(len(new.pods))),
         canonical=search.canonical,
+        priority=lambda state: len(_waiting(state)),
+        is_goal=lambda state, is_steady: is_steady and not _waiting(state),
     )
-    if any(map(search.may_preempt, ends)) or (found is None and states >= 0):
+    if any(map(search.may_preempt, found.steady)) or (found.goal is None and not found.is_exhaustive):
         return None
-    return max(sum(_counts(end).values()) for end in ends)
+    return max(sum(_counts(end).values()) for end in found.steady)
 
 
 def _random_placements(new: NewPods, runs: int) -> PlacementOutcomes:

@@ -16,12 +16,12 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import nodes, steps
-from kubectl_spread.engine.controllers import deployment, replicaset, scale
+from kubectl_spread.engine.controllers import deployment, job, replicaset, scale
 from kubectl_spread.engine.controllers.daemonset import DaemonSetState
 from kubectl_spread.engine.controllers.statefulset import StatefulSetState
-from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.draft import Creation, Draft
 from kubectl_spread.engine.refusals import is_short
-from kubectl_spread.engine.state import of_owner, P, PENDING, State
+from kubectl_spread.engine.state import NO_ORDINAL, of_owner, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
 
@@ -32,7 +32,7 @@ class Reduction(Enum):
     CONTROLLERS: controllers make all changes without a choice at once, right after the move that lets them. Pods that
     they create may come later (`may_come_later`), the user's next command may come before (`may_overtake_controllers`),
     so may the garbage collector and taints (`may_lose_pods`), and pods that compete for a quota are created one by one
-    (`Draft.is_contended`).
+    (`Draft.is_contended`), before anything but a command unless others may join them (`later_creations`).
 
     SNAPSHOT: a ReplicaSet chooses pods and deletes them in one step, unless others that shrink with it see only a part
     (`deletes_at_once`). A Deployment's ReplicaSets do so in the step that gives them another size, unless new pods may
@@ -108,6 +108,8 @@ def is_awaited(world: World, state: State, pod: P) -> bool:
         return True
     if isinstance(own, deployment.DeploymentState) and world.specs[own.spec].is_recreate:
         return True
+    if isinstance(own, job.JobState) and job.waits_for_end(world, world.specs[own.spec]):
+        return True
     return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
 
 
@@ -159,6 +161,22 @@ def may_overtake_controllers(world: World, state: State) -> bool:
     return False
 
 
+def later_creations(world: World, draft: Draft) -> list[Creation]:
+    """Return pods that controllers may want to create later, and which then compete for a quota with those of now.
+
+    An autoscaler adds replicas, or an OrderedReady StatefulSet creates its next pods once the one before is ready.
+    """
+    found: list[Creation] = []
+    for owner, replicas in scale.out_of_range(world, draft):
+        spec = world.specs[draft.sets[owner].spec]
+        found += [(spec.rev, NO_ORDINAL, "")] * (replicas - spec.replicas)
+    for owner, own in enumerate(draft.sets):
+        if isinstance(own, StatefulSetState) and not (spec := world.specs[own.spec]).is_parallel:
+            missing = set(spec.ordinals) - {pod.ordinal for pod in draft.of(owner)}
+            found += [(spec.rev, ordinal, "") for ordinal in sorted(missing)]
+    return found
+
+
 def may_lose_pods(world: World, draft: Draft, owner: int) -> bool:
     """Return whether nodes may take pods away on whose readiness the controller's next change depends.
 
@@ -187,15 +205,10 @@ def _is_affected(world: World, state: State, op: steps.Op) -> bool:
     if isinstance(op, _ON_PODS):
         return True
     key = _key(op)
-    owner = None if key is None else world.find_owner(key)
-    return owner is not None and owner < len(state.sets) and state.sets[owner] is not None
+    return key is not None and world.own(state.sets, key) is not None
 
 
 def _key(op: steps.Op) -> Optional[ObjectKey]:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload)
-    if isinstance(
-        op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.DeleteSet, steps.Orphan)
-    ):
-        return op.key
-    return None
+    return op.key if isinstance(op, steps.ON_WORKLOADS) else None

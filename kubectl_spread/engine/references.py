@@ -1,48 +1,47 @@
-"""Workloads, pods and nodes that a user's steps refer to."""
+"""Workloads, pods and nodes that a user's steps refer to, with DaemonSets that create pods because nodes change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.engine import steps
-from kubectl_spread.engine.setup.daemons import creating, playable
+from kubectl_spread.engine import nodes, reading, steps
+from kubectl_spread.engine.controllers.daemonset import verdict_on
 from kubectl_spread.engine.world import node_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import NamespacedName
+from kubectl_spread.objects.workloads.workload import Workload
 
 
-def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[ObjectKey], frozenset[str]]:
+def find_references(cluster: Cluster, ops: Sequence[steps.Op]) -> tuple[frozenset[ObjectKey], frozenset[str]]:
     """Return the workloads and nodes that steps refer to."""
     keys: set[ObjectKey] = set()
     nodes: set[str] = set()
     uids: set[str] = set()
-    for op in (op for step in ops for op in step):
+    for op in ops:
         if isinstance(op, steps.Apply):
-            owner = op.controller.workload
-            keys.add(key_of(owner))
+            keys.add(key_of(op.controller.workload))
         elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
             keys.add(op.match.key)
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
-        elif isinstance(
-            op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.DeleteSet, steps.Orphan)
-        ):
+        elif isinstance(op, steps.ON_WORKLOADS):
             keys.add(op.key)
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
         else:
             uids.update(_uids(cluster, op))
     owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
-    daemons = playable(cluster, creating(cluster, (op for step in ops for op in step)))
+    daemons = playable(cluster, creating(cluster, ops))
     return daemons | keys | owners, frozenset(nodes | homes)
 
 
 def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
     """Return the uids of the pods that a step refers to."""
-    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost)):
+    if isinstance(op, steps.ON_PODS):
         return op.uids
     if isinstance(op, steps.DeleteSelected):
         return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
@@ -66,9 +65,9 @@ def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
     return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
 
 
-def pinning(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+def pinning(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[str]:
     """Return the nodes that pod templates name, which are not interchangeable with others."""
-    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
+    applied = (op.controller for op in ops if isinstance(op, steps.Apply))
     return frozenset(node_name(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
 
 
@@ -87,3 +86,95 @@ def named_nodes(ops: Iterable[steps.Op]) -> frozenset[str]:
 def joining_nodes(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
     """Return the nodes that steps add or change, in their new form."""
     return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)
+
+
+_MOST_PODS = 20_000  # of DaemonSets, to be played
+
+
+def playable(cluster: Cluster, found: frozenset[ObjectKey]) -> frozenset[ObjectKey]:
+    """Return the DaemonSets if their pods are few enough to be played; else none."""
+    return found if len(found) * len(cluster.nodes) <= _MOST_PODS else frozenset()
+
+
+def creating(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[ObjectKey]:
+    """Return the DaemonSets whose pods some node should have after the steps and not before."""
+    daemons = {key: item.workload for key, item in cluster.controllers.items() if key.kind == "DaemonSet"}
+    if not daemons:
+        return frozenset()
+    changed = list(_changed(cluster, ops))
+    return frozenset(
+        key
+        for key, workload in daemons.items()
+        if any(_runs(workload, after) and not _runs(workload, before) for before, after in changed)
+    )
+
+
+def _changed(cluster: Cluster, ops: Iterable[steps.Op]) -> Iterator[tuple[Optional[Node], Node]]:
+    """Yield nodes before and after the steps; None before a node joins."""
+    known = {node.name: node for node in cluster.nodes}
+    for op in ops:
+        if isinstance(op, steps.ChangeNodes):
+            yield from ((known.get(node.name), node) for node in op.nodes)
+        elif isinstance(op, steps.Untaint):
+            for name in op.nodes:
+                if name in known:
+                    yield known[name], nodes.remove_taints(known[name], op.key, op.effect)
+
+
+def _runs(workload: Workload, node: Optional[Node]) -> bool:
+    return node is not None and verdict_on(workload, node).runs
+
+
+def steps_to(before: Cluster, after: Cluster) -> tuple[steps.Op, ...]:
+    """Return the steps; changes of facts and nodes come before changes of workloads and pods."""
+    return (
+        *_facts(before, after),
+        *_nodes(before, after),
+        *_workloads(before, after),
+        *_pods(before, after),
+    )
+
+
+def _facts(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
+    if any(
+        getattr(before, name) is not getattr(after, name) and getattr(before, name) != getattr(after, name)
+        for name in steps.FACTS
+    ):
+        yield steps.ChangeFacts(after)
+
+
+def _nodes(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
+    if before.nodes is after.nodes:
+        return
+    known = {node.name: node for node in before.nodes}
+    changed = tuple(node for node in after.nodes if known.get(node.name) != node)
+    if changed:
+        yield steps.ChangeNodes(changed)
+    gone = known.keys() - {node.name for node in after.nodes}
+    if gone:
+        yield steps.DeleteNodes(tuple(sorted(gone)))
+
+
+def _workloads(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
+    for key, controller in after.controllers.items():
+        known = before.controllers.get(key)
+        if key in after.owners or key.kind not in reading.KINDS or known is controller:
+            continue
+        if known is None or (known.spec, known.workload) != (controller.spec, controller.workload):
+            yield steps.Apply(controller)
+    for key in before.controllers.keys() - after.controllers.keys():
+        if key.kind in reading.KINDS and key not in before.owners:
+            yield steps.Delete(key)
+
+
+def _pods(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
+    if before.pods is after.pods:
+        return
+    known = {pod.uid: pod for pod in before.pods}
+    there = {pod.uid for pod in after.pods}
+    gone = tuple(uid for uid in known if uid not in there)
+    if gone:
+        yield steps.DeletePods(gone)
+    for pod in after.pods:
+        if pod.uid not in known and not pod.node_name:
+            yield steps.CreatePod(pod.name, pod.cls)

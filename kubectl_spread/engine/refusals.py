@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.cluster.building.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 Plain = dict[str, Any]
 
 
+class Charge(NamedTuple):
+    """A pod that quotas charge: its spec, and its usage."""
+
+    spec: Plain
+    usage: Quantities
+
+
+def charge(spec: Plain) -> Charge:
+    """Return what quotas charge for a pod."""
+    return Charge(spec, pod_usage(spec))
+
+
 class QuotaUsage:
     """The usage of the quotas of a namespace, with the pods that were admitted since it was made."""
 
@@ -35,21 +47,28 @@ class QuotaUsage:
         """Start with the usage of each quota, in the order of their names."""
         self._used = [(quota, dict(used(quota))) for quota in sorted(quotas, key=lambda quota: quota.name)]
 
-    def refusal(self, spec: Plain) -> str:
+    def refusal(self, pod: Charge) -> str:
         """Return the API server's message if a quota refuses a pod; empty if none does."""
-        return next((text for quota, used in self._used if (text := quota_error(spec, quota, used))), "")
+        texts = (quota_error(pod.spec, quota, used, usage=pod.usage) for quota, used in self._used)
+        return next(filter(None, texts), "")
 
-    def admit(self, spec: Plain) -> str:
+    def admits_all(self, pods: Iterable[Charge]) -> bool:
+        """Return whether there is room for some pods together, which are not charged."""
+        now = {quota.name: used for quota, used in self._used}
+        other = QuotaUsage((quota for quota, _ in self._used), lambda quota: now[quota.name])
+        return not any(map(other.admit, pods))
+
+    def admit(self, pod: Charge) -> str:
         """Charge the quotas for a pod, unless one of them refuses it: return its message then."""
-        problem = self.refusal(spec)
+        problem = self.refusal(pod)
         if not problem:
             for quota, used in self._used:
-                if charges(spec, quota):
-                    _add(used, pod_usage(spec))
+                if charges(pod.spec, quota):
+                    _add(used, pod.usage)
         return problem
 
 
-Charged = Iterable[tuple[Plain, int]]  # specs of pods, each with a number of equal pods
+Charged = Iterable[tuple[Charge, int]]  # pods, each with a number of equal ones
 
 
 def usage_at_start(cluster: Cluster, namespace: str) -> QuotaUsage:
@@ -61,18 +80,18 @@ def usage_at_start(cluster: Cluster, namespace: str) -> QuotaUsage:
 
 
 def of_classes(pods: Iterable[Pod], namespace: str) -> Charged:
-    """Return the specs of the pods of a namespace, by their requests."""
+    """Return the pods of a namespace, by their requests."""
     found = [pod.cls for pod in pods if pod.namespace == namespace and pod.is_visible]
     numbers = Counter(map(id, found))
-    return [(spec_of_class(cls), numbers[id(cls)]) for cls in {id(cls): cls for cls in found}.values()]
+    return [(charge(spec_of_class(cls)), numbers[id(cls)]) for cls in {id(cls): cls for cls in found}.values()]
 
 
 def _total(quota: Quota, *charged: Charged) -> Quantities:
     """Return the usage of some pods."""
     used: Quantities = {}
-    for spec, number in itertools.chain(*charged):
-        if charges(spec, quota):
-            _add(used, pod_usage(spec), number)
+    for pod, number in itertools.chain(*charged):
+        if charges(pod.spec, quota):
+            _add(used, pod.usage, number)
     return used
 
 
@@ -130,10 +149,10 @@ def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Qu
 
 
 def _charged(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Charged:
-    """Return the specs of the pods that quotas count: those whose deletion does not finish are past their time."""
+    """Return the pods that quotas count: those whose deletion does not finish are past their time."""
     numbers = Counter((pod.cls, pod.rev) for pod in pods if not pod.end or world.ends(facts, pod))
     return [
-        (world.spec_of_pod(cls, rev), number)
+        (world.charge_of(cls, rev), number)
         for (cls, rev), number in numbers.items()
         if world.classes[cls].namespace == namespace
     ]
@@ -144,4 +163,4 @@ def is_short(world: World, state: State, pod: P) -> bool:
     namespace = world.classes[pod.cls].namespace
     if not has_quota(world, state.facts, namespace):
         return False
-    return bool(usage_now(world, state.facts, namespace, state.pods).refusal(world.spec_of_pod(pod.cls, pod.rev)))
+    return bool(usage_now(world, state.facts, namespace, state.pods).refusal(world.charge_of(pod.cls, pod.rev)))

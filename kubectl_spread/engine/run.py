@@ -10,26 +10,21 @@ from typing import cast, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.engine import references, steps
+from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves, no_twins, Twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.parts import Part, parts
+from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.results.interchange import Interchange
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.explore import Exploration
-from kubectl_spread.engine.search.limit import Deadline, Limit, NEVER, weight
-from kubectl_spread.engine.search.path import SearchPath
-from kubectl_spread.engine.search.symmetry import Symmetry
-from kubectl_spread.engine.setup import reading
-from kubectl_spread.engine.setup.become import steps_to
-from kubectl_spread.engine.setup.daemons import creating
-from kubectl_spread.engine.setup.loading import load
-from kubectl_spread.engine.setup.owners import with_owners
+from kubectl_spread.engine.search.explore import Exploration, SearchPath
+from kubectl_spread.engine.search.limit import Budget, Deadline, NEVER
+from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Kubelet, World
 from kubectl_spread.objects.keys import ObjectKey
@@ -42,7 +37,8 @@ _STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole befo
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search than one run.
-_STATES_OF_A_RUN = 400  # Ordinary states for each of the random runs that follow a search that was cut off.
+_KEPT = 5  # One state of this many is kept for the random runs that follow a search that was cut off,
+_LEAST_KEPT = 1_000  # and these at least: a low limit is for the search alone.
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
 
@@ -57,7 +53,8 @@ class Mode(Enum):
 class Limits(NamedTuple):
     """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
 
-    max_states: of a search for all outcomes. samples: random runs. seconds: per step, if the user names a time limit.
+    max_states: of a step, for the search for all outcomes and for the random runs that follow if it was cut off; the
+    first run is never left out. samples: random runs. seconds: per step, if the user names a time limit.
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
     seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
@@ -234,7 +231,7 @@ class _Game(NamedTuple):
 
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
     """Play the steps; return also the workloads that took part."""
-    touched, nodes = references.find_references(game.cluster, game.ops)
+    touched, nodes = references.find_references(game.cluster, [op for step in game.ops for op in step])
     while True:
         try:
             player = _Player(game, limits, touched=touched, nodes=nodes)
@@ -273,7 +270,7 @@ def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.
         ops: list[steps.Op] = []
         for op in _as_step(item):
             if isinstance(op, steps.Become):
-                ops += steps_to(cluster, op.cluster)
+                ops += references.steps_to(cluster, op.cluster)
                 cluster = op.cluster
             else:
                 ops.append(op)
@@ -306,17 +303,17 @@ class _Player:
         self._start = loaded.state
         self._limits = limits
         self._ops = ops
-        for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
+        every = [op for step in ops for op in step]
+        for key in references.creating(cluster, every) - set(touched):
             self._world.leave_out(f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster")
-        self._named = (
-            references.named_nodes(op for step in ops for op in step)
-            | self._nodes_of_pods(ops)
-            | references.pinning(cluster, ops)
-        )
-        self._joined = references.joining_nodes(op for step in ops for op in step)
+        uids = [uid for op in every if isinstance(op, steps.ON_PODS) for uid in op.uids]
+        slots = [self._world.slot_of[uid] for uid in uids if uid in self._world.slot_of]
+        homes = {self._world.node_names[slot[4]] for slot in slots if slot[4] >= 0}
+        self._named = references.named_nodes(every) | homes | references.pinning(cluster, every)
+        self._joined = references.joining_nodes(every)
         self._oracle = Oracle(self._world)
         self._begin_step(is_last=True)
-        self._prepare()
+        self._prepare(every)
 
     def _begin_step(self, *, is_last: bool) -> None:
         """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later."""
@@ -327,21 +324,9 @@ class _Player:
     def _new_moves(self, twins: Callable[[State], Twins] = no_twins) -> Moves:
         return Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=twins)
 
-    def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
-        """Return the nodes of the pods that steps name."""
-        uids = {
-            uid
-            for step in ops
-            for op in step
-            if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost))
-            for uid in op.uids
-        }
-        known = self._world.slot_of
-        return frozenset(self._world.node_names[known[uid][4]] for uid in uids if uid in known and known[uid][4] >= 0)
-
-    def _prepare(self) -> None:
+    def _prepare(self, ops: Iterable[steps.Op]) -> None:
         """Number all objects of the steps before states are compared."""
-        for op in (op for step in self._ops for op in step):
+        for op in ops:
             if isinstance(op, steps.CreatePod):
                 self._world.name_new_pod(op.name, op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
@@ -434,6 +419,7 @@ class _Player:
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
         deadline = NEVER if limits.seconds is None else Deadline(time.monotonic() + limits.seconds)
+        budget = Budget(limits.max_states, deadline, self._watch.saw)
         found: list[Exploration] = []
         for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
             if not is_settled:
@@ -442,56 +428,60 @@ class _Player:
             if found and deadline.later(_GRACE_S).is_over():
                 break
             if limits.mode is Mode.FIRST:
-                limit = self._limit_of_run(deadline.later(limits.first_run_s))
-                only = explore.one(self._hasty, start, explore.first, limit=limit)
+                run = Budget(limits.max_run, deadline.later(limits.first_run_s))
+                only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
             item = None
             if limits.mode is Mode.ALL:
+                kept = limits.max_states / _KEPT
+                budget.keep(kept if kept > _LEAST_KEPT else 0)
                 item = explore.everything(
                     self._new_moves(symmetry.twins),
                     [start],
                     canonical=symmetry.canonical,
-                    limit=Limit(limits.max_states, deadline, self._watch.saw),
+                    budget=budget,
                     rollouts=CountedRollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
                 )
+                budget.keep(0)
                 if item.is_exhaustive:
                     found.append(item)
                     continue
+            budget.refill(_LEAST_KEPT)
             runs, more = divmod(limits.samples, len(begun))
             runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
-            found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
+            found.append(self._sampled(start, symmetry, runs=runs, budget=budget, before=item))
         return found
 
-    def _limit_of_run(self, deadline: Deadline) -> Limit:
-        return Limit(self._limits.max_run, deadline)
-
     def _sampled(
-        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Deadline, before: Optional[Exploration]
+        self, start: State, symmetry: Symmetry, *, runs: int, budget: Budget, before: Optional[Exploration]
     ) -> Exploration:
         """Follow random paths, after a deterministic first one.
 
-        `before` is the result of an exhaustive search that was cut off. After one, large states have fewer runs.
+        `before` is the result of a search for all outcomes that was cut off; the runs spend the rest of its budget.
         """
+        deadline = budget.deadline
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
         loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
         ended: Counter[State] = Counter()
-        done = visited = 0
+        done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            limit = self._limit_of_run(deadline.later(_GRACE_S if steady or loops else self._limits.first_run_s))
-            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, limit=limit)
+            patience_s = _GRACE_S if steady or loops else self._limits.first_run_s
+            run = Budget(self._limits.max_run, deadline.later(patience_s))
+            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, budget=run)
             done += one.runs
             for state, last in one.came_from.items():
-                came_from.setdefault(state, last)
+                if state not in came_from:
+                    came_from[state] = last
+                    budget.spend(len(state.pods))
             steady.update(dict.fromkeys(one.steady))
             loops.update(dict.fromkeys(one.loops))
             ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
-            self._watch.states = len(came_from)
-            visited += one.states * max((weight(len(state.pods)) for state in (*one.steady, *one.loops)), default=1)
-            is_enough = before is not None and visited > runs * _STATES_OF_A_RUN
-            if is_enough or not one.runs or self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
+            self._watch.states = budget.visited
+            is_spent = before is not None and budget.is_spent()
+            if is_spent or not one.runs or self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
                 break
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
         found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)

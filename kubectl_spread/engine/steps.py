@@ -218,6 +218,8 @@ class CreatePod(NamedTuple):
 
 ON_WORKLOADS = (Scale, Restart, Undo, Pause, Delete, DeleteSet, Orphan)  # with the workload as `key`
 
+ON_PODS = (DeletePods, Evict, LabelPods, SetCost)  # with the pods as `uids`
+
 Op = Union[
     Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
     PatchSome, LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp,

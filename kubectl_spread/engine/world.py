@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.engine.refusals import lasting_refusal, spec_of_class
+from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import ObjectKey
@@ -126,7 +126,7 @@ class World:
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_at: dict[int, int] = {}  # by facts
         self._admission_of: dict[int, int] = {}  # by class
-        self._pod_specs: dict[tuple[int, int], Plain] = {}  # by class and revision
+        self._charges: dict[tuple[int, int], Charge] = {}  # by class and revision
         self._refusals: dict[tuple[int, int], str] = {}  # by revision and facts
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
@@ -149,6 +149,11 @@ class World:
     def find_owner(self, key: ObjectKey) -> Optional[int]:
         """Return the index of a workload; None if it is unknown."""
         return self._owner_at.get(key)
+
+    def own(self, sets: Sequence[Any], key: ObjectKey) -> Any:
+        """Return what the controller of a workload remembers; None if the workload does not exist."""
+        owner = self.find_owner(key)
+        return None if owner is None or owner >= len(sets) else sets[owner]
 
     def know_as(self, key: ObjectKey, owner: int) -> None:
         """Let a second key find a workload."""
@@ -265,13 +270,14 @@ class World:
         """Return the workload of a revision with the fields that admission adds to its pods."""
         return stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
 
-    def spec_of_pod(self, cls: int, rev: int) -> Plain:
-        """Return a pod's spec for quotas: by its template if that is known, else by its class."""
-        found = self._pod_specs.get((cls, rev))
+    def charge_of(self, cls: int, rev: int) -> Charge:
+        """Return what quotas charge for a pod: by its template if that is known, else by its class."""
+        found = self._charges.get((cls, rev))
         if found is None:
             admitting = self._admissions[self.admission_of(cls)]
             template = {} if rev < 0 else self._stored(rev, admitting).template
-            found = self._pod_specs[cls, rev] = template.get("spec") or spec_of_class(self.classes[cls])
+            found = charge(template.get("spec") or spec_of_class(self.classes[cls]))
+            self._charges[cls, rev] = found
         return found
 
     def lasting_refusal(self, rev: int, facts: int) -> str:

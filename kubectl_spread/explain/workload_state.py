@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.engine.refusals import lasting_refusal, usage_at_start
+from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
@@ -80,7 +80,7 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
     if not (failures or waiting or is_idle):
         owner = admitted_workload(controller.workload, cluster)
         quotas = usage_at_start(cluster, owner.namespace)
-        text = lasting_refusal(owner, cluster) or quotas.refusal(owner.template.get("spec") or {})
+        text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.template.get("spec") or {}))
         failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
     return state._replace(failures=tuple(failures), waiting=waiting, is_paused=bool(controller.spec.get("paused")))
 

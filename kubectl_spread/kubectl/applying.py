@@ -13,7 +13,7 @@ from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.engine import steps
-from kubectl_spread.engine.setup.owners import with_owners
+from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import merging
 from kubectl_spread.kubectl.kinds import full_name, kind_of, records

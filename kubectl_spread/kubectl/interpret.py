@@ -34,7 +34,7 @@ _HANDLERS: dict[str, Callable[[Command, Situation], CommandEffect]] = {
 
 
 def effect(command: Command, situation: Situation) -> CommandEffect:
-    """Return the effect of a command, and update the situation as if the command was accepted.
+    """Return the effect of a command, and update the situation as if the command was accepted and has settled.
 
     Raises:
         StepError: kubectl would print its usage.
@@ -42,4 +42,6 @@ def effect(command: Command, situation: Situation) -> CommandEffect:
         ClusterError: the cluster facts lack something.
     """
     situation.namespace = command.value("namespace") or situation.default_namespace
-    return _HANDLERS[command.verb.name](command, situation)
+    found = _HANDLERS[command.verb.name](command, situation)
+    situation.settle()
+    return found

@@ -11,7 +11,7 @@ from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name, with_records
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, template_hash, workload
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -136,6 +136,18 @@ class Situation:
             owners={made: owner for made, owner in cluster.owners.items() if owner != key and made not in gone},
         )
         self.applied.pop(key, None)
+
+    def settle(self) -> None:
+        """Take each workload into the range of its autoscaler, which does so before the next command."""
+        controllers = dict(self.cluster.controllers)
+        for key, scaler in self.cluster.autoscalers.items():
+            if key.kind in SCALED_KINDS and key in controllers:
+                owner = controllers[key].workload
+                replicas = scaler.nearest(owner.replicas or 0)
+                controllers[key] = controllers[key]._replace(
+                    workload=owner._replace(replicas=replicas), spec={**controllers[key].spec, "replicas": replicas}
+                )
+        self.cluster = self.cluster._replace(controllers=controllers)
 
     def history(self, key: ObjectKey) -> list[StoredRevision]:
         """Return the revisions of a workload by number, and its current template last.

@@ -201,20 +201,20 @@ def limits_claims(found: Quota) -> bool:
     return any(name in _OF_CLAIMS or name.endswith(_OF_CLASSES) for name in found.hard)
 
 
-def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
+def quota_error(spec: Plain, found: Quota, used: Quantities, *, usage: Quantities) -> str:
     """Return why a quota refuses a pod, in the API server's words; empty if it admits the pod.
 
     Args:
         spec: of the pod, with the fields that admission adds.
         found: the quota.
         used: the usage that is already charged to it.
+        usage: of the pod.
     """
     if not charges(spec, found):
         return ""
     missing = _unspecified(spec, found)
     if missing:
         return f"failed quota: {found.name}: must specify {missing}"
-    usage = pod_usage(spec)
     over = sorted(name for name, most in found.hard.items() if name in usage and used.get(name, 0) + usage[name] > most)
     if not over:
         return ""

@@ -164,6 +164,8 @@ class SimulationSetup:
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
         self.created = apply_objects(objects, self.situation) if objects else CommandEffect()
+        if objects:
+            self.situation.settle()
 
     @property
     def errors(self) -> tuple[SourceError, ...]:

@@ -440,7 +440,7 @@ def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
         "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
         "pending blockedEvictions=refused lostPods=lost scheduledPods outcomeCount outcomes witness",
         step=played.text,
-        verdict="refused" if played.refusal else summary.verdict,
+        verdict="refused" if played.is_refused else summary.verdict,
         refusal=played.refusal,
         notes=played.notes,
         workloads=[_workload_document(item, summary) for item in summary.workloads],

@@ -26,9 +26,9 @@ from kubectl_spread.cluster.facts import (
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Columns, unique
+from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.engine.scale_down import remaining_pods, RemainingPods
 from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
 from kubectl_spread.guarantee.policy.policy import Policy

@@ -17,7 +17,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
 from kubectl_spread.engine.placements import NewPods
-from kubectl_spread.engine.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
+from kubectl_spread.engine.refusals import charge, lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.explain.explanation import (
     ClaimProblem,
@@ -475,7 +475,7 @@ class _Placing:
         has_created = False
         for created in () if self._is_held else self._coming:
             has_created = True
-            refusal = self._refusal or self._quotas.admit(self.owner.template.get("spec") or {})
+            refusal = self._refusal or self._quotas.admit(charge(self.owner.template.get("spec") or {}))
             if refusal:
                 self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             runs = not refusal and self.queue.add(self._without_new_claims(created))
@@ -595,7 +595,7 @@ def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
     claims, quotas = NewClaims(rehearsal.cluster), usage_at_start(rehearsal.cluster, owner.namespace)
     lasting = lasting_refusal(owner, rehearsal.cluster)
     for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
-        if not quotas.admit(owner.template.get("spec") or {}):
+        if not quotas.admit(charge(owner.template.get("spec") or {})):
             yield claims.without(pod, owner)
         elif owner.is_ordered:
             return

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.state import State
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings
@@ -117,7 +117,7 @@ def differences(plain: Plain) -> Optional[str]:
     worlds = [slow.start(plain)]
     for number in range(len(plain["steps"])):
         starts = [follower.start(state, number) for state in ours]
-        found = explore.everything(follower.moves, starts, canonical=lambda state: state, limit=Limit(LIMIT))
+        found = explore.everything(follower.moves, starts, canonical=lambda state: state, budget=Budget(LIMIT))
         if not found.is_exhaustive:
             return None
         ours = list(found.steady)

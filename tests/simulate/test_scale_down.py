@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.engine.scale_down import remaining_pods
+from kubectl_spread.engine.loading import remaining_pods
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import workload

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.state import Deletion, PENDING, State
 from kubectl_spread.objects.selectors import ZONE
 from tests.timeline import recordings
@@ -148,7 +148,7 @@ def spread(follower: Follower, state: State) -> Spread:
 
 def _predicted(follower: Follower, start: State, *, most: int) -> frozenset[Spread]:
     """Return the spreads of every outcome; none where there are too many states."""
-    found = explore.everything(follower.moves, [start], canonical=lambda state: state, limit=Limit(most))
+    found = explore.everything(follower.moves, [start], canonical=lambda state: state, budget=Budget(most))
     if not found.is_exhaustive:
         return frozenset()
     return frozenset(spread(follower, state) for state in found.steady)

@@ -11,6 +11,7 @@ from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.references import named_nodes
 from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Budget, weight
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import EventKind, State, Step
 from kubectl_spread.engine.world import World
@@ -131,23 +132,22 @@ class Follower:
         canonical = self._symmetry(start, target).canonical
         visited = 0
         for surplus, share in _IDEAS:
-            came_from: dict[State, State] = {}
-            found, states = explore.towards(
+            seen = explore.everything(
                 self.moves,
                 [start],
-                _Distance(self.world, target, surplus=surplus),
-                is_there=lambda state: self._is_there(state, target, start, is_moment=is_moment),
-                max_states=int(self._max_states * share),
-                any_state=True,
+                budget=Budget(int(self._max_states * share) * weight(len(start.pods))),
                 canonical=canonical,
-                came_from=came_from,
+                priority=_Distance(self.world, target, surplus=surplus),
+                is_goal=lambda state, _: self._is_there(state, target, start, is_moment=is_moment),
             )
+            found = seen.goal
             if found is not None:
+                came_from = {after: before for after, before in seen.came_from.items() if before is not None}
                 self.came_from[found if is_moment else self._as(found, target, start) or found] = (found, came_from)
-                return (found if is_moment else self._as(found, target, start)), states
-            visited += abs(states)
-            if states < 0:
-                return None, states
+                return (found if is_moment else self._as(found, target, start)), seen.states
+            visited += seen.states
+            if seen.is_exhaustive:
+                return None, -seen.states
         for seed in range(_RUNS):
             run = explore.one(self.moves, start, explore.at_random(seed))
             visited += run.states

@@ -8,8 +8,8 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.loading import age_classes
 from kubectl_spread.engine.run import Limits, play
-from kubectl_spread.engine.setup.ages import age_classes
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_run import node, Plain

@@ -12,13 +12,14 @@ from tests.timeline.test_run import run, THREE_ZONES
 DB = ObjectKey("StatefulSet", "app", "db")
 
 
-def created() -> steps.Apply:
+def created(**more: object) -> steps.Apply:
     pod = {"containers": [{"name": "c", "image": "db"}]}
     spec = {
         "replicas": 4,
         "serviceName": "db",
         "selector": {"matchLabels": {"app": "db"}},
         "template": {"metadata": {"labels": {"app": "db"}}, "spec": pod},
+        **more,
     }
     return steps.Apply(
         controller_of({"kind": "StatefulSet", "metadata": {"name": "db", "namespace": "app"}, "spec": spec})
@@ -42,3 +43,18 @@ def test_which_pods_go(unready: tuple[int, ...], left: set[int]) -> None:
     answer = run(list(THREE_ZONES), created(), broken, steps.Scale(DB, 2))
 
     assert {frozenset(pod.ordinal for pod in outcome.pods) for outcome in answer.last.outcomes} == {frozenset(left)}
+
+
+def test_a_pending_pod_that_is_too_many_leaves_no_claim() -> None:
+    """With whenScaled Delete its claim goes with it, as that of a running pod does, also with a grace period of 0."""
+    template = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
+    policy = {"whenScaled": "Delete"}
+    parallel = created(
+        volumeClaimTemplates=[template], persistentVolumeClaimRetentionPolicy=policy, podManagementPolicy="Parallel"
+    )
+    answer = run(list(THREE_ZONES), parallel, steps.Scale(DB, 2))
+
+    assert {name for outcome in answer.last.outcomes for _, name, value in outcome.state.claims if value == "new"} == {
+        "data-db-0",
+        "data-db-1",
+    }

@@ -11,16 +11,16 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import steps
-from kubectl_spread.engine.counting.places import Places
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer
-from kubectl_spread.engine.search import path
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.symmetry import Places
 from kubectl_spread.engine.state import State
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_run import HOSTNAME, node, WEB, ZONE
 
 Plain = dict[str, Any]
-MOST_STATES = 300
+MOST_STATES = 1_500
 SETTLE: tuple[steps.Op, ...] = ()
 ROLLING = [(1, 0), (0, 1), (1, 1), (2, 1), ("25%", "25%"), ("50%", "50%"), (0, 2), (3, 0)]
 
@@ -155,7 +155,7 @@ def test_the_way_through_a_rollout_of_very_many_pods_is_left_out(monkeypatch: py
     """To find it, whole states are compared; the outcomes are the same without it."""
     objects = [node("a1", "a"), node("b1", "b"), deployment("web", 2, [])]
     way, *same = _way_and_result(objects)
-    monkeypatch.setattr(path, "_MOST_COUNTED", 0)
+    monkeypatch.setattr(explore, "_MOST_COUNTED", 0)
 
     assert way
     assert [(), *same] == list(_way_and_result(objects))

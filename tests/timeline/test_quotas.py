@@ -240,3 +240,44 @@ def test_an_autoscaler_that_shrinks_a_spread_workload_leaves_it_spread() -> None
 
     assert answer.last.is_exact
     assert answer.last.counts(WEB, ZONE) == {"a": (1, 1), "b": (1, 1), "c": (1, 1)}
+
+
+def test_a_restart_keeps_the_replicas_that_the_autoscaler_has_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A restart writes the template only. The manifest's 4 replicas were 6 before, and stay 6."""
+    small, large = ([deployment(n), autoscaler(6, 12)] for n in (4, 6))
+    texts = []
+    for number, objects in enumerate((small, large)):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text("\n---\n".join(map(json.dumps, objects)))
+        code, lines = _simulated(
+            capsys, "-f", str(path), "rollout", "restart", "deploy/web", "-n", "app", "--topology", "zones=3,nodes=2"
+        )
+        assert code == 0
+        texts.append(lines)
+
+    assert texts[0] == texts[1]
+    assert "all of them found" in texts[0][-1]
+
+
+def test_an_autoscaler_and_a_quota_are_explored_in_every_order() -> None:
+    """The autoscaler may add the third pod of `web` before or after `other` creates its second one."""
+    objects = [*THREE_ZONES, deployment(1), other(1), autoscaler(1, 3), quota({"pods": "4"})]
+    answer = run(objects, (steps.Scale(OTHER, 3), steps.Scale(WEB, 5)))
+
+    found = {(item.workloads[WEB].ready, item.workloads[OTHER].ready) for item in answer.last.outcomes}
+    assert answer.last.is_exact
+    assert found == {(1, 3), (2, 2), (3, 1)}
+
+
+def test_the_next_pod_of_an_ordered_statefulset_may_take_the_last_room_of_a_quota() -> None:
+    """Its first pod may be ready, and its second one created, before the ReplicaSet creates its second."""
+    ordered = like("StatefulSet", 3, serviceName="web")
+    objects = [*THREE_ZONES, ordered, other(3), quota({"pods": "4"})]
+    answer = run(objects)
+
+    key = ObjectKey("StatefulSet", "app", "web")
+    found = {(item.workloads[key].ready, item.workloads[OTHER].ready) for item in answer.last.outcomes}
+    assert answer.last.is_exact
+    assert found == {(1, 3), (2, 2), (3, 1)}

@@ -12,15 +12,15 @@ import pytest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import reductions, steps
 from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.reductions import Reduction
 from kubectl_spread.engine.references import named_nodes
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Exploration
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Symmetry
-from kubectl_spread.engine.setup.loading import load
 from kubectl_spread.engine.state import State
 from kubectl_spread.engine.world import World
 from kubectl_spread.kubectl.situation import controller_of
@@ -59,10 +59,10 @@ def random_case(seed: int) -> Case:
     high = {**HIGH, **({"preemptionPolicy": "Never"} if chance.random() < 0.5 else {})}
     workloads = [_workload(name, chance) for name in ["web", "db"][: chance.choice((1, 2, 2))]]
     others = [_budget(chance)] if chance.random() < 0.2 else []
-    if chance.random() < 0.2 and all(_is_at_once(item) for item in workloads):
+    if chance.random() < 0.2:
         others.append(_quota(chance))
     scaled = [item for item in workloads if item["kind"] != "Job"]
-    if scaled and not any(item["kind"] == "ResourceQuota" for item in others) and chance.random() < 0.15:
+    if scaled and chance.random() < 0.15:
         others.append(_autoscaler(chance.choice(scaled), chance))
     first = tuple(steps.Apply(controller_of(item)) for item in workloads)
     keys = [ObjectKey(item["kind"], "app", item["metadata"]["name"]) for item in workloads]
@@ -89,11 +89,6 @@ def _workload(name: str, chance: random.Random) -> Plain:
     if chance.random() < 0.4:
         pod["affinity"] = apart(chance.choice(("web", "db")), HOSTNAME)
     return workload(kind, name, spec, pod)
-
-
-def _is_at_once(plain: Plain) -> bool:
-    """Return whether a controller creates its pods at once; otherwise a later pod does not compete for a quota."""
-    return bool(plain["spec"].get("podManagementPolicy") != "OrderedReady")
 
 
 def _budget(chance: random.Random) -> Plain:
@@ -167,7 +162,7 @@ def explored(case: Case, *reduced: frozenset[Reduction]) -> Iterator[list[Outcom
 
 
 def _everything(moves: Moves, start: State) -> Exploration:
-    return explore.everything(moves, [start], canonical=lambda state: state, limit=Limit(MOST_STATES))
+    return explore.everything(moves, [start], canonical=lambda state: state, budget=Budget(MOST_STATES))
 
 
 def _told(world: World, state: State) -> tuple[Any, ...]:
@@ -209,7 +204,7 @@ def test_interchangeable_nodes_lose_no_outcome(seed: int) -> None:
         symmetry = Symmetry(world, begun, named_nodes(ops), keeps_ordinals=True)
         whole = _everything(Moves(world, oracle, keeps_ordinals=True), begun)
         moves = Moves(world, oracle, keeps_ordinals=True, twins=symmetry.twins)
-        merged = explore.everything(moves, [begun], canonical=symmetry.canonical, limit=Limit(MOST_STATES))
+        merged = explore.everything(moves, [begun], canonical=symmetry.canonical, budget=Budget(MOST_STATES))
         if not (whole.is_exhaustive and merged.is_exhaustive):
             return
         found = [{_told(world, symmetry.canonical(state)) for state in item.steady} for item in (whole, merged)]

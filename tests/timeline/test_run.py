@@ -143,6 +143,17 @@ def test_random_ways_are_shared_out_among_all_starts() -> None:
     assert answer.last.runs == 20
 
 
+def test_all_starts_and_the_runs_after_them_share_the_limit_of_states() -> None:
+    """The second step begins in several outcomes of the first; none of them is searched with the whole limit."""
+    written = [steps.Restart(WEB), steps.Restart(WEB)]
+    answer = run([*THREE_ZONES, deployment(6)], *written, max_states=2_000, samples=20, by_counts=False)
+
+    assert answer.steps[0].is_exact
+    assert len(answer.last.before) > 1
+    assert answer.last.basis is Basis.SAMPLE
+    assert answer.last.states < 2_000 + 1_000 + 100  # with the runs, and the end of the last one
+
+
 def test_one_way_is_quick_and_never_certain() -> None:
     answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), mode=Mode.FIRST)
 

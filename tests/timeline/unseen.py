@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.state import Move, State, Step
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings
@@ -61,7 +61,7 @@ def predict(plain: Plain, *, max_states: int, most_predicted: int = MOST_STATES,
     for (step, start), shown in seen.items():
         if len(shown) < many:
             continue
-        found = explore.everything(follower.moves, [start], canonical=_same, limit=Limit(most_predicted))
+        found = explore.everything(follower.moves, [start], canonical=_same, budget=Budget(most_predicted))
         if not found.is_exhaustive:
             continue
         ends = {spread(follower, end): end for end in found.steady}

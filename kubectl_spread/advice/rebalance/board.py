@@ -15,14 +15,14 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import MorePods, Oracle
+from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Limit, weight
 from kubectl_spread.engine.search.symmetry import Symmetry
-from kubectl_spread.engine.setup.loading import load
-from kubectl_spread.engine.setup.owners import infer_owners
 from kubectl_spread.engine.state import (
     Deletion,
     EventKind,

@@ -12,9 +12,9 @@ from kubectl_spread.advice.rebalance.search import Belief, Search, SearchResult,
 from kubectl_spread.advice.rebalance.tally import Tally
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.engine.setup.owners import infer_owners
 from kubectl_spread.engine.state import P
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass

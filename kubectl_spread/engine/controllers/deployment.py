@@ -15,7 +15,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import Deletion, EventKind, Move, P, Stage
+from kubectl_spread.engine.state import Deletion, EventKind, Move, P, Stage, to_be_ready
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 
@@ -308,11 +308,6 @@ def scale_downs(
             yield count, found.sets
 
 
-def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
-    """Return the bound pods of a workload that are not ready yet."""
-    return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
-
-
 def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:
     """Return the ReplicaSets that have too many pods and have not chosen which to delete.
 
@@ -321,7 +316,7 @@ def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) ->
     active = see(pods, owner).active
     if all(active.get(item.rev, 0) <= item.size for item in own.sets):
         return []
-    related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    related = replicaset.active(pods, owner)
     have_chosen = {pod.rev for pod in related if pod.is_chosen}
     found: list[replicaset.Shrinking] = []
     for item in own.sets:
@@ -334,7 +329,7 @@ def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) ->
 def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:
     """Return whether the rollout is over (DeploymentComplete)."""
     spec: DeploymentSpec = world.specs[own.spec]
-    mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    mine = replicaset.active(pods, owner)
     updated = [pod for pod in mine if pod.rev == spec.rev]
     return len(mine) == len(updated) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 

@@ -74,17 +74,22 @@ def count_failed(draft: Draft, pods: Sequence[P], *, is_disruption: bool) -> Non
             draft.sets[pod.owner] = own._replace(failures=failures)
 
 
+def waits_for_end(world: World, spec: JobSpec) -> bool:
+    """Return whether a Job replaces a deleted pod only after it is gone, or after a backoff that is as long."""
+    return spec.waits_for_end or world.patience_s < BACKOFF_S
+
+
 def act(draft: Draft, owner: int) -> bool:
     """Create missing pods, or delete all pods of a failed Job; return whether anything changed."""
     own: JobState = draft.sets[owner]
     spec: JobSpec = draft.world.specs[own.spec]
     every = draft.of(owner)
-    mine = [pod for pod in every if replicaset.is_active(pod)]
+    mine = replicaset.active(every, owner)
     if has_failed(spec, own):
         draft.delete(mine)
         return bool(mine)
     missing = spec.replicas - len(mine)
-    if spec.waits_for_end or draft.world.patience_s < BACKOFF_S:
+    if waits_for_end(draft.world, spec):
         missing -= len(every) - len(mine)
     if missing <= 0:
         return False
@@ -99,7 +104,7 @@ def act(draft: Draft, owner: int) -> bool:
 def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[replicaset.Shrinking]:
     """Return the Job if it has too many pods (ActivePods, which ignores nodes and costs here)."""
     spec: JobSpec = world.specs[own.spec]
-    mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    mine = replicaset.active(pods, owner)
     count = len(mine) - spec.replicas
     if count <= 0:
         return []
@@ -121,5 +126,5 @@ def _rank(pod: P) -> tuple[int, ...]:
 def is_complete(world: World, pods: Sequence[P], owner: int, own: JobState) -> bool:
     """Return whether all pods that may run have a node."""
     spec: JobSpec = world.specs[own.spec]
-    counts = Counter(pod.node != PENDING for pod in pods if pod.owner == owner and replicaset.is_active(pod))
+    counts = Counter(pod.node != PENDING for pod in replicaset.active(pods, owner))
     return counts[True] == spec.replicas and not counts[False] and not has_failed(spec, own)

@@ -50,19 +50,9 @@ class ReplicaSetState(NamedTuple):
     spec: int
 
 
-def is_active(pod: P) -> bool:
-    """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
-    return not pod.end
-
-
-def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
-    """Return the active pods of one ReplicaSet of a Deployment."""
-    return [pod for pod in pods if pod.owner == owner and pod.rev == rev and is_active(pod)]
-
-
-def _own_active(pods: Iterable[P], owner: int) -> list[P]:
-    """Return the active pods of a ReplicaSet without a Deployment, including pods of its earlier templates."""
-    return [pod for pod in pods if pod.owner == owner and is_active(pod)]
+def active(pods: Iterable[P], owner: int) -> list[P]:
+    """Return the pods of a controller that count for it (IsPodActive), including pods of earlier templates."""
+    return [pod for pod in pods if pod.owner == owner and not pod.end]
 
 
 def create(draft: Draft, rev: int, missing: int) -> bool:
@@ -76,20 +66,20 @@ def create(draft: Draft, rev: int, missing: int) -> bool:
 def act(draft: Draft, owner: int) -> bool:
     """Create the missing pods of a ReplicaSet without a Deployment, from its current template."""
     spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
-    return create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
+    return create(draft, spec.rev, spec.replicas - len(active(draft.pods, owner)))
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[Shrinking]:
     """Return the ReplicaSet if it has too many pods."""
     spec: ReplicaSetSpec = world.specs[own.spec]
-    mine = _own_active(pods, owner)
+    mine = active(pods, owner)
     return shrinking(mine, None if world.is_widened else mine, len(mine) - spec.replicas)
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
     """Return whether all pods are ready."""
     spec: ReplicaSetSpec = world.specs[own.spec]
-    mine = _own_active(pods, owner)
+    mine = active(pods, owner)
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 

@@ -8,7 +8,7 @@ Difference: autoscalers know no metrics, so they keep each number in their range
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine.draft import Draft
@@ -36,17 +36,16 @@ def of(controller: Optional[Controller], pods: int) -> int:
     return controller.workload.replicas
 
 
-def out_of_range(world: World, state: State) -> Iterator[tuple[int, int]]:
+def out_of_range(world: World, state: Union[State, Draft]) -> Iterator[tuple[int, int]]:
     """Yield the workloads whose replicas are outside the range of their autoscaler, with the replicas it sets."""
     for key, scaler in world.facts[state.facts].cluster.autoscalers.items():
-        owner = world.find_owner(key)
-        own = state.sets[owner] if owner is not None and owner < len(state.sets) else None
-        if own is None or owner is None or key.kind not in _SCALED:
+        own = world.own(state.sets, key)
+        if own is None or key.kind not in _SCALED:
             continue
         replicas = world.specs[own.spec].replicas
         wanted = scaler.nearest(replicas)
         if wanted != replicas:
-            yield owner, wanted
+            yield world.owner(key), wanted
 
 
 def put(draft: Draft, owner: int, replicas: int) -> None:

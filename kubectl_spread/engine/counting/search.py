@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.engine.counting.model import Counts, Model
-from kubectl_spread.engine.counting.places import in_order, Numbers, Order, Parts, Places
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Budget, Deadline
+from kubectl_spread.engine.search.symmetry import in_order, Numbers, Order, Parts, Places
 from kubectl_spread.engine.state import State
 
 
@@ -76,11 +76,13 @@ class Graph:
             yield self.targets[number], self.order_of[number]
 
 
-def visit(model: Model, graph: Graph, limit: Limit) -> None:
+def visit(model: Model, graph: Graph, budget: Budget) -> None:
     """Visit every state that can be reached from the states of a graph, in breadth-first order."""
-    at = 0
+    at = spent = 0
     while at < len(graph.states):
-        if limit.is_over(len(graph.states)):
+        budget.spend(0, len(graph.states) - spent, share=1 / STATES_FOR_ONE)
+        spent = len(graph.states)
+        if budget.is_over():
             return
         graph.first.append(len(graph.targets))
         after = model.after(*graph.states[at])
@@ -92,6 +94,8 @@ def visit(model: Model, graph: Graph, limit: Limit) -> None:
     graph.first.append(len(graph.targets))
     graph.is_complete = True
 
+
+STATES_FOR_ONE = 4  # States as counts that are visited instead of one state: each takes a fraction of the time.
 
 Coloured = tuple[int, int]  # numbers of a state and of a colouring
 
@@ -131,8 +135,8 @@ class Colours:
         """Add a state in which the search begins; `order` is that of its contents."""
         self._starts[at, self.move(self._numbered(self._own), order)] = None
 
-    def spread(self, limit: Limit) -> Optional[dict[int, int]]:
-        """Return the colourings of each state, as bits; None if the limit is reached."""
+    def spread(self, deadline: Deadline) -> Optional[dict[int, int]]:
+        """Return the colourings of each state, as bits; None if the time is over."""
         graph = self._graph
         found: dict[int, int] = {}
         for at, colouring in self._starts:
@@ -140,7 +144,7 @@ class Colours:
         queue = deque(found)
         waiting = set(queue)
         while queue:
-            if not len(queue) % 100 and limit.is_late():
+            if not len(queue) % 100 and deadline.is_over():
                 return None
             at = queue.popleft()
             waiting.remove(at)

@@ -1,9 +1,13 @@
-"""Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces."""
+"""Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces.
+
+The skew of a workload counts the nodes that its constraint counts.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies (v1.36.2).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
@@ -11,8 +15,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.claims import storage_of
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
-from kubectl_spread.engine.results.eligible import class_of, counted_nodes, NodeDomains
-from kubectl_spread.engine.results.interchange import Interchange
+from kubectl_spread.engine.search.symmetry import Interchange
 from kubectl_spread.engine.state import (
     Deletion,
     EventKind,
@@ -28,10 +31,10 @@ from kubectl_spread.engine.state import (
     Step,
 )
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 
 _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
@@ -121,7 +124,7 @@ class Outcome:
         """
         self.before = before
         self.interchange = interchange or Interchange()
-        self._view = view
+        self._view, self._world = view, view.world
         self._path = path
         self.state = state
         self.is_steady = is_steady
@@ -153,35 +156,73 @@ class Outcome:
 
     def counts(self, key: ObjectKey, topology_key: str) -> dict[str, int]:
         """Return the number of a workload's pods per domain, without terminating pods."""
-        return self._view.counts(self.state, key, topology_key)
+        owner = self._world.find_owner(key)
+        found = dict.fromkeys(self.domain_values(topology_key), 0)
+        for pod in self.state.pods:
+            node = self._world.node(self.state.facts, pod.node)
+            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
+                found[node.labels[topology_key]] += 1
+        return found
 
     def skew(self, keys: Iterable[ObjectKey], topology_key: str) -> int:
         """Return the skew of some workloads' pods together, over the domains that their constraints count."""
-        return self._view.skew(self.state, keys, topology_key)
+        owners = {owner for key in keys if (owner := self._world.find_owner(key)) is not None}
+        return self._view.skew(self.state, owners, topology_key)
 
     def cluster(self) -> Cluster:
-        """Return the cluster in this outcome; pods that took no part are unchanged."""
-        return self._view.cluster(self.state)
+        """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""
+        facts = self._world.facts[self.state.facts].cluster
+        storage = storage_of(self._world, facts.storage, self.state.claims)
+        pods = [
+            Pod(
+                status.name,
+                f"timeline/{at}",
+                self._world.classes[pod.cls],
+                status.node,
+                "Running" if status.node else "Pending",
+                terminating=status.is_terminating,
+            )
+            for at, (pod, status) in enumerate(zip(self.state.pods, self.pods, strict=True))
+        ]
+        return facts._replace(pods=(*self._world.background, *pods), storage=storage)
+
+    def _target_revision(self, key: ObjectKey) -> int:
+        """Return the index of the workload's target revision; -1 if the workload does not exist."""
+        own = self._world.own(self.state.sets, key)
+        rev: int = -1 if own is None else self._world.specs[own.spec].rev
+        return rev
 
     def revision_of(self, key: ObjectKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
-        return self._view.revision_of(self.state, key)
+        return self._view.number(self._target_revision(key))
+
+    def constraints_of(self, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
+        """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
+        rev = self._target_revision(key)
+        return _constraints(self._world, rev) if rev >= 0 else ()
 
     def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""
-        return self._view.is_adopted(self.state, key)
+        own = self._world.own(self.state.sets, key)
+        if own is None or key.kind != "ReplicaSet":
+            return False
+        return key_of(self._world, self.state, self._world.owner(key)).kind == "Deployment"
 
     def is_paused(self, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
-        return self._view.is_paused(self.state, key)
+        own = self._world.own(self.state.sets, key)
+        if not isinstance(own, deployment.DeploymentState):
+            return False
+        spec = self._world.specs[own.spec]
+        return spec.is_paused and not spec.is_orphaned
 
     def domains_of(self, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
-        return self._view.domains_of(self.state, topology_key)
+        return self._view.domains_of(self.state.facts, topology_key)
 
     def domain_values(self, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted; outcomes with the same nodes have one tuple."""
-        return self._view.domains(self.state, topology_key)
+        return self._view.domains(self.state.facts, topology_key)
 
     def trace(self) -> tuple[TraceEvent, ...]:
         """Return the events on the shortest known path to this outcome."""
@@ -190,15 +231,12 @@ class Outcome:
     def run(self) -> Iterator[tuple[tuple[TraceEvent, ...], Facts]]:
         """Yield the events of each step of the same path, with the pods and the nodes after it, without messages."""
         for step in self._path():
-            yield self._events(step), (self._view.quiet_pods(step.state), *self._view.nodes(step.state))
+            pods = self._view.pods(step.state, has_messages=False)
+            yield self._events(step), (pods, *self._view.nodes(step.state.facts))
 
     def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
         """Return the nodes that exist, and the names of those that do not answer."""
-        return self._view.nodes(self.state)
-
-    def constraints_of(self, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
-        """Return the spread constraints of a workload's target revision."""
-        return self._view.constraints_of(self.state, key)
+        return self._view.nodes(self.state.facts)
 
     def _events(self, step: Step) -> tuple[TraceEvent, ...]:
         moves = (move for move in step.moves if move.kind is not EventKind.DONE or move.number >= 0)
@@ -222,20 +260,23 @@ class View:
     def _key(self, pod: P) -> Optional[ObjectKey]:
         return self.world.keys[pod.owner] if pod.owner >= 0 else None
 
-    def pods(self, state: State) -> tuple[PodState, ...]:
+    def pods(self, state: State, *, has_messages: bool = True) -> tuple[PodState, ...]:
+        """Return the pods of a state; without the scheduler's messages, which take long, if these are not needed."""
         names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
-        messages: dict[tuple[int, int], str] = {}
+        messages: Optional[dict[tuple[int, int], str]] = {} if has_messages else None
         return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
 
-    def _words(self, pod: P, state: State, messages: dict[tuple[int, int], str]) -> str:
+    def _words(self, pod: P, state: State, messages: Optional[dict[tuple[int, int], str]]) -> str:
         """Return the scheduler's message, which equal pods share."""
+        if messages is None:
+            return ""
         key = (self.world.shape(pod.cls), pod.nominated)
         if key not in messages:
             messages[key] = self._message(pod, state)
         return messages[key]
 
     def _pod(
-        self, pod: P, state: State, names: dict[object, list[str]], *, messages: dict[tuple[int, int], str]
+        self, pod: P, state: State, names: dict[object, list[str]], *, messages: Optional[dict[tuple[int, int], str]]
     ) -> PodState:
         key = key_of(self.world, state, pod.owner) if pod.owner >= 0 else None
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
@@ -259,13 +300,6 @@ class View:
     def _maker(self, pod: P) -> Optional[ObjectKey]:
         cls = self.world.classes[pod.cls]
         return None if cls.owner is None else ObjectKey(cls.owner.kind, cls.namespace, cls.owner.name)
-
-    def is_adopted(self, state: State, key: ObjectKey) -> bool:
-        owner = self.world.find_owner(key)
-        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        if own is None or owner is None or key.kind != "ReplicaSet":
-            return False
-        return key_of(self.world, state, owner).kind == "Deployment"
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
         """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.
@@ -293,24 +327,6 @@ class View:
             return 0
         owner = self.world.revisions[rev].owner
         return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
-
-    def cluster(self, state: State) -> Cluster:
-        """Return a state as a cluster; pods that took part have synthetic uids."""
-        world = self.world
-        facts = world.facts[state.facts].cluster
-        storage = storage_of(world, facts.storage, state.claims)
-        pods = [
-            Pod(
-                status.name,
-                f"timeline/{at}",
-                world.classes[pod.cls],
-                status.node,
-                "Running" if status.node else "Pending",
-                terminating=status.is_terminating,
-            )
-            for at, (pod, status) in enumerate(zip(state.pods, self.pods(state), strict=True))
-        ]
-        return facts._replace(pods=(*world.background, *pods), storage=storage)
 
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]
@@ -355,77 +371,34 @@ class View:
             if at >= 0
         }
 
-    def counts(self, state: State, key: ObjectKey, topology_key: str) -> dict[str, int]:
-        owner = self.world.find_owner(key)
-        found = dict.fromkeys(self.domains(state, topology_key), 0)
-        for pod in state.pods:
-            node = self.world.node(state.facts, pod.node)
-            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
-                found[node.labels[topology_key]] += 1
-        return found
-
-    def skew(self, state: State, keys: Iterable[ObjectKey], topology_key: str) -> int:
+    def skew(self, state: State, owners: Iterable[int], topology_key: str) -> int:
         """Return the skew of some workloads' pods together; terminating pods do not count."""
-        owners = {owner for key in keys if (owner := self.world.find_owner(key)) is not None}
         live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
-        revs = [self.world.specs[own.spec].rev for own in live if own is not None]
-        at = (state.facts, tuple(revs), topology_key)
+        at = (state.facts, tuple(self.world.specs[own.spec].rev for own in live if own is not None), topology_key)
         if at not in self._counted:
             self._counted[at] = counted_nodes(self.world, *at)
-        return self._counted[at].skew(pod for pod in state.pods if pod.owner in owners)
+        return self._counted[at].skew(pod for owner in owners for pod in of_owner(state.pods, owner))
 
-    def domains(self, state: State, topology_key: str) -> tuple[str, ...]:
+    def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""
-        at = (state.facts, topology_key)
+        at = (facts, topology_key)
         if at not in self._values:
-            self._values[at] = tuple(sorted(set(self.domains_of(state, topology_key).values())))
+            self._values[at] = tuple(sorted(set(self.domains_of(facts, topology_key).values())))
         return self._values[at]
 
-    def quiet_pods(self, state: State) -> tuple[PodState, ...]:
-        """Return the pods of a state without messages, which take long."""
-        return View(self.world, self._start, message=lambda *_: "").pods(state)
-
-    def nodes(self, state: State) -> tuple[tuple[Node, ...], frozenset[str]]:
-        """Return the nodes that exist, and the names of those that do not answer."""
-        facts = self.world.facts[state.facts]
-        return (
-            tuple(node for node in facts.nodes if node is not None),
-            frozenset(self.world.node_names[at] for at in facts.down),
-        )
-
-    def constraints_of(self, state: State, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
-        """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
-        owner = self.world.find_owner(key)
-        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        rev = -1 if own is None else self.world.specs[own.spec].rev
-        return _constraints(self.world, rev) if rev >= 0 else ()
-
-    def revision_of(self, state: State, key: ObjectKey) -> int:
-        """Return the number of the workload's target revision; 0 if the workload does not exist."""
-        owner = self.world.find_owner(key)
-        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        return 0 if own is None else self.number(self.world.specs[own.spec].rev)
-
-    def is_paused(self, state: State, key: ObjectKey) -> bool:
-        """Return whether a workload is a paused Deployment."""
-        owner = self.world.find_owner(key)
-        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        if not isinstance(own, deployment.DeploymentState):
-            return False
-        spec = self.world.specs[own.spec]
-        return spec.is_paused and not spec.is_orphaned
-
-    def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
+    def domains_of(self, facts: int, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
-        at = (state.facts, topology_key)
+        at = (facts, topology_key)
         if at not in self._domains:
-            nodes = self.world.facts[state.facts].nodes
-            self._domains[at] = {
-                node.name: node.labels[topology_key]
-                for node in nodes
-                if node is not None and topology_key in node.labels
-            }
+            nodes, _ = self.nodes(facts)
+            self._domains[at] = {item.name: item.labels[topology_key] for item in nodes if topology_key in item.labels}
         return self._domains[at]
+
+    def nodes(self, facts: int) -> tuple[tuple[Node, ...], frozenset[str]]:
+        """Return the nodes that exist, and the names of those that do not answer."""
+        known = self.world.facts[facts]
+        names = frozenset(self.world.node_names[at] for at in known.down)
+        return tuple(node for node in known.nodes if node is not None), names
 
     def event(self, move: Move) -> TraceEvent:
         """Return a move as an event with names of objects."""
@@ -473,16 +446,11 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[ObjectKey, str], in
         }
         for owner in range(len(world.keys))
     }
-    counted: dict[tuple[int, int, str], NodeDomains] = {}
     for state in states:
         for owner, own in enumerate(state.sets):
             for topology_key in keys[owner] if own is not None else ():
-                rev = world.specs[own.spec].rev
-                at = (state.facts, rev, topology_key)
-                if at not in counted:
-                    counted[at] = counted_nodes(world, state.facts, [rev], topology_key)
                 key = (key_of(world, state, owner), topology_key)
-                found[key] = max(found.get(key, 0), counted[at].skew(of_owner(state.pods, owner)))
+                found[key] = max(found.get(key, 0), view.skew(state, (owner,), topology_key))
     return found
 
 
@@ -504,3 +472,70 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:
                 key = key_of(world, state, owner)
                 found[key] = min(found.get(key, ready[owner]), ready[owner])
     return found
+
+
+class NodeDomains(NamedTuple):
+    """The domain of each node that a constraint counts, by the node's index; `domains`: the number of domains."""
+
+    domain_of: dict[int, str]
+    domains: int
+
+    def skew(self, pods: Iterable[P]) -> int:
+        """Return the number of pods in the fullest domain minus the number in the emptiest."""
+        found = self.domain_of
+        counts = Counter(found[pod.node] for pod in pods if not pod.end and pod.node in found).values()
+        if not counts:
+            return 0
+        return max(counts) - (min(counts) if len(counts) == self.domains else 0)
+
+
+def class_of(world: World, rev: int) -> Optional[PodClass]:
+    """Return the class of a revision's pods; None for a DaemonSet, whose pods are each bound to one node."""
+    workload = world.revisions[rev].workload
+    if workload.kind == "DaemonSet":
+        return None
+    return world.classes[world.cls_of(rev, workload.first_ordinal)]
+
+
+def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> NodeDomains:
+    """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
+    classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
+    constraints = [
+        _Constraint(cls, item, _keys(cls, item.is_hard))
+        for cls in classes
+        for item in cls.constraints
+        if item.topology_key == topology_key
+    ]
+    found = {
+        at: node.labels[topology_key]
+        for at, node in enumerate(world.facts[facts].nodes)
+        if node is not None and topology_key in node.labels and _is_counted(node, constraints)
+    }
+    return NodeDomains(found, len(set(found.values())))
+
+
+class _Constraint(NamedTuple):
+    """A constraint of a pod class; `keys` are those that a node must have to be counted."""
+
+    cls: PodClass
+    constraint: TopologySpreadConstraint
+    keys: frozenset[str]
+
+
+def _is_counted(node: Node, constraints: Collection[_Constraint]) -> bool:
+    return not constraints or any(_counts(node, *item) for item in constraints)
+
+
+def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint, keys: frozenset[str]) -> bool:
+    if not keys <= node.labels.keys():
+        return False
+    if constraint.node_affinity_policy in (None, HONOR) and not cls.node_requirement.matches(node.labels, node.name):
+        return False
+    return constraint.node_taints_policy != HONOR or all(
+        not taint.repels or any(item.tolerates(taint) for item in cls.tolerations) for taint in node.taints
+    )
+
+
+def _keys(cls: PodClass, is_hard: bool) -> frozenset[str]:  # noqa: FBT001 (hard or soft constraints)
+    """Return the keys that a node must have to be counted: those of all hard, or all soft, constraints."""
+    return frozenset(item.topology_key for item in cls.constraints if item.is_hard == is_hard)

@@ -10,10 +10,59 @@ from typing import NamedTuple, Optional
 from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods
-from kubectl_spread.engine.results.frames import step_frames, StepFrames
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+
+
+class Moment(NamedTuple):
+    """A state in terms of the cluster's objects. down: names of nodes that do not answer."""
+
+    pods: tuple[PodState, ...]
+    nodes: tuple[Node, ...]
+    down: frozenset[str] = frozenset()
+
+
+class Frame(NamedTuple):
+    """Events that happen at once, and the moment after them."""
+
+    events: tuple[TraceEvent, ...]
+    moment: Moment
+
+
+class StepFrames(NamedTuple):
+    """The moments of a step.
+
+    before: the beginning of the run. run: one run, event by event. endings: the first outcomes, in the order of the
+    summary. constraints: of each workload's target revision, at the end of the run.
+    """
+
+    before: Moment
+    run: tuple[Frame, ...]
+    endings: tuple[Moment, ...]
+    constraints: dict[ObjectKey, tuple[TopologySpreadConstraint, ...]]
+
+
+def step_frames(followed: Outcome, endings: Sequence[Outcome]) -> StepFrames:
+    """Return the moments of a step.
+
+    Args:
+        followed: the outcome whose run is drawn.
+        endings: the outcomes to draw.
+    """
+    return StepFrames(
+        _moment(followed.before or followed),
+        tuple(Frame(events, Moment(*moment)) for events, moment in followed.run()),
+        tuple(map(_moment, endings)),
+        {key: followed.constraints_of(key) for key in followed.workloads},
+    )
+
+
+def _moment(outcome: Outcome) -> Moment:
+    return Moment(outcome.pods, *outcome.nodes())
+
 
 MOST_DRAWN_ENDINGS = 12
 
@@ -121,6 +170,7 @@ class StepSummary(NamedTuple):
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
+    is_blocked: some eviction stays refused in every outcome.
     """
 
     verdict: Verdict
@@ -142,6 +192,7 @@ class StepSummary(NamedTuple):
     is_start_exact: bool = True
     scheduled: tuple[tuple[str, tuple[str, ...]], ...] = ()
     outcomes: int = 0
+    is_blocked: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -273,6 +324,7 @@ class _Summary:
             gaps=tuple(self.gaps),
             is_start_exact=step.is_start_exact,
             outcomes=len(self.outcomes),
+            is_blocked=bool(self.outcomes) and all(outcome.blocked for outcome in self.outcomes),
         )
 
     def frames(self) -> StepFrames:
@@ -494,6 +546,11 @@ class PlayedStep(NamedTuple):
     summary: StepSummary
     refusal: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Return whether kubectl cannot complete the command: it stops, or its evictions stay refused."""
+        return bool(self.refusal) or (self.summary.is_blocked and self.summary.verdict is Verdict.GETS_STUCK)
 
     @property
     def is_fine(self) -> bool:

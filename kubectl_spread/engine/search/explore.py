@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import random
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional, Protocol
 
-from kubectl_spread.engine.counting.control import NotCountable
-from kubectl_spread.engine.counting.rollouts import CountedRollouts, RolloutOutcomes
-from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.engine.state import State, Way
-from kubectl_spread.engine.ways import by_kind
+from kubectl_spread.engine.moves import Moves, without_ending
+from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.state import by_kind, State, Step, Way
 
 Canonical = Callable[[State], State]
+
 _MOST_STEPS = 100_000  # A run with more steps counts as endless.
 
 
@@ -28,6 +29,29 @@ class Steps(Protocol):
         """Return every step of a state; empty if the state is steady."""
 
 
+class RolloutOutcomes(NamedTuple):
+    """Result of the search through rollouts.
+
+    tails: for each steady state, a function that returns the states on the way to it. states: number of visited ones.
+    extremes: states that have the largest skews and the fewest ready pods of all visited ones.
+    """
+
+    tails: Mapping[State, Callable[[], list[State]]]
+    is_exhaustive: bool
+    states: int
+    extremes: tuple[State, ...]
+
+
+class Rollouts(Protocol):
+    """States of a search that are visited in another way."""
+
+    def add(self, state: State) -> bool:
+        """Add a state; return whether the search need not visit what follows."""
+
+    def explore(self, canonical: Canonical, budget: Budget) -> Optional[RolloutOutcomes]:
+        """Visit everything that follows the states; None if the search must visit it after all."""
+
+
 class Exploration(NamedTuple):
     """Result of a search.
 
@@ -36,7 +60,7 @@ class Exploration(NamedTuple):
     repeats forever, or in which a controller acts without an end. tails: for steady states of rollouts, functions that
     return the way from one of the visited states. extremes: states of rollouts with the largest skews and the fewest
     ready pods. is_literal: the states were not exchanged for equivalent ones. ended: number of random runs that ended
-    in each state.
+    in each state. goal: the state that ended the search.
     """
 
     steady: tuple[State, ...]
@@ -49,29 +73,34 @@ class Exploration(NamedTuple):
     extremes: tuple[State, ...] = ()
     is_literal: bool = False
     ended: Counter[State] = Counter()  # noqa: RUF012 (never written to)
+    goal: Optional[State] = None
 
 
 def everything(
     moves: Steps,
     starts: Iterable[State],
     *,
-    canonical: Canonical,
-    limit: Limit,
-    rollouts: Optional[CountedRollouts] = None,
+    budget: Budget,
+    canonical: Canonical = lambda state: state,
+    priority: Optional[Callable[[State], float]] = None,
+    is_goal: Callable[[State, bool], bool] = lambda *_: False,
+    rollouts: Optional[Rollouts] = None,
 ) -> Exploration:
-    """Visit every state in breadth-first order, until there are no more or a limit is reached.
+    """Visit every state, until there are no more, a limit is reached or a goal is found.
 
     Args:
         moves: possible moves.
         starts: initial states.
-        canonical: returns one representative for states that differ in interchangeable nodes only.
-        limit: when to stop.
+        budget: the states that may be visited.
+        canonical: returns one representative for equivalent states, also for a goal.
+        priority: of a state; the lowest comes first, of equal ones the latest. Without it, the earliest comes first.
+        is_goal: whether a state, and whether it is steady, ends the search.
         rollouts: takes the states in which one Deployment rolls out, whose further states are visited as counts.
     """
-    visit = _Visit(moves, canonical, limit, rollouts)
-    visit.came_from.update((canonical(start), None) for start in starts)
-    visit.queue.extend(visit.came_from)
-    is_finished = visit.run()
+    visit = _Visit(moves, canonical, budget, priority, rollouts)
+    for start in starts:
+        visit.add(canonical(start), None)
+    is_finished = visit.run(is_goal)
     rolled = visit.rolled
     tails = {state: way for state, way in rolled.tails.items() if state not in visit.steady}
     steady = (*visit.steady, *tails)
@@ -83,60 +112,79 @@ def everything(
         loops=tuple(visit.loops),
         tails=tails,
         extremes=rolled.extremes,
+        goal=visit.goal,
     )
 
 
 class _Visit:
     """The queue of a search, and its results so far."""
 
-    def __init__(self, moves: Steps, canonical: Canonical, limit: Limit, rollouts: Optional[CountedRollouts]) -> None:
+    def __init__(
+        self,
+        moves: Steps,
+        canonical: Canonical,
+        budget: Budget,
+        priority: Optional[Callable[[State], float]],
+        rollouts: Optional[Rollouts],
+    ) -> None:
         self._moves = moves
         self._canonical = canonical
-        self._limit = limit
+        self._budget = budget
+        self._priority = priority
         self._rollouts = rollouts
+        self._queue: list[tuple[float, int, State]] = []  # a heap
         self._taken: list[State] = []  # by the rollouts
         self.came_from: dict[State, Optional[State]] = {}
-        self.queue: deque[State] = deque()
         self.steady: dict[State, None] = {}
         self.loops: dict[State, None] = {}
         self.rolled = RolloutOutcomes({}, True, 0, ())
+        self.goal: Optional[State] = None
 
-    def run(self) -> bool:
-        """Visit all states; return whether no limit was reached."""
+    def run(self, is_goal: Callable[[State, bool], bool]) -> bool:
+        """Visit all states, or those before a goal; return whether no limit was reached."""
         while self._has_next():
-            state = self.queue.popleft()
-            if self._limit.is_over_at(state, len(self.came_from)):
+            _, _, state = heapq.heappop(self._queue)
+            if self._budget.is_over():
                 return False
             if self._rollouts is not None and self._rollouts.add(state):
                 self._taken.append(state)
-            else:
-                self._visit(state)
+                continue
+            steps = self._moves.after(state)
+            if not steps:
+                self.steady[state] = None
+            if is_goal(state, not steps):
+                self.goal = state
+                return True
+            for way in steps:
+                if self._budget.deadline.is_over():
+                    return False
+                step = way()
+                after = self._canonical(step.state)
+                if after not in self.came_from:
+                    self.add(after, state, is_settled=step.is_settled)
         return True
 
-    def _has_next(self) -> bool:
-        if not self.queue and self._rollouts is not None and self._taken:
-            try:
-                self.rolled = self._rollouts.explore(self._canonical, self._limit.less(len(self.came_from)))
-            except NotCountable:
-                self.queue.extend(self._taken)
-            self._rollouts = None
-        return bool(self.queue)
+    def add(self, state: State, before: Optional[State], *, is_settled: bool = True) -> None:
+        """Record a state that the search reaches for the first time."""
+        self.came_from[state] = before
+        self._budget.spend(len(state.pods))
+        if is_settled:
+            self._push(state, len(self.came_from))
+        else:
+            self.loops[state] = None
 
-    def _visit(self, state: State) -> None:
-        steps = self._moves.after(state)
-        if not steps:
-            self.steady[state] = None
-        for way in steps:
-            if self._limit.is_late():
-                return
-            step = way()
-            after = self._canonical(step.state)
-            if after not in self.came_from:
-                self.came_from[after] = state
-                if step.is_settled:
-                    self.queue.append(after)
-                else:
-                    self.loops[after] = None
+    def _push(self, state: State, number: int) -> None:
+        rank = (0, number) if self._priority is None else (self._priority(state), -number)
+        heapq.heappush(self._queue, (*rank, state))
+
+    def _has_next(self) -> bool:
+        if not self._queue and self._rollouts is not None and self._taken:
+            rolled = self._rollouts.explore(self._canonical, self._budget)
+            self.rolled = rolled or self.rolled
+            for number, state in enumerate(self._taken if rolled is None else ()):
+                self._push(state, number)
+            self._rollouts = None
+        return bool(self._queue)
 
 
 def one(
@@ -145,9 +193,9 @@ def one(
     choose: Callable[[Sequence[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
-    limit: Optional[Limit] = None,
+    budget: Optional[Budget] = None,
 ) -> Exploration:
-    """Follow one path to its end; `choose` picks one of the steps. A path that a limit cuts off has no end."""
+    """Follow one path to its end; `choose` picks one of the steps. A path that the budget cuts off has no end."""
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     for at in range(_MOST_STEPS):
@@ -160,8 +208,10 @@ def one(
         state = after
         if not step.is_settled:
             break
-        if limit is not None and limit.is_over_at(state, len(came_from)):
-            return Exploration((), False, len(came_from), came_from)
+        if budget is not None:
+            budget.spend(len(state.pods))
+            if budget.is_over():
+                return Exploration((), False, len(came_from), came_from)
         if at > 50 * len(came_from) + 1000:
             break  # The run repeats itself.
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
@@ -186,54 +236,72 @@ def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     return choose
 
 
-def towards(
-    moves: Steps,
-    starts: Iterable[State],
-    distance: Callable[[State], float],
-    *,
-    is_there: Callable[[State], bool],
-    max_states: int,
-    any_state: bool = False,
-    canonical: Canonical = lambda state: state,
-    came_from: Optional[dict[State, State]] = None,
-) -> tuple[Optional[State], int]:
-    """Search for a way to a steady state, states with a small distance first.
+_MOST_COUNTED = 500_000  # pods in all states of a rollout that was searched as counts; each comparison reads all pods
 
-    Args:
-        moves: possible moves.
-        starts: initial states.
-        distance: estimated distance of a state.
-        is_there: whether a steady state is the goal.
-        max_states: maximum number of visited states.
-        any_state: whether the goal need not be steady.
-        canonical: returns one representative for equivalent states, including the goal.
-        came_from: is filled with the predecessor of each visited state.
 
-    Returns:
-        The state, or None if it was not found; and the number of visited states, negative if there are no others.
-    """
-    seen = set()
-    heap: list[tuple[float, int, State]] = []
-    number = 0
-    for start in starts:
-        seen.add(start)
-        heapq.heappush(heap, (distance(start), number, start))
-        number -= 1
-    while heap:
-        if len(seen) > max_states:
-            return None, len(seen)
-        _, _, state = heapq.heappop(heap)
-        if any_state and is_there(state):
-            return state, len(seen)
-        steps = moves.after(state)
-        if not steps and is_there(state):
-            return state, len(seen)
-        for way in steps:
-            after = canonical(way().state)
-            if after not in seen:
-                seen.add(after)
-                if came_from is not None:
-                    came_from[after] = state
-                number -= 1  # Of equal distances, the latest comes first.
-                heapq.heappush(heap, (distance(after), number, after))
-    return None, -len(seen)
+class SearchPath:
+    """Path from the start to a state, reconstructed on demand."""
+
+    def __init__(
+        self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State
+    ) -> None:
+        self._moves = moves
+        self._symmetry = symmetry
+        self._start = start
+        self._found = found
+        self._end = end
+
+    def __call__(self) -> tuple[Step, ...]:
+        """Return the steps with their moves."""
+        made: list[Step] = []
+        now = self._start
+        way = self._states()
+        for before, wanted in itertools.pairwise(way):
+            # Of equal pods the first was chosen, which may be another one in the equivalent state.
+            steps = self._leading(now, wanted) or self._leading(before, wanted)
+            if not steps:
+                break
+            made += steps
+            now = steps[-1].state
+        return tuple(made)
+
+    def _states(self) -> list[State]:
+        """Return a state for each that was visited on the way, up to interchangeable nodes.
+
+        Empty for a rollout of very many pods.
+        """
+        tail = self._found.tails.get(self._end)
+        counted = [] if tail is None else list(tail())
+        if sum(len(state.pods) for state in counted) > _MOST_COUNTED:
+            return []
+        rolled = [self._symmetry.canonical(state) for state in counted]
+        way: list[State] = []
+        state: Optional[State] = self._end if tail is None else self._entry(rolled[0])
+        while state is not None:
+            way.append(state)
+            state = self._found.came_from.get(state)
+        return [*reversed(way), *rolled[1:]]
+
+    def _entry(self, first: State) -> Optional[State]:
+        """Return the visited state in which a rollout begins."""
+        canonical = self._symmetry.canonical
+        return next((state for state in self._found.came_from if canonical(without_ending(state)) == first), None)
+
+    def _leading(self, now: State, wanted: State) -> list[Step]:
+        """Return the steps from one state to another, or to an equivalent one.
+
+        In a rollout, pods that terminate may be gone before the step.
+        """
+        if self._found.is_literal:
+            return [step for step in (way() for way in self._moves[-1].after(now)) if step.state == wanted][:1]
+        gone = self._moves[0].finish_deletions(now)
+        for first in ([], [gone]):
+            start = first[-1].state if first else now
+            for step in (way() for moves in self._moves for way in moves.after(start)):
+                if self._is(step.state, wanted) or self._is(without_ending(step.state), wanted):
+                    return [*first, step]
+        return []
+
+    def _is(self, state: State, wanted: State) -> bool:
+        """Return whether two states are equal up to interchangeable nodes; `wanted` is a representative."""
+        return self._symmetry.canonical(state) == wanted

@@ -61,3 +61,43 @@ class Limit(NamedTuple):
     def is_over_at(self, state: State, states: int) -> bool:
         """Return whether to stop at a state, after a number of visited states of its size."""
         return states * weight(len(state.pods)) > self.max_states or self.is_over(states)
+
+
+class Budget:
+    """The ordinary states that may still be visited; several searches spend one budget.
+
+    visited: number of states so far, whatever their size.
+    """
+
+    def __init__(
+        self, states: float, deadline: Deadline = NEVER, is_enough: Callable[[int], bool] = lambda _: False
+    ) -> None:
+        """Set up a budget; `is_enough` is called with the number of visited states, and returns whether to stop."""
+        self.deadline = deadline
+        self.visited = 0
+        self._states = states
+        self._kept: float = 0
+        self._is_refilled = False
+        self._is_enough = is_enough
+
+    def spend(self, pods: int, states: int = 1, *, share: float = 1) -> None:
+        """Visit states with a number of pods; `share` is the part of the time of a state that each takes."""
+        self.visited += states
+        self._states -= weight(pods) * states * share
+
+    def keep(self, states: float) -> None:
+        """Leave some states to a later search."""
+        self._kept = states
+
+    def refill(self, least: float) -> None:
+        """Let a number of states be left, if there are fewer; once."""
+        self._states = self._states if self._is_refilled else max(self._states, least)
+        self._is_refilled = True
+
+    def is_spent(self) -> bool:
+        """Return whether no states are left."""
+        return self._states < self._kept
+
+    def is_over(self) -> bool:
+        """Return whether to stop, for whatever reason."""
+        return self.is_spent() or self.deadline.is_over() or self._is_enough(self.visited)

@@ -6,22 +6,309 @@ names only:
 
     zone a: a1 {web}  a2 {}        zone a: a1 {}  a2 {}
     zone b: b1 {}     b2 {}   is   zone b: b1 {}  b2 {web}
+
+An outcome stands for all outcomes in which interchangeable domains are exchanged. Domains that a step made different
+can still be exchanged if they were interchangeable before it (`Interchange`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import factorial, prod
+from operator import itemgetter
+from typing import Any, Optional
 
 from kubectl_spread.engine import reductions
-from kubectl_spread.engine.controllers import deployment, ordinals, statefulset
-from kubectl_spread.engine.search.arrangement import Arrangement
-from kubectl_spread.engine.search.node_tree import node_tree
-from kubectl_spread.engine.search.pins import Pins
+from kubectl_spread.engine.controllers import deployment, statefulset
+from kubectl_spread.engine.search.node_tree import node_tree, Pins, Tree
 from kubectl_spread.engine.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.node import Node
+
+Numbers = tuple[int, ...]
+
+
+Order = tuple[int, ...]  # for each place, the place where its content was before
+
+
+Parts = tuple[tuple[Order, int], ...]  # orders of domains, and the places where these begin
+
+
+def in_order(parts: Parts) -> Order:
+    """Return the order of all places."""
+    return tuple([low + place for inner, low in parts for place in inner])
+
+
+class _Group:
+    """A domain: classes of interchangeable children, which are places or smaller domains of one shape."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.classes: list[tuple[Optional[_Group], int, int]] = []  # child, places in each child, number of children
+        self.size = 0
+        for members in tree:
+            child = None if isinstance(members[0], int) else _Group(members[0])
+            size = 1 if child is None else child.size
+            self.classes.append((child, size, len(members)))
+            self.size += size * len(members)
+        self._known: dict[Numbers, tuple[Numbers, Order]] = {}
+        self._only: Optional[tuple[_Group, range, int]] = None
+        if len(self.classes) == 1 and self.classes[0][0] is not None:
+            self._only = (self.classes[0][0], range(0, self.size, self.classes[0][1]), self.classes[0][1])
+
+    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
+        """Return equivalent numbers in the same order for all equivalent ones, and the order; cached."""
+        found = self._known.get(numbers)
+        if found is None:
+            found = self._known[numbers] = self.compute_order(numbers)
+        return found
+
+    def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
+        """Return what `order` returns, without its cache."""
+        found, parts = self.arrange(numbers)
+        return found, in_order(parts)
+
+    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
+        """Return what `compute_order` returns, with the order in parts."""
+        if self._only is not None:
+            child, lows, size = self._only
+            found = [(*child.order(numbers[low : low + size]), low) for low in lows]
+            found.sort()
+        else:
+            found = self._by_class(numbers)
+        return sum([item[0] for item in found], ()), tuple([item[1:] for item in found])
+
+    def _by_class(self, numbers: Numbers) -> list[tuple[Numbers, Order, int]]:
+        found: list[tuple[Numbers, Order, int]] = []
+        at = 0
+        for child, size, count in self.classes:
+            lows = range(at, at + size * count, size)
+            if child is None:
+                leaves = sorted([(numbers[low], low - at) for low in lows])
+                found.append((tuple([item[0] for item in leaves]), tuple([item[1] for item in leaves]), at))
+            else:
+                found += sorted([(*child.order(numbers[low : low + size]), low) for low in lows])
+            at += size * count
+        return found
+
+    def stabilizers(self, numbers: Numbers) -> int:
+        """Return the number of exchanges that leave numbers as they are."""
+        found, at = 1, 0
+        for child, size, count in self.classes:
+            parts = [numbers[low : low + size] for low in range(at, at + size * count, size)]
+            if child is not None:
+                found *= prod(child.stabilizers(part) for part in parts)
+                parts = [child.order(part)[0] for part in parts]
+            found *= prod(factorial(number) for number in Counter(parts).values())
+            at += size * count
+        return found
+
+    def swaps(self, numbers: Numbers, start: int, total: int) -> list[Order]:
+        """Return exchanges of neighbouring equal children that leave ordered numbers as they are."""
+        found: list[Order] = []
+        at = start
+        for child, size, count in self.classes:
+            lows = range(at, at + size * count, size)
+            for one, other in itertools.pairwise(lows):
+                if numbers[one : one + size] == numbers[other : other + size]:
+                    found.append(_exchanged(one, other, size=size, total=total))
+            if child is not None:
+                for low in lows:
+                    found += child.swaps(numbers, low, total)
+            at += size * count
+        return found
+
+
+def _exchanged(one: int, other: int, *, size: int, total: int) -> Order:
+    order = list(range(total))
+    order[one : one + size], order[other : other + size] = order[other : other + size], order[one : one + size]
+    return tuple(order)
+
+
+class Places:
+    """Numbered places of a cluster's nodes."""
+
+    def __init__(self, tree: Tree, nodes: list[int]) -> None:
+        """Number the nodes of a tree in its order."""
+        self.nodes = nodes
+        self._root = _Group(tree)
+        self.brothers = _brothers(self._root, itertools.count())
+
+    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
+        """Return equivalent numbers in the same order for all equivalent ones, and the order."""
+        return self._root.compute_order(numbers)
+
+    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
+        """Return what `order` returns, with the order in parts; `in_order` puts them together."""
+        return self._root.arrange(numbers)
+
+    def variants(self, numbers: Numbers) -> int:
+        """Return the number of equivalent numbers."""
+        return self._root.stabilizers((0,) * self._root.size) // self._root.stabilizers(numbers)
+
+    def swaps(self, numbers: Numbers) -> list[Order]:
+        """Return exchanges of places that leave ordered numbers as they are, and that generate all others."""
+        return self._root.swaps(numbers, 0, self._root.size)
+
+
+def _brothers(group: _Group, numbers: Iterator[int]) -> list[int]:
+    """Return a number for each place; places of one domain that are interchangeable share it."""
+    found: list[int] = []
+    for child, _, count in group.classes:
+        if child is None:
+            found += [next(numbers)] * count
+        else:
+            found += [number for _ in range(count) for number in _brothers(child, numbers)]
+    return found
+
+
+Contents = Mapping[int, Any]  # Something comparable by node; nodes without anything are missing.
+
+
+_FIRST = itemgetter(0)
+
+
+class Arrangement:
+    """Nodes in an order that only depends on their contents, as far as they are interchangeable."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.slots = _leaves(tree)
+        self.is_trivial = _is_trivial(self.tree)
+        self._bare: dict[P, tuple[int, ...]] = {}
+
+    def contents(self, pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
+        """Return the pods of each node, without its name, in order."""
+        found: dict[int, list[tuple[int, ...]]] = {}
+        bare = self._bare
+        for pod in pods:
+            at = pod.node
+            if at == PENDING:
+                at = pod.nominated
+                if at == PENDING:
+                    continue
+            text = bare.get(pod)
+            if text is None:
+                text = bare[pod] = (*pod[:4], *pod[5:]) if pod.node != PENDING else (*pod[:7], *pod[8:])
+            if at in found:
+                found[at].append(text)
+            else:
+                found[at] = [text]
+        for texts in found.values():
+            if len(texts) > 1:
+                texts.sort()
+        return found
+
+    def order(self, contents: Contents) -> tuple[Any, list[int]]:
+        """Return the contents in an order independent of names, and the nodes in this order."""
+        return _ordered(self.tree, contents)
+
+    def places(self, contents: Contents) -> Optional[dict[int, int]]:
+        """Return the new node of each node's contents; None if all stay."""
+        _, order = _ordered(self.tree, contents)
+        return None if order == self.slots else dict(zip(order, self.slots, strict=True))
+
+    def twins(self, contents: Contents) -> list[tuple[list[int], list[int]]]:
+        """Return neighbours that are interchangeable and have equal contents, as lists of corresponding nodes."""
+        found: list[tuple[list[int], list[int]]] = []
+        _twins(self.tree, contents, found)
+        return found
+
+
+def _leaves(tree: Tree) -> list[int]:
+    if isinstance(tree, int):
+        return [tree]
+    return [leaf for members in tree for child in members for leaf in _leaves(child)]
+
+
+def _is_trivial(tree: Tree) -> bool:
+    return isinstance(tree, int) or all(len(members) == 1 and _is_trivial(members[0]) for members in tree)
+
+
+_NOTHING: list[Any] = []
+
+
+def _ordered(tree: Tree, contents: Contents) -> tuple[Any, list[int]]:
+    if isinstance(tree, int):
+        return contents.get(tree, _NOTHING), [tree]
+    keys: list[Any] = []
+    order: list[int] = []
+    for members in tree:
+        if isinstance(members[0], int):
+            full = [node for node in members if node in contents]
+            if full:
+                full.sort(key=contents.__getitem__)
+                keys += [_NOTHING] * (len(members) - len(full))
+                keys += [contents[node] for node in full]
+                order += [node for node in members if node not in contents]
+                order += full
+            else:  # perf: as in most domains of a large cluster
+                keys += [_NOTHING] * len(members)
+                order += members
+            continue
+        wide = [_ordered(child, contents) for child in members]
+        if len(wide) > 1:
+            wide.sort(key=_FIRST)
+        for key, nodes in wide:
+            keys.append(key)
+            order += nodes
+    return keys, order
+
+
+def _twins(tree: Tree, contents: Contents, found: list[tuple[list[int], list[int]]]) -> None:
+    if isinstance(tree, int):
+        return
+    for members in tree:
+        if isinstance(members[0], int):
+            pairs = itertools.pairwise(members)
+            get = contents.get
+            found += [([one], [other]) for one, other in pairs if get(one, _NOTHING) == get(other, _NOTHING)]
+            continue
+        last: Any = None
+        for child in members:
+            now = _ordered(child, contents)
+            if last is not None and last[0] == now[0]:
+                found.append((last[1], now[1]))
+            last = now
+            _twins(child, contents, found)
+
+
+Twins = Sequence[tuple[list[int], list[int]]]  # Pairs of nodes or domains; nodes at one position correspond.
+
+
+def first_twins(nodes: Sequence[int], twins: Twins) -> Sequence[int]:
+    """Return one node for each set of nodes that correspond to each other, the first."""
+    if not twins:
+        return nodes
+    later = {node for _, second in twins for node in second}
+    found = list(nodes)
+    kept = [node for node in found if node not in later]
+    return kept or found
+
+
+def distinct(choices: Sequence[tuple[P, ...]], twins: Twins) -> Sequence[tuple[P, ...]]:
+    """Return the choices of pods; keep one of the choices that differ only in interchangeable nodes.
+
+    It is the choice that takes most pods from the first of each pair.
+    """
+    if not twins:
+        return choices
+    return [choice for choice in choices if _is_first(choice, twins)]
+
+
+def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
+    taken: dict[int, list[tuple[int, ...]]] = {}
+    for pod, count in sorted(Counter(choice).items()):
+        taken.setdefault(pod.node, []).append((*pod[:4], *pod[5:], count))
+    for first, second in twins:
+        if taken.keys().isdisjoint(second):
+            continue  # The first has as much or more.
+        one = [taken.get(node, []) for node in first]
+        other = [taken.get(node, []) for node in second]
+        if one < other:
+            return False
+    return True
 
 
 class _Pools:
@@ -35,9 +322,10 @@ class _Pools:
 
 
 _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
-_ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
-_FIRST_GROUP = -3  # Placeholder for an ordinal of the first group of them; the others follow below.
 
+_ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
+
+_FIRST_GROUP = -3  # Placeholder for an ordinal of the first group of them; the others follow below.
 
 _NO_MARKS: Mapping[str, object] = {}
 
@@ -191,9 +479,9 @@ class Symmetry:
         pools.is_used = True
         return pod._replace(ordinal=_ANY, cls=shape)
 
-    def _in_group(self, pod: P, groups: ordinals.Groups, pools: _Pools) -> P:
+    def _in_group(self, pod: P, groups: statefulset.Groups, pools: _Pools) -> P:
         """Return a pod without its ordinal if it may exchange it with equal pods."""
-        group = ordinals.group_of(groups, pod.ordinal)
+        group = statefulset.group_of(groups, pod.ordinal)
         if group < 0:
             return pod
         pools.ordinals[pod.owner, _FIRST_GROUP - group, NO_ORDINAL].append(pod.ordinal)
@@ -242,3 +530,39 @@ class Symmetry:
         if at not in self._paths:  # The step adds the node.
             return [name]
         return [self._world.node_names[other] for other, path in self._paths.items() if path == self._paths[at]]
+
+
+class Interchange:
+    """Interchangeable domains after a step, which began in one state."""
+
+    def __init__(self, symmetry: Optional[Symmetry] = None, earlier: Optional[Interchange] = None) -> None:
+        """Store the symmetry of the state in which the step began, and the domains of the steps before, if any."""
+        self._symmetry = symmetry
+        self._earlier = earlier
+        self._known: dict[str, Mapping[str, object]] = {}
+
+    def alike(self, topology_key: str) -> Mapping[str, object]:
+        """Return a value for each domain of a key; domains with equal values are interchangeable."""
+        found = self._known.get(topology_key)
+        if found is None:
+            own = {} if self._symmetry is None else self._symmetry.alike(topology_key)
+            earlier = {} if self._earlier is None else self._earlier.alike(topology_key)
+            found = self._known[topology_key] = _joined(own, earlier) if own and earlier else own or earlier
+        return found
+
+
+def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
+    """Return the finest distinction in which domains are alike if they are so in one of two distinctions."""
+    above: dict[object, object] = {}
+
+    def top(item: object) -> object:
+        while above.get(item, item) != item:
+            item = above[item]
+        return item
+
+    values = {**one, **other}
+    for value in values:
+        first, second = top((0, one.get(value, value))), top((1, other.get(value, value)))
+        if first != second:
+            above[second] = first
+    return {value: top((0, one.get(value, value))) for value in values}

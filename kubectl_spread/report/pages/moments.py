@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.engine.results.answer import PodState
-from kubectl_spread.engine.results.frames import Moment, StepFrames
-from kubectl_spread.engine.results.summary import WorkloadSummary
+from kubectl_spread.engine.results.summary import Moment, StepFrames, WorkloadSummary
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
-from kubectl_spread.engine.results.frames import Moment, StepFrames
 from kubectl_spread.engine.results.summary import (
     Ending,
+    Moment,
     PlayedStep,
     Simulation,
+    StepFrames,
     StepSummary,
     WorkloadSummary,
 )

@@ -13,7 +13,8 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
-from kubectl_spread.engine import likeness, steps
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.loading import most_alike
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
@@ -304,7 +305,7 @@ class RolloutChecker:
     def _new_class(self, controller: Controller) -> PodClass:
         """Return the class of new pods, with what admission added to the running ones."""
         owner = controller.workload
-        alike = likeness.most_alike(self._running(controller), owner)
+        alike = most_alike(self._running(controller), owner)
         if alike is not None:
             return alike
         minor = next(iter(self._profiles.values())).minor

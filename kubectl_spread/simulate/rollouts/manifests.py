@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.engine import steps
+from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
 from kubectl_spread.engine.results.summary import StepSummary
 from kubectl_spread.engine.run import Limits, Mode, play
-from kubectl_spread.engine.setup import reading
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.profile import Profile

@@ -148,6 +148,11 @@ def test_the_node_of_a_drain_that_a_budget_refuses_stays_cordoned(capsys: pytest
     assert lines[at + 1].startswith("  web-* on node-b1: The disruption budget web needs 2 healthy pods")
     assert lines[at + 2] == "node-b1 stays cordoned."
 
+    run(["simulate", *drains, "-f", str(manifest), "--topology", "zones=3,nodes=1", "-o", "json"])
+    first, second = json.loads(capsys.readouterr().out)["steps"]
+    assert (first["verdict"], second["verdict"]) == ("getsStuck", "refused")
+    assert [item["node"] for item in second["blockedEvictions"]] == ["node-b1"]
+
 
 @pytest.mark.slow
 def test_a_scale_to_ten_thousand_pods_is_answered(capsys: pytest.CaptureFixture[str]) -> None:

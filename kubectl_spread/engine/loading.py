@@ -1,22 +1,29 @@
-"""Initial state of a timeline from the cluster facts: memory of controllers, and stages of pods."""
+"""Initial state of a timeline from the cluster facts: memory of controllers, stages and ages of pods.
+
+Among ready pods, a ReplicaSet first deletes the ones that became ready last. It compares `floor(log2(age))`, see
+`age_classes`. New pods look like running pods that show the result of their controller's template, because admission
+adds fields that no template has: tolerations, sidecars, node selectors (`most_alike`).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
-from kubectl_spread.engine import likeness
-from kubectl_spread.engine.controllers import deployment, job, statefulset
+from kubectl_spread.engine import reading
+from kubectl_spread.engine.controllers import deployment, job, replicaset, statefulset
 from kubectl_spread.engine.nodes import tainted_as_cordoned
-from kubectl_spread.engine.setup import reading
-from kubectl_spread.engine.setup.ages import age_classes
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import Kubelet, same_template, World
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
@@ -233,7 +240,7 @@ class _Loading:
     def _know(self, rev: int, pods: list[Pod]) -> None:
         """Model the new pods of a revision on its running pods, with the fields that admission added."""
         usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
-        found = likeness.most_alike(usable, self.world.revisions[rev].workload)
+        found = most_alike(usable, self.world.revisions[rev].workload)
         if found is not None:
             self.world.set_class(rev, found)
         running = [pod for pod in pods if self._is_on(pod, NodeStatus.UP)]  # Others say nothing about their template.
@@ -425,3 +432,168 @@ def stage_of(pod: Pod) -> Stage:
     if _is_ready(pod):
         return Stage.READY
     return Stage.UNREADY if _is_broken(pod) else Stage.BOUND
+
+
+PATIENCE_S = 3600.0  # Time after the reading of the facts for which an order must hold.
+_CHOOSING = frozenset({"ReplicaSet", "ReplicationController", "Job"})  # Other controllers have no choice.
+
+
+def age_classes(pods: Iterable[Pod], read_at: str) -> dict[str, int]:
+    """Return a number for each ready pod of a ReplicaSet or Job, by uid: lower numbers are certainly deleted first.
+
+    Pods of one controller with the same number may be deleted in any order. Pods that are left out have number 0, as
+    pods have that are created later.
+
+    Args:
+        pods: pods of the cluster facts.
+        read_at: when the facts were read, RFC 3339; empty if that is unknown.
+    """
+    now = _seconds(read_at)
+    if now is None:
+        return {}
+    by_controller: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    for pod in pods:
+        since = _seconds(pod.ready_since) if pod.is_ready else None
+        if since is not None and pod.owner is not None and pod.owner.kind in _CHOOSING:
+            key = (pod.namespace, pod.owner.kind, pod.owner.name)
+            by_controller.setdefault(key, []).append((now - since, pod.uid))
+    return {uid: number for ages in by_controller.values() for uid, number in _numbers(ages) if number}
+
+
+def _numbers(ages: Iterable[tuple[float, str]]) -> Iterator[tuple[str, int]]:
+    """Yield the number of each pod of one controller; it grows where a pod is at least twice as old as the one before.
+
+    That must still be so when `PATIENCE_S` have passed. The first pod is compared with a pod that is created now.
+    """
+    number, before = 0, 0.0
+    for age, uid in sorted(ages):
+        if age + PATIENCE_S >= 2 * (before + PATIENCE_S):
+            number += 1
+        before = age
+        yield uid, number
+
+
+def _seconds(text: str) -> Optional[float]:
+    """Return a time of the API server in seconds; None without a valid time."""
+    try:
+        time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return time.timestamp() if time.tzinfo is not None else None
+
+
+_PER_POD = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+        "batch.kubernetes.io/controller-uid",
+        "batch.kubernetes.io/job-name",
+        "controller-uid",
+        "job-name",
+        "revision",
+    }
+)
+_FIELDS = (
+    "requests",
+    "node_selector",
+    "node_affinity",
+    "pod_affinity",
+    "pod_anti_affinity",
+    "preferred_affinity",
+    "preferred_anti_affinity",
+    "constraints",
+    "scheduler_name",
+)
+
+
+def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodClass]:
+    """Return the class of the running pods that are most similar to the template; None if all contradict it.
+
+    Of equally similar classes the most frequent wins. A template without containers contradicts no pod.
+    """
+    counts = Counter(running)
+    if not counts:
+        return None
+    if workload.kind == "DaemonSet" or not (workload.template.get("spec") or {}).get("containers"):
+        return counts.most_common(1)[0][0]
+    made = replica(workload, 0).cls
+    agreeing = [cls for cls, _ in counts.most_common() if agrees(cls, made)]
+    return max(agreeing, key=lambda cls: _common_fields(cls, made), default=None)
+
+
+def agrees(cls: PodClass, made: PodClass) -> bool:
+    """Return whether a pod has every field of its controller's template; admission may have added others."""
+    own = dict(cls.requests)
+    return (
+        _labels(made) <= set(cls.labels)
+        and set(made.node_selector) <= set(cls.node_selector)
+        and set(made.tolerations) <= {*cls.tolerations, *DEFAULT_TOLERATIONS}
+        and made.host_ports == cls.host_ports
+        # Sidecars can only add to the requests.
+        and all(own.get(name, 0) >= amount for name, amount in made.requests)
+        and {_kept(item) for item in made.constraints} <= {_kept(item) for item in cls.constraints}
+        and _terms(made) <= _terms(cls)
+        and (made.node_affinity.required is None or cls.node_affinity.required is not None)
+    )
+
+
+def _common_fields(cls: PodClass, made: PodClass) -> int:
+    return sum(getattr(cls, field) == getattr(made, field) for field in _FIELDS)
+
+
+def _labels(cls: PodClass) -> set[tuple[str, str]]:
+    return {(key, value) for key, value in cls.labels if key not in _PER_POD}
+
+
+def _kept(item: TopologySpreadConstraint) -> Any:
+    """Return a constraint without its selector, to which the API server adds the labels of matchLabelKeys."""
+    return item._replace(position=0, label_selector=None, match_label_keys=())
+
+
+def _terms(cls: PodClass) -> set[tuple[str, str]]:
+    """Return the topology keys of each kind of affinity; selectors may differ by matchLabelKeys."""
+    kinds: dict[str, tuple[PodAffinityTerm, ...]] = {
+        "affinity": cls.pod_affinity,
+        "anti-affinity": cls.pod_anti_affinity,
+        "preferred affinity": tuple(term for _, term in cls.preferred_affinity),
+        "preferred anti-affinity": tuple(term for _, term in cls.preferred_anti_affinity),
+    }
+    return {(kind, term.topology_key) for kind, terms in kinds.items() for term in terms}
+
+
+class RemainingPods(NamedTuple):
+    """Pods after a scale-down.
+
+    kept: pods that stay in every outcome. tied: pods of which any `number` stay, because nothing decides between them.
+    """
+
+    kept: tuple[Pod, ...]
+    tied: tuple[Pod, ...]
+    number: int
+
+
+def remaining_pods(pods: Sequence[Pod], replicas: int, *, read_at: str = "") -> RemainingPods:
+    """Return the pods that stay if a ReplicaSet without other pods is scaled down.
+
+    Args:
+        pods: its active pods.
+        replicas: the new number of pods.
+        read_at: when the cluster facts were read, RFC 3339; if it is unknown, so are the ages of the pods.
+    """
+    nodes = {name: at for at, name in enumerate(dict.fromkeys(pod.node_name for pod in pods))}
+    ages = age_classes(pods, read_at)
+    states = [
+        P(0, 0, at, 0, nodes[pod.node_name], stage_of(pod), age=ages.get(pod.uid, 0), cost=pod.deletion_cost)
+        for at, pod in enumerate(pods)
+    ]
+    order = replicaset.order(states, states, max(0, len(pods) - replicas))
+    tied = {state.ordinal for state in order.tied}
+    gone = {state.ordinal for state in order.certain} | tied
+    return RemainingPods(
+        tuple(pod for at, pod in enumerate(pods) if at not in gone),
+        tuple(pod for at, pod in enumerate(pods) if at in tied),
+        len(order.tied) - order.left,
+    )

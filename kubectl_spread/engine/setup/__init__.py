@@ -1,1 +1,0 @@
-"""Initial states, made from cluster facts."""
