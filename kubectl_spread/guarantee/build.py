@@ -6,7 +6,7 @@ anti-affinity, host ports and requests among the group's pods are added as numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
 import numpy as np
@@ -98,7 +98,7 @@ class GroupBuilder:
                 kinds.append(kind)
                 self.classes.append(cls)
             owners.append(self._owner(member, workload, made))
-            self._examine(member.key, workload)
+            self._gaps |= dict.fromkeys(self._features(member.key, workload))
         shards = members[0].shards if self._is_scaled else None
         self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout(), shards=shards)
         columns = Columns(self.cluster._replace(pods=()))
@@ -106,10 +106,7 @@ class GroupBuilder:
             item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
         ]
         self.group = self.group._replace(placed=self._placed())
-        self._examine_others()
-        rolled = tuple(spec.key for spec in owners if spec.is_rolled and not spec.is_extra)
-        if rolled:
-            self._gaps[Gap(GapKind.ONE_ROLLOUT, others=rolled)] = None
+        self._gaps |= dict.fromkeys(self._other_pods())
         self.group = self.group._replace(gaps=tuple(self._gaps))
 
     def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
@@ -170,29 +167,28 @@ class GroupBuilder:
             first_ordinal=workload.first_ordinal,
         )
 
-    def _examine(self, key: ObjectKey, workload: Workload) -> None:
-        """Note features of the pods that are not followed."""
+    def _features(self, key: ObjectKey, workload: Workload) -> Iterator[Gap]:
+        """Yield the features of the pods that are not followed."""
         cls = replica(workload, 0).cls
         node = fields(workload.template.get("spec")).get("nodeName")
         if node:
-            self._gaps[Gap(GapKind.NODE_NAME, key, what=str(node))] = None
+            yield Gap(GapKind.NODE_NAME, key, what=str(node))
         if cls.scheduler_name not in self._profiles:
-            self._gaps[Gap(GapKind.SCHEDULER, key, what=cls.scheduler_name)] = None
+            yield Gap(GapKind.SCHEDULER, key, what=cls.scheduler_name)
             return
-        beyond = list(unsupported_features(cls, self._profiles.get(cls.scheduler_name), self.cluster))
+        for what in unsupported_features(cls, self._profiles.get(cls.scheduler_name), self.cluster):
+            yield Gap(GapKind.FEATURE, key, what=what)
         if cls.gates:
-            beyond.append("scheduling gates")
+            yield Gap(GapKind.FEATURE, key, what="scheduling gates")
         if any(volume.is_ephemeral for volume in cls.volumes):
-            beyond.append("ephemeral volumes")
-        for what in beyond:
-            self._gaps[Gap(GapKind.FEATURE, key, what=what)] = None
+            yield Gap(GapKind.FEATURE, key, what="ephemeral volumes")
         if cls.pod_affinity:
-            self._gaps[Gap(GapKind.AFFINITY, key)] = None
+            yield Gap(GapKind.AFFINITY, key)
         kind = self._volumes(key, workload)
         if kind is not None:
-            self._gaps[Gap(kind, key)] = None
+            yield Gap(kind, key)
         if workload.kind == "StatefulSet" and self._regime is Regime.DISRUPTIONS:
-            self._gaps[Gap(GapKind.LOST_ORDINALS, key)] = None
+            yield Gap(GapKind.LOST_ORDINALS, key)
 
     def _volumes(self, key: ObjectKey, workload: Workload) -> Optional[GapKind]:
         """Return how volumes may keep the pods in their zones: from their first nodes on, or from the beginning."""
@@ -206,8 +202,8 @@ class GroupBuilder:
             return GapKind.CLAIMS  # Running pods have claims, whether or not the facts hold them.
         return GapKind.VOLUMES if created else None
 
-    def _examine_others(self) -> None:
-        """Note other pods that may take room, that can be preempted, or that are taken to stay."""
+    def _other_pods(self) -> Iterator[Gap]:
+        """Yield gaps about other pods that may take room, that can be preempted, or that are taken to stay."""
         first = self.group.owners[0].key
         columns = Columns(self.cluster)
         wanted, others = self._wanted(columns), [item for item in self._around.unplaced if item.number]
@@ -216,18 +212,17 @@ class GroupBuilder:
             for name, amount in (*columns.with_summed_requests(item.cls).requests, (PODS, 1)):
                 both[name] = both.get(name, 0) + item.number * amount
         if others and any(both[name] > _least(_free(columns, name)) for name in wanted):
-            self._gaps[Gap(GapKind.ROOM, first, tuple(item.key for item in others))] = None
+            yield Gap(GapKind.ROOM, first, tuple(item.key for item in others))
         if self.cluster.pods and self._resources(columns):
-            self._gaps[Gap(GapKind.STAYING, first, number=len(self.cluster.pods))] = None
-        self._examine_priorities()
-
-    def _examine_priorities(self) -> None:
-        """Note workloads whose pods may preempt others."""
+            yield Gap(GapKind.STAYING, first, number=len(self.cluster.pods))
         classes = (*{pod.cls for pod in self.cluster.pods}, *self.classes)
         lowest = min((cls.priority for cls in classes), default=0)
         for kind, cls in zip(self.group.kinds, self.classes, strict=True):
             if cls.priority > lowest and cls.preemption_policy != "Never":
-                self._gaps[Gap(GapKind.PREEMPTION, self.group.owners[kind.owner].key)] = None
+                yield Gap(GapKind.PREEMPTION, self.group.owners[kind.owner].key)
+        rolled = tuple(spec.key for spec in self.group.owners if spec.is_rolled and not spec.is_extra)
+        if rolled:
+            yield Gap(GapKind.ONE_ROLLOUT, others=rolled)
 
     def _layout(self) -> Layout:
         names = tuple(node.name for node in self.cluster.nodes)
@@ -299,8 +294,8 @@ class GroupBuilder:
                     *known[cls], self._separations(cls, columns), tuple(requests.get(name, 0) for name in names)
                 )
             )
-        free = tuple(tuple(int(_free(columns, name)[at]) for name in names) for at in range(len(cluster.nodes)))
-        return Filters(tuple(found), free if names else (), names)
+        free = tuple(zip(*(_free(columns, name).tolist() for name in names), strict=True))
+        return Filters(tuple(found), free, names)
 
     def _resources(self, columns: Columns) -> tuple[str, ...]:
         """Return the resources that all pods together could exhaust on some node."""
