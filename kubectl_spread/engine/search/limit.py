@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kubectl_spread.engine.state import State
-
 _ORDINARY = 100  # Pods of an ordinary state; a state takes time in proportion to its pods.
 
 
@@ -43,24 +41,12 @@ class Limit(NamedTuple):
     deadline: Deadline = NEVER
     is_enough: Callable[[int], bool] = lambda _: False
 
-    def less(self, states: int) -> Limit:
-        """Return the limit for a search after a number of states were visited."""
-        return Limit(self.max_states - states, self.deadline, lambda more: self.is_enough(states + more))
-
-    def times(self, factor: int) -> Limit:
-        """Return the limit with more states."""
-        return self._replace(max_states=self.max_states * factor)
-
     def is_late(self) -> bool:
         return self.deadline.is_over()
 
     def is_over(self, states: int) -> bool:
         """Return whether to stop after a number of visited states."""
         return self.is_late() or states > self.max_states or self.is_enough(states)
-
-    def is_over_at(self, state: State, states: int) -> bool:
-        """Return whether to stop at a state, after a number of visited states of its size."""
-        return states * weight(len(state.pods)) > self.max_states or self.is_over(states)
 
 
 class Budget:
