@@ -100,7 +100,7 @@ def test_a_config_does_not_import_anything_heavy_either(manifest: Path) -> None:
     (manifest.parent / "config.yaml").write_text("ignore: [SPR5]\nperFile:\n- {files: '*', severity: {SPR1: info}}\n")
     imported = imported_by("check", str(manifest), "--config", str(manifest.parent / "config.yaml"))
 
-    assert "kubectl_spread.sources.json_schema" in imported
+    assert "kubectl_spread.sources.single_document" in imported
     assert set() == imported & HEAVY
 
 

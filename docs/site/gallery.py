@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ruamel.yaml import YAML
 
-from kubectl_spread.cli.first_steps.demo import working_directory
+from kubectl_spread.cli.commands.demo import working_directory
 from kubectl_spread.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn, Optional, TYPE_CHECKING
 
 import click
@@ -44,19 +45,20 @@ def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: st
     return [_item(f"{name}=", summary) for name, summary in _known() if _begins(name, word)]
 
 
-def contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the contexts of the kubeconfig."""
-    return _of_kubeconfig(ctx, "contexts", incomplete)
+def of_kubeconfig(section: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return the completion of the names in one section of the kubeconfig: `contexts`, `clusters` or `users`."""
 
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from kubectl_spread.errors import SpreadError
+        from kubectl_spread.sources.live import kubeconfig
 
-def clusters(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the clusters of the kubeconfig."""
-    return _of_kubeconfig(ctx, "clusters", incomplete)
+        try:
+            found = kubeconfig.names(ctx.params.get("kubeconfig"), section)
+        except SpreadError:
+            return []
+        return [_item(name) for name in found if name.startswith(incomplete)]
 
-
-def users(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the users of the kubeconfig."""
-    return _of_kubeconfig(ctx, "users", incomplete)
+    return complete
 
 
 def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -66,16 +68,7 @@ def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete TYPE, TYPE/NAME, or a NAME after a TYPE."""
-    from kubectl_spread.objects.workloads.kinds import find_kind
-
-    before = ctx.params.get(param.name or "") or ()
-    word, slash, name = incomplete.partition("/")
-    if slash:
-        kind = find_kind(word)
-        return [_item(f"{word}/{found}") for found in _names(ctx, kind) if found.startswith(name)]
-    if before and "/" not in before[0]:
-        return [_item(found) for found in _names(ctx, find_kind(before[0])) if found.startswith(incomplete)]
-    return [_item(found) for found in _types() if found.startswith(incomplete)]
+    return _targets_after(tuple(ctx.params.get(param.name or "") or ()), ctx, incomplete)
 
 
 def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
@@ -137,17 +130,6 @@ def _types() -> list[str]:
     from kubectl_spread.objects.workloads.kinds import KINDS
 
     return [entry.names[0] for kind, entry in KINDS.items() if kind != "PodTemplate"]
-
-
-def _of_kubeconfig(ctx: click.Context, section: str, incomplete: str) -> list[CompletionItem]:
-    from kubectl_spread.errors import SpreadError
-    from kubectl_spread.sources.live import kubeconfig_files
-
-    try:
-        found = kubeconfig_files.names(ctx.params.get("kubeconfig"), section)
-    except SpreadError:
-        return []
-    return [_item(name) for name in found if name.startswith(incomplete)]
 
 
 def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:

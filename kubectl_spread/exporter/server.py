@@ -1,4 +1,4 @@
-"""HTTP server of the exporter: `/metrics`, `/healthz` and `/readyz`."""
+"""HTTP server of the exporter: `/metrics`, `/healthz` and `/readyz`, with metrics about the exporter itself."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import gzip
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
-from kubectl_spread.exporter.health import health_text, registry_of
+from prometheus_client import CollectorRegistry, GCCollector, generate_latest, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from kubectl_spread import __version__
 from kubectl_spread.exporter.polling import Poller
-
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PATIENCE_S = 30.0  # for a request and its answer as a whole, however slowly the client sends or reads
@@ -89,7 +92,9 @@ class ExporterServer(ThreadingHTTPServer):
 
     def _metrics(self) -> HttpResponse:
         reading = self.poller.fresh(self._most_age_s)
-        return HttpResponse(200, ("" if reading is None else reading.text) + health_text(self._registry), CONTENT_TYPE)
+        return HttpResponse(
+            200, ("" if reading is None else reading.text) + generate_latest(self._registry).decode(), CONTENT_TYPE
+        )
 
     def _healthz(self) -> HttpResponse:
         """Answer whether the process works: an API server that does not answer is not a reason to restart it."""
@@ -154,3 +159,62 @@ class _Handler(BaseHTTPRequestHandler):
         if has_body:
             with contextlib.suppress(ConnectionError, TimeoutError):
                 self.wfile.write(body)
+
+
+class HealthCollector(Collector):
+    """Collector of the state of a poller."""
+
+    def __init__(self, poller: Poller) -> None:
+        self._poller = poller
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics. The metrics of a reading exist only after the first reading."""
+        poller = self._poller
+        yield GaugeMetricFamily(
+            "kubectl_spread_up",
+            "1 if the last reading of the cluster succeeded, and no resource was forbidden, else 0.",
+            value=int(poller.is_up),
+        )
+        readings = CounterMetricFamily("kubectl_spread_readings", "Readings of the cluster.", labels=["result"])
+        readings.add_metric(["success"], poller.successes)
+        readings.add_metric(["failure"], poller.failures)
+        yield readings
+        build = GaugeMetricFamily("kubectl_spread_build_info", "Version of the exporter.", labels=["version"])
+        build.add_metric([__version__], 1)
+        yield build
+        yield from self._of_last()
+
+    def _of_last(self) -> Iterator[Metric]:
+        last = self._poller.last
+        if last is None:
+            return
+        yield GaugeMetricFamily(
+            "kubectl_spread_last_reading_timestamp_seconds", "End of the last successful reading.", value=last.at
+        )
+        yield GaugeMetricFamily(
+            "kubectl_spread_last_reading_duration_seconds",
+            "Duration of the last successful reading.",
+            value=last.duration_s,
+        )
+        yield GaugeMetricFamily("kubectl_spread_workloads", "Workloads in the last reading.", value=last.workloads)
+        yield GaugeMetricFamily(
+            "kubectl_spread_undecodable_objects",
+            "Objects of the last reading that could not be decoded.",
+            value=last.left_out,
+        )
+        forbidden = GaugeMetricFamily(
+            "kubectl_spread_resource_forbidden", "1 for each resource that may not be listed.", labels=["resource"]
+        )
+        for plural in last.forbidden:
+            forbidden.add_metric([plural], 1)
+        yield forbidden
+
+
+def registry_of(poller: Poller) -> CollectorRegistry:
+    """Return the registry of the exporter's own metrics: its readings, its process, Python."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(HealthCollector(poller))
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    GCCollector(registry=registry)
+    return registry

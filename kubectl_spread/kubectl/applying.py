@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building import apply_manifests
+from kubectl_spread.cluster.building import build
 from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.engine import steps
@@ -147,7 +147,7 @@ def apply(command: Command, situation: Situation) -> CommandEffect:
 
 def apply_objects(objects: list[Plain], situation: Situation) -> CommandEffect:
     """Return the effect of applying objects; supporting objects come before workloads."""
-    around = [plain for plain in objects if plain.get("kind") in apply_manifests.KINDS]
+    around = [plain for plain in objects if plain.get("kind") in build.APPLIED_KINDS]
     effect = _around(around, situation) if around else CommandEffect()
     for plain in objects:
         kind = str(plain.get("kind"))
@@ -164,7 +164,7 @@ def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
     """Apply the objects that are not workloads; budgets and autoscalers are replaced by the manifest's."""
     budgets = [key_of_object(plain, situation) for plain in objects if plain.get("kind") == "PodDisruptionBudget"]
     situation.change("PodDisruptionBudget", dict.fromkeys(budgets))
-    situation.cluster = apply_manifests.add_objects(situation.cluster, objects, situation.namespace)
+    situation.cluster = build.add_objects(situation.cluster, objects, situation.namespace)
     scaled = (autoscaler(plain)[0] for plain in objects if plain.get("kind") == "HorizontalPodAutoscaler")
     return CommandEffect((steps.ChangeFacts(situation.cluster),), frozenset(scaled))
 

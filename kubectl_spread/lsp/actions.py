@@ -13,7 +13,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.fixing import apply_fixes, edits_of
 from kubectl_spread.lsp.protocol import Client, diagnostic, offset, span_range
 from kubectl_spread.lsp.review import Review, ReviewedDocument
-from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.text import compose
 from kubectl_spread.text.edit import Edit, with_edits
 from kubectl_spread.text.source import Place, SourceFile, Span

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional, TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
 T = TypeVar("T")

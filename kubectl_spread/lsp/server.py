@@ -29,7 +29,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
 from kubectl_spread.lsp.protocol import Client, client_of, diagnostic, offset, span_range
 from kubectl_spread.lsp.review import OpenDocument, Review, review_documents
-from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.report.rules import markdown, page, title
 
 

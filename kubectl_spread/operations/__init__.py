@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.check import CheckResult as CheckResult
     from kubectl_spread.operations.check_cluster import check_workloads as check_workloads
     from kubectl_spread.operations.check_cluster import ClusterCheckRequest as ClusterCheckRequest
+    from kubectl_spread.operations.cluster_facts import ClusterSource as ClusterSource
+    from kubectl_spread.operations.cluster_facts import Notice as Notice
     from kubectl_spread.operations.explain import explain_pods as explain_pods
     from kubectl_spread.operations.explain import ExplainRequest as ExplainRequest
     from kubectl_spread.operations.explain import ExplainResult as ExplainResult
@@ -30,14 +32,12 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.guarantee import guarantee_policy as guarantee_policy
     from kubectl_spread.operations.guarantee import GuaranteeRequest as GuaranteeRequest
     from kubectl_spread.operations.guarantee import GuaranteeResult as GuaranteeResult
-    from kubectl_spread.operations.inputs.cluster_source import ClusterSource as ClusterSource
-    from kubectl_spread.operations.inputs.notices import Notice as Notice
-    from kubectl_spread.operations.inputs.rule_choice import RuleChoice as RuleChoice
-    from kubectl_spread.operations.inputs.selection import ObjectName as ObjectName
-    from kubectl_spread.operations.inputs.selection import Selection as Selection
     from kubectl_spread.operations.rebalance import rebalance_workloads as rebalance_workloads
     from kubectl_spread.operations.rebalance import RebalanceRequest as RebalanceRequest
     from kubectl_spread.operations.rebalance import RebalanceResult as RebalanceResult
+    from kubectl_spread.operations.rule_choice import RuleChoice as RuleChoice
+    from kubectl_spread.operations.selection import ObjectName as ObjectName
+    from kubectl_spread.operations.selection import Selection as Selection
     from kubectl_spread.operations.simulate import simulate_commands as simulate_commands
     from kubectl_spread.operations.simulate import SimulateRequest as SimulateRequest
     from kubectl_spread.operations.simulate import SimulateResult as SimulateResult

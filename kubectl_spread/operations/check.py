@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.operations import baseline
-from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices, rule_choice
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
+from kubectl_spread.operations import cluster_facts, rule_choice
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.rule_choice import InputPaths, RuleChoice
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.snapshot import Unread
@@ -31,14 +31,14 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
-    from kubectl_spread.operations.inputs.selection import Selection
+    from kubectl_spread.operations.selection import Selection
+    from kubectl_spread.report.check.baseline import Baseline
     from kubectl_spread.report.check.report import RunningResults
     from kubectl_spread.simulate.cluster_facts import KnownCluster
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts
     from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
     from kubectl_spread.sources.live.reading import Session
-    from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.text.source import SourceFile
 
     Judge = Callable[[Sequence[Result]], SelectedFindings]
@@ -208,8 +208,12 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     session = cluster_facts.open_session(request.source)
     asked = settings(request.choice, config, source=request.source, namespace=request.namespace, session=session)
     read = read_files(given, asked)
-    known = cluster_facts.load(asked.source, session, _question(read, asked) if session is not None else None)
-    if known is not None:
+    known = None
+    if asked.source.has_facts:
+        from kubectl_spread.sources.live.resources import Question
+
+        texts = tuple(result.source.text for result in read.results)
+        known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts))
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
     return prepare_files(asked, read, known)
 
@@ -236,18 +240,18 @@ def result_of(check: PreparedCheck) -> CheckResult:
 
     read, known = check.read, check.known
     judged = check.judge(read.results)
-    new = baseline.new_findings(judged.findings, read, check.settings)
+    findings, baselined, notes = new_findings(judged.findings, read, check.settings)
     not_applied = _not_applied(known, check.placements)
     return CheckResult(
-        new.findings,
+        findings,
         check.placements,
         check.errors,
-        counts(read, judged, known=new.known),
+        counts(read, judged, known=baselined),
         tuple(result.source.name for result in read.results),
         read,
         check.settings,
         notes=(
-            *new.notes,
+            *notes,
             *text.notes(read.results),
             *text.unapplied_kinds(not_applied),
             *text.claim_quotas(_claim_quotas(known, check.placements)),
@@ -292,14 +296,14 @@ def settings(
         ClusterError: the live cluster does not report its version.
     """
     version = source.kubernetes_version or config.kubernetes_version or None
-    minor = cluster_source.minor_of(source)
+    minor = cluster_facts.minor_of(source)
     if session is not None:
         namespace = namespace or session.target.namespace
         if version is None:
             minor = session.version.minor
     rules = rule_choice.policy(choice, config, minor=minor)
     if (choice.select or choice.extend_select) and not rules.possible:
-        notices.warn(source.listener, "no rule is selected: --ignore leaves out everything that is selected")
+        source.warn("no rule is selected: --ignore leaves out everything that is selected")
     return CheckSettings(choice, config, source._replace(kubernetes_version=version), rules, namespace or "default")
 
 
@@ -332,7 +336,7 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
 
 def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], *, texts: Iterable[str]) -> RootRules:
     """Return which files belong together; `texts` are the names of sources that are not files."""
-    from kubectl_spread.sources.roots import root_rules
+    from kubectl_spread.sources.kustomize import root_rules
 
     named = [path for path in given.paths if path != "-" and os.path.isdir(path)]
     return root_rules(sources, config, directories=named, texts=texts)
@@ -393,13 +397,6 @@ def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCou
     )
 
 
-def _question(read: ReadFiles, asked: CheckSettings) -> Question:
-    """Return which objects of a live cluster the manifests need."""
-    from kubectl_spread.sources.live.resources import Question
-
-    return Question(asked.namespace, texts=tuple(result.source.text for result in read.results))
-
-
 def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
     """Group workloads that can exist in one cluster together. Copies of an object are for different clusters."""
     seen: Counter[str] = Counter()
@@ -436,7 +433,7 @@ def _cluster_facts(
         )
     from kubectl_spread.sources import topology
 
-    profiles = cluster_source.load_profiles(asked.source)
+    profiles = cluster_facts.load_profiles(asked.source)
     return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))
 
 
@@ -450,10 +447,10 @@ def _policies(config: Config) -> list[PlacementPolicy]:
 
 
 def _policy(config: Config, at: int) -> PlacementPolicy:
-    from kubectl_spread.sources.policy import file
+    from kubectl_spread.sources import policy_file
 
     try:
-        return file.load(os.path.join(config.root, config.policies[at]), inside=config.root)
+        return policy_file.load(os.path.join(config.root, config.policies[at]), inside=config.root)
     except SourceError as error:
         from kubectl_spread.sources.config import at_setting
 
@@ -504,3 +501,83 @@ def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]
         if key in specs
     ]
     return ManifestRollouts(found, known.cluster, known.profiles)
+
+
+def new_findings(
+    findings: list[Finding], read: ReadFiles, settings: CheckSettings
+) -> tuple[list[Finding], int, tuple[str, ...]]:
+    """Return the findings outside the baseline, the number of those in it, and notes about it.
+
+    After the baseline is written, only findings that it cannot hold are left.
+
+    Raises:
+        SourceError: the baseline cannot be read or written.
+    """
+    from kubectl_spread.report.check import baseline
+
+    path = settings.choice.write_baseline
+    if path:
+        from kubectl_spread.sources.atomic_write import write
+        from kubectl_spread.sources.files import read_text
+
+        before = known_findings(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
+        write(path, baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole))
+        left = [finding for finding in findings if finding.is_unreadable]
+        return left, len(findings) - len(left), ()
+    known = read_baseline(settings)
+    if known is None:
+        return findings, 0, ()
+    compared = baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole)
+    notes: tuple[str, ...] = ()
+    if compared.gone:
+        path, them = _baseline_path(settings), "it" if compared.gone == 1 else "them"
+        count = count_noun(compared.gone, "finding")
+        notes = (f"{count} of {path} no longer there: --write-baseline {path} leaves {them} out",)
+    return compared.findings, compared.known, notes
+
+
+def read_baseline(settings: CheckSettings) -> Optional[Baseline]:
+    """Return the accepted findings; None if no baseline is used, or if it will be written.
+
+    Raises:
+        SourceError: the baseline cannot be read; if the configuration names it, at that line.
+    """
+    from kubectl_spread.sources.files import read_text
+
+    path = _baseline_path(settings)
+    if not path or settings.choice.no_ignores or settings.choice.write_baseline:
+        return None
+    if settings.choice.baseline:
+        return known_findings(read_text(path))
+    try:
+        return known_findings(read_text(path, inside=settings.config.root))
+    except SourceError as error:
+        from kubectl_spread.sources.config import at_setting
+
+        raise at_setting(error, settings.config, ("baseline",)) from None
+
+
+def _baseline_path(settings: CheckSettings) -> str:
+    """Return the baseline that is named, relative to the working directory; empty if none is."""
+    config = settings.config
+    if settings.choice.baseline or not config.baseline:
+        return settings.choice.baseline or ""
+    return os.path.relpath(os.path.join(config.root, config.baseline))
+
+
+def known_findings(source: SourceFile) -> Baseline:
+    """Return the baseline in a file.
+
+    Raises:
+        SourceError: the file is not a baseline; with the place of the first error.
+    """
+    from kubectl_spread.report.check import baseline
+    from kubectl_spread.sources.single_document import Document
+
+    found = baseline.read(source)
+    if found is not None:
+        return found
+    what = "not a baseline; check --write-baseline FILE writes one"
+    for error in Document(source, "baseline").errors:
+        raise SourceError(source.name, f"{error.message}: {what}", line=error.line, column=error.column)
+    raise SourceError(source.name, what)

@@ -15,13 +15,11 @@ from kubectl_spread.lint.selection import Config
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.operations import baseline, check
+from kubectl_spread.operations import check, cluster_facts, rule_choice
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
-from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.missing import missing_targets
-from kubectl_spread.operations.inputs.rule_choice import RuleChoice
-from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations.selection import missing_targets, Selection
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.ask import RolloutChecker
 from kubectl_spread.simulate.running.pending import waiting
@@ -32,7 +30,7 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
 
 if TYPE_CHECKING:
-    from kubectl_spread.sources.live.reading import Session
+    pass
 
 Plain = dict[str, Any]
 
@@ -82,23 +80,24 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     asked = check.settings(request.choice, config, source=source, namespace=request.namespace or None, session=session)
     selection = request.selection._replace(namespace="" if request.namespace == "" else asked.namespace)
     asked = asked._replace(namespace="default")  # running workloads name their own
-    known = _load(asked.source, session, selection)
+    kinds = selection.all_kinds
+    known = cluster_facts.load(asked.source, session, Question(selection.namespace, kinds, is_overview=not kinds))
     found = _running(known, asked, selection)
     # Rules may need the placement of each workload, and placing all at once is cheaper.
     prepared = check.prepare_files(asked, found.read, known, found.rollouts)
     judged = prepared.judge(found.read.results)
     findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
-    new = baseline.new_findings(findings, found.read, asked)
-    counts = check.counts(found.read, judged, known=new.known)._replace(lists=0, templates=0)
+    new, baselined, notes = check.new_findings(findings, found.read, asked)
+    counts = check.counts(found.read, judged, known=baselined)._replace(lists=0, templates=0)
     return CheckResult(
-        new.findings,
+        new,
         [],
         list(known.errors),
         counts,
         tuple(result.source.name for result in found.read.results),
         found.read,
         asked,
-        notes=(*new.notes, *found.notes),
+        notes=(*notes, *found.notes),
         running=found.running,
         rollouts=found.rollouts.results(),
         scope=selection.place,
@@ -107,15 +106,6 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
         known=known,
         selection=selection,
     )
-
-
-def _load(source: ClusterSource, session: Optional[Session], selection: Selection) -> LoadedCluster:
-    """Return the named cluster, or the part of the live one that the workloads need."""
-    if session is None:
-        return cluster_facts.load_files(source)
-    kinds = selection.all_kinds
-    question = Question(selection.namespace, kinds, is_overview=not kinds)
-    return live_cluster.load(source, session, question)
 
 
 def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> RunningWorkloads:

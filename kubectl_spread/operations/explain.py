@@ -7,15 +7,13 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.operations import pod_reports
-from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.selection import ObjectName
+from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
-from kubectl_spread.sources.supporting_objects import looks_like_facts
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.workload import Subject
@@ -104,12 +102,9 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
         *inputs(request.paths, recursive=False),
         *rule_choice.render_directories(request.kustomize, allow_remote=request.allow_remote),
     ]
-    if session is None:
-        known = cluster_facts.load_files(source)
-    else:
-        texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
-        kinds = tuple(target.kind for target in request.targets)
-        known = live_cluster.load(source, session, Question(namespace, kinds, texts))
+    texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
+    kinds = tuple(target.kind for target in request.targets)
+    known = cluster_facts.load(source, session, Question(namespace, kinds, texts))
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     return ExplainInputs(request, manifests, settings)
 
@@ -171,6 +166,7 @@ class _Manifests(NamedTuple):
 def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
     from kubectl_spread.lint.project import Project
+    from kubectl_spread.sources.manifest_objects import looks_like_facts
 
     subjects: list[Subject] = []
     others: list[Manifest] = []
@@ -183,9 +179,7 @@ def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: lis
         result = check_source(given.source, named=True, codes=(), namespace=namespace)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
-            line, column = given.source.position(finding.place.span.start)
-            message = f"{finding.rule.code} {finding.message}"
-            errors.append(SourceError(given.source.name, message, line=line, column=column))
+            errors.append(given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))
         if not refused and not result.workloads and not looks_like_facts(given.source.text):
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
         subjects += result.subjects

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.operations import baseline, check
+from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSettings, PreparedCheck, ReadFiles
-from kubectl_spread.operations.inputs import notices
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
@@ -65,7 +64,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
         SpreadError: as `check_files` does.
     """
     prepared = check.prepare(request)
-    findings_of = _findings_of(prepared)
+    findings_of = _shown_by(prepared.judge, prepared.settings, prepared.read)
     fixed = _apply(prepared.read.results, findings_of, settings=prepared.settings, unsafe=unsafe)
     for refusal in fixed.refused:
         _warn(prepared, refusal, refusal.finding.place)
@@ -93,7 +92,12 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
     """
     refuse_texts(request)
     prepared = check.prepare(request)
-    fixed = _apply(prepared.read.results, _findings_of(prepared), settings=prepared.settings, unsafe=unsafe)
+    fixed = _apply(
+        prepared.read.results,
+        _shown_by(prepared.judge, prepared.settings, prepared.read),
+        settings=prepared.settings,
+        unsafe=unsafe,
+    )
     errors = write(prepared.read.results, fixed.results)
     for refusal in fixed.refused:
         if os.path.realpath(refusal.place.source.name) not in errors:
@@ -149,14 +153,20 @@ def _is_large(repairs: list[DocumentFix], results: list[Result]) -> bool:
     return fixed > _MOST_FIXED or sum(len(item.source.text) for item in results) > _MOST_JUDGED
 
 
-def _findings_of(prepared: PreparedCheck) -> FindingsOf:
-    return _shown_by(prepared.judge, prepared.settings, prepared.read)
-
-
 def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> FindingsOf:
-    """Return the function from inputs to the findings that the run shows: the baseline's are not fixed either."""
-    new = baseline.outside(read, settings)
-    return lambda results: new(judge(results).findings)
+    """Return the function from inputs to the findings that the run shows: the baseline's are not fixed either.
+
+    Raises:
+        SourceError: the baseline cannot be read.
+    """
+    from kubectl_spread.report.check import baseline
+
+    known = check.read_baseline(settings)
+    if known is None:
+        return lambda results: judge(results).findings
+    return lambda results: (
+        baseline.compare(judge(results).findings, known, files=read.seen, is_whole=read.is_whole).findings
+    )
 
 
 def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSettings, unsafe: bool) -> FixResult:
@@ -176,7 +186,7 @@ def _warn(prepared: PreparedCheck, refusal: SkippedFix, place: Place) -> None:
     from kubectl_spread.report.check.text import location
 
     text = f"{location(place)}: {refusal.finding.rule.code} is not fixed: {refusal.reason}"
-    notices.warn(prepared.settings.source.listener, text)
+    prepared.settings.source.warn(text)
 
 
 def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: dict[str, SourceError]) -> ReadFiles:
@@ -191,10 +201,8 @@ def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: 
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
     """Write the changed files. Return the errors of failed writes, by real path."""
-    from kubectl_spread.sources.atomic_write import remove_drafts, rewrite
+    from kubectl_spread.sources.atomic_write import rewrite
 
-    for directory in dict.fromkeys(os.path.dirname(os.path.realpath(result.source.name)) for result in before):
-        remove_drafts(directory)
     errors = {}
     written = set()
     for old, new in zip(before, after, strict=True):

@@ -19,9 +19,8 @@ from kubectl_spread.guarantee.recommendation import Recommendation, Recommendati
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.operations.inputs import missing
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.selection import missing_error, Selection
 from kubectl_spread.operations.simulate import (
     read_inputs,
     SimulateInputs,
@@ -181,7 +180,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
     )
     for target in selection.targets:
         if not any((key.kind, key.name) == target for key in found):
-            raise missing.missing_error(target.kind, target.name, namespace=own, cluster=cluster)
+            raise missing_error(target.kind, target.name, namespace=own, cluster=cluster)
     if not found:
         raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found

@@ -11,8 +11,7 @@ from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER
 from kubectl_spread.sources import atomic_write, config, files
-from kubectl_spread.sources.repository.proposal import Proposal, propose
-from kubectl_spread.sources.repository.scan import Repository, scan
+from kubectl_spread.sources.repository import Proposal, propose, Repository, scan
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
 from kubectl_spread.text.source import SourceFile
@@ -185,7 +184,8 @@ def plan_setup(directory: str) -> SetupPlan:
         SourceError: the directory or an existing file cannot be read.
         ConfigError: the existing configuration is invalid.
     """
-    root = _root(directory)
+    start = os.path.abspath(directory)
+    root = next((here for here in files.upwards(start) if os.path.exists(os.path.join(here, ".git"))), start)
     repository = scan(root)
     proposal = propose(repository)
     changes = [_config(root, proposal)]
@@ -209,16 +209,6 @@ def write(plan: SetupPlan) -> list[str]:
         atomic_write.write(change.path, change.after)
         written.append(change.path)
     return written
-
-
-def _root(directory: str) -> str:
-    """Return the root of the repository that a directory is in, or else the directory itself."""
-    start = here = os.path.abspath(directory)
-    while not os.path.exists(os.path.join(here, ".git")):
-        if os.path.dirname(here) == here:
-            return start
-        here = os.path.dirname(here)
-    return here
 
 
 def _text(path: str) -> Optional[str]:

@@ -29,10 +29,8 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
-from kubectl_spread.operations.inputs.cluster_facts import place
-from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
-from kubectl_spread.operations.inputs.missing import missing_error
-from kubectl_spread.operations.inputs.selection import ObjectName
+from kubectl_spread.operations.cluster_facts import LoadedCluster, place
+from kubectl_spread.operations.selection import missing_error, ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement

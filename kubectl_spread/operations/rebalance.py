@@ -11,9 +11,8 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode, play, Watch
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import simulate
-from kubectl_spread.operations.inputs import missing
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.selection import missing_targets, Selection
 
 _CREATED = Limits(mode=Mode.FIRST, has_messages=False)
 
@@ -120,7 +119,7 @@ def rebalance(
         ),
         watch,
     )
-    absent = missing.missing_targets(found.checked, selection, known.cluster)
+    absent = missing_targets(found.checked, selection, known.cluster)
     return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.situation import CommandEffect
 from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.simulate import (
     played_step,
     read_inputs,

@@ -15,12 +15,12 @@ from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.parsing import Command
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import kinds_of
-from kubectl_spread.operations.inputs import cluster_facts, live_cluster
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
-from kubectl_spread.sources.kustomizing import kustomize as kustomizations
 from kubectl_spread.sources.live.resources import Question
-from kubectl_spread.sources.step_objects import StepObjects
+from kubectl_spread.sources.manifest_objects import StepObjects
 
 
 class SimulateRequest(NamedTuple):
@@ -92,7 +92,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
         known = cluster_facts.load_files(source)
     else:
         question = _question(request)._replace(fallback=session.target.namespace)
-        known = live_cluster.load(source, session, question)
+        known = cluster_facts.load(source, session, question)
     return SimulateInputs(known, given, namespace, request.inside, request.allow_remote)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource
 
 if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.operations.inputs.live_cluster import SnapshotObjects
+    from kubectl_spread.sources.snapshot import SnapshotObjects
 
 _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz")
 
@@ -55,22 +55,21 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
         raise RequestError(f"the file name must end in .json, .yaml or .gz: {path}")
     source = request.source.or_live()
     found = _objects(source)
-    from kubectl_spread.sources import snapshot_file
+    for warning in found.warnings:
+        source.warn(warning)
+    from kubectl_spread.sources import snapshot
 
-    configuration = "" if request.redact else found.scheduler_configuration
-    if request.redact and found.scheduler_configuration:
+    head = found.head._replace(kubernetes_version=cluster_facts.version_text(source) or found.head.kubernetes_version)
+    if source.scheduler_config:
+        from kubectl_spread.sources.files import read_text
+
+        head = head._replace(scheduler_configuration=read_text(source.scheduler_config).text)
+    if request.redact and head.scheduler_configuration:
         text = "the scheduler's configuration may contain names, so it is left out: pass it with --scheduler-config"
-        notices.warn(source.listener, text)
-    document = snapshot_file.document(
-        found.objects,
-        redact=request.redact,
-        kubernetes_version=found.kubernetes_version,
-        scheduler_configuration=configuration,
-        read_at=found.read_at,
-        complete=found.complete,
-        unread=found.unread,
-    )
-    return SnapshotResult(document, snapshot_file.render_snapshot(document, path), found.errors)
+        source.warn(text)
+        head = head._replace(scheduler_configuration="")
+    document = snapshot.document(found.objects, head, redact=request.redact)
+    return SnapshotResult(document, snapshot.render_snapshot(document, path), found.errors)
 
 
 def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
@@ -88,31 +87,12 @@ def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
 
 
 def _objects(source: ClusterSource) -> SnapshotObjects:
-    """Return the objects, the errors, and the version and configuration that belong to them."""
+    """Return the objects of the source."""
     if source.topology is not None:
         raise RequestError("a made-up cluster needs no snapshot: use its topology file")
     session = cluster_facts.open_session(source)
-    from kubectl_spread.operations.inputs import live_cluster
-
     if session is not None:
-        return _with_configuration(live_cluster.objects(source, session), source)
+        return cluster_facts.live_objects(source, session)
     from kubectl_spread.sources import snapshot
 
-    found = snapshot.objects(*source.snapshot)
-    for warning in found.warnings:
-        notices.warn(source.listener, warning)
-    version = cluster_source.version_text(source) or snapshot.version_of(found.head)
-    configuration = snapshot.configuration_of(found.head)
-    extent = snapshot.extent_of(found.head)
-    read_at = snapshot.time_of(found.head)
-    known = live_cluster.SnapshotObjects(tuple(found.objects), found.errors, version, configuration, read_at, *extent)
-    return _with_configuration(known, source)
-
-
-def _with_configuration(found: SnapshotObjects, source: ClusterSource) -> SnapshotObjects:
-    """Return the objects with the scheduler's configuration that the source names, if any."""
-    if not source.scheduler_config:
-        return found
-    from kubectl_spread.sources.files import read_text
-
-    return found._replace(scheduler_configuration=read_text(source.scheduler_config).text)
+    return snapshot.objects(*source.snapshot)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
-from kubectl_spread.operations.inputs import cluster_facts
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.operations.selection import Selection
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.guarantee.policy.policy import Policy
-    from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
+    from kubectl_spread.operations.cluster_facts import LoadedCluster
     from kubectl_spread.simulate.running.status import PolicyStatus, WorkloadStatus
     from kubectl_spread.sources.live.reading import Session
 
@@ -100,12 +100,12 @@ class StatusReader:
         self._policy = request.policy
 
     def read(self, *, is_again: bool = False) -> StatusResult:
-        """Return the workloads as they are now; `is_again` as in `live_cluster.load`.
+        """Return the workloads as they are now; `is_again` as in `cluster_facts.load`.
 
         Raises:
             SpreadError: as `workload_status` does.
         """
-        from kubectl_spread.operations.inputs.missing import missing_targets
+        from kubectl_spread.operations.selection import missing_targets
 
         read = self.stream(is_again=is_again)
         shown = list(read.statuses)
@@ -119,7 +119,11 @@ class StatusReader:
         Raises:
             SpreadError: as `workload_status` does.
         """
-        known = self._load(is_again=is_again)
+        from kubectl_spread.sources.live.resources import Question
+
+        kinds = self.selection.all_kinds
+        question = Question(self.selection.namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
+        known = cluster_facts.load(self.source, self.session, question, is_again=is_again)
         from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
@@ -129,14 +133,3 @@ class StatusReader:
         from kubectl_spread.simulate.running.status import policy_status
 
         return StatusStream(shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes))
-
-    def _load(self, *, is_again: bool) -> LoadedCluster:
-        if self.session is None:
-            return cluster_facts.load_files(self.source)
-        from kubectl_spread.operations.inputs import live_cluster
-        from kubectl_spread.sources.live.resources import Question
-
-        kinds = self.selection.all_kinds
-        namespace = self.selection.namespace
-        question = Question(namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
-        return live_cluster.load(self.source, self.session, question, is_again=is_again)

@@ -37,12 +37,12 @@ def load(path: str, *, inside: Optional[str] = None) -> Config:
         SourceError: it cannot be read.
         ConfigError: it is not YAML, or has invalid settings; all of them are listed.
     """
-    source = files.read_text(path) if inside is None else files.read_setting(path, inside)
+    source = files.read_text(path, inside=inside)
     config = Config(os.path.dirname(os.path.abspath(path)), source)
     root = _root(source)
     if root is None:
         return config
-    return _Reading(Document(source, root, "config")).config(config)
+    return _ConfigReader(source, "config", root).config(config)
 
 
 def at_setting(error: SourceError, config: Config, route: Route) -> SourceError:
@@ -50,8 +50,7 @@ def at_setting(error: SourceError, config: Config, route: Route) -> SourceError:
     root = _root(config.source) if config.source is not None else None
     if config.source is None or root is None or error.line:
         return error
-    line, column = config.source.position(nodes.place(root, route).start)
-    return SourceError(config.source.name, str(error), line=line, column=column)
+    return config.source.error(nodes.place(root, route).start, str(error))
 
 
 def _root(source: SourceFile) -> Optional[Node]:
@@ -61,12 +60,8 @@ def _root(source: SourceFile) -> Optional[Node]:
         raise ConfigError((error,)) from None
 
 
-class _Reading:
+class _ConfigReader(Document):
     """Reader of the valid part of a config; a value that the schema allows may still be an error."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._text, self._note, self._has = document.text, document.note, document.has
 
     def config(self, empty: Config) -> Config:
         """Return the whole config.
@@ -75,26 +70,26 @@ class _Reading:
             ConfigError: a setting is invalid.
         """
         config = empty._replace(
-            profile=RuleProfile(self._text(("profile",)) or "default"),
+            profile=RuleProfile(self.text(("profile",)) or "default"),
             choice=self._choice(()),
-            fail_on=self._text(("failOn",)),
-            kubernetes_version=self._text(("kubernetesVersion",)),
-            autoscaler=self._text(("autoscaler",)),
+            fail_on=self.text(("failOn",)),
+            kubernetes_version=self.text(("kubernetesVersion",)),
+            autoscaler=self.text(("autoscaler",)),
             paths=self._texts(("paths",)),
             exclude=self._globs(("exclude",)),
-            per_file=tuple(self._file_choice(route, empty.root) for route in self._document.items(("perFile",))),
-            ignores=tuple(self._waiver(route, empty.root) for route in self._document.items(("ignores",))),
-            baseline=self._text(("baseline",)),
+            per_file=tuple(self._file_choice(route, empty.root) for route in self.items(("perFile",))),
+            ignores=tuple(self._waiver(route, empty.root) for route in self.items(("ignores",))),
+            baseline=self.text(("baseline",)),
             domains=self._domains(),
-            named_paths=tuple(self._podspec_path(route) for route in self._document.items(("podspecPaths",))),
+            named_paths=tuple(self._podspec_path(route) for route in self.items(("podspecPaths",))),
             roots=self._globs(("roots",)),
             policies=self._texts(("policies",)),
         )
-        if self._has(("profile",)) and self._has(("select",)):
-            self._note(
+        if self.has(("profile",)) and self.has(("select",)):
+            self.note(
                 ("select",), "`select` replaces the profile: leave one of them out, or use `extendSelect`", key=True
             )
-        self._document.throw()
+        self.throw()
         return config
 
     def _choice(self, route: Route) -> RuleSelection:
@@ -112,36 +107,36 @@ class _Reading:
     def _waiver(self, route: Route, root: str) -> Waiver:
         patterns = self._globs((*route, "file"))
         return Waiver(
-            Place(self._document.source, self._document.span((*route, "rule"))),
+            Place(self.source, self.span((*route, "rule"))),
             self._words((*route, "rule")),
-            kind=self._text((*route, "kind")),
-            name=self._text((*route, "name")),
-            namespace=self._text((*route, "namespace")),
+            kind=self.text((*route, "kind")),
+            name=self.text((*route, "name")),
+            namespace=self.text((*route, "namespace")),
             files=Globs(root, patterns) if patterns else None,
         )
 
     def _domains(self) -> dict[str, tuple[str, ...]]:
         found = {}
-        for key, route in self._document.keys(("domains",)):
+        for key, route in self.keys(("domains",)):
             for error in key_errors(key):
-                self._note(route, f"not a label key: {short(key)}: {error}", key=True)
+                self.note(route, f"not a label key: {short(key)}: {error}", key=True)
             written = self._written(route)
             for at, (place, value) in enumerate(written):
                 errors = value_errors(value) or ["it is listed twice"] * (value in [text for _, text in written[:at]])
                 for error in errors:
-                    self._note(place, f"domains.{short(key)}: {short(value)}: {error}")
+                    self.note(place, f"domains.{short(key)}: {short(value)}: {error}")
             found[key] = tuple(text for _, text in written)
         return found
 
     def _podspec_path(self, route: Route) -> NamedPath:
-        group: Optional[str] = self._text((*route, "group")) or None
-        if self._has((*route, "apiVersion")):
+        group: Optional[str] = self.text((*route, "group")) or None
+        if self.has((*route, "apiVersion")):
             if group:
-                self._note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
-            group = self._text((*route, "apiVersion")).rpartition("/")[0]
-        is_spec = self._document.value((*route, "podSpec")) is True
-        path = PodSpecPath(self._text((*route, "kind")), self._text((*route, "path")), group, is_spec)
-        return NamedPath(path, Place(self._document.source, self._document.span((*route, "path"))))
+                self.note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
+            group = self.text((*route, "apiVersion")).rpartition("/")[0]
+        is_spec = self.value((*route, "podSpec")) is True
+        path = PodSpecPath(self.text((*route, "kind")), self.text((*route, "path")), group, is_spec)
+        return NamedPath(path, Place(self.source, self.span((*route, "path"))))
 
     def _words(self, route: Route) -> tuple[str, ...]:
         """Return the names of rules in a list of texts; one text may have several, separated by commas."""
@@ -154,24 +149,24 @@ class _Reading:
 
     def _severities(self, route: Route) -> tuple[tuple[str, Severity], ...]:
         found = []
-        for word, place in self._document.keys(route):
-            if self._names_a_rule(word, place, key=True) and self._has(place):
-                found.append((word, Severity(self._text(place))))
+        for word, place in self.keys(route):
+            if self._names_a_rule(word, place, key=True) and self.has(place):
+                found.append((word, Severity(self.text(place))))
         return tuple(found)
 
     def _names_a_rule(self, word: str, route: Route, *, key: bool = False) -> bool:
         try:
             named_codes([word])
         except UnknownRuleError as error:
-            self._note(route, str(error), key=key)
+            self.note(route, str(error), key=key)
             return False
         return True
 
     def _minor(self, route: Route) -> Optional[int]:
         try:
-            return minor_of(self._text(route)) if self._has(route) else None
+            return minor_of(self.text(route)) if self.has(route) else None
         except VersionError as error:
-            self._note(route, f"{decode.short_path(route)}: {error}")
+            self.note(route, f"{decode.short_path(route)}: {error}")
             return None
 
     def _globs(self, route: Route) -> tuple[str, ...]:
@@ -179,7 +174,7 @@ class _Reading:
         for place, text in written:
             error = glob_error(text)
             if error:
-                self._note(place, f"not a glob: {short(text)}: {error}")
+                self.note(place, f"not a glob: {short(text)}: {error}")
         return tuple(text for _, text in written)
 
     def _texts(self, route: Route) -> tuple[str, ...]:
@@ -187,5 +182,5 @@ class _Reading:
 
     def _written(self, route: Route) -> list[tuple[Route, str]]:
         """Return the texts of a list, or a single text as a list, with their routes."""
-        routes = self._document.items(route) or [route] * bool(self._text(route))
-        return [(place, self._text(place)) for place in routes]
+        routes = self.items(route) or [route] * bool(self.text(route))
+        return [(place, self.text(place)) for place in routes]

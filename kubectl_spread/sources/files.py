@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple, Optional, Union
+from typing import BinaryIO, NamedTuple, Optional, Union
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.glob import Globs
@@ -23,6 +24,9 @@ _GZIP = b"\x1f\x8b"
 _MAX_UNPACKED = 8 << 30  # bytes
 MAX_DOCUMENT = 16 << 20  # bytes of a configuration, policy, baseline or topology that a setting names
 _MAX_NAMED = 1 << 30  # bytes of a manifest or snapshot that a setting names
+_MAX_PIPE = 1 << 30  # bytes of a pipe; of a device it is MAX_DOCUMENT
+_STEP = 1 << 20  # bytes
+_WRITER_S = 5.0  # s that a named pipe may be without a writer
 
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -109,53 +113,126 @@ def config_path(directory: str) -> Optional[str]:
     The search ends at the root of the repository or at the home directory.
     """
     home = os.path.expanduser("~")
-    here = os.path.abspath(directory)
-    while True:
+    for here in upwards(directory):
         for name in CONFIGS:
             if os.path.isfile(os.path.join(here, name)):
                 return os.path.relpath(os.path.join(here, name), directory)
-        above = os.path.dirname(here)
-        if here in (above, home) or os.path.exists(os.path.join(here, ".git")):
-            return None
+        if here == home or os.path.exists(os.path.join(here, ".git")):
+            break
+    return None
+
+
+def upwards(directory: str) -> Iterator[str]:
+    """Yield the absolute path of a directory, then those of its parents."""
+    here = os.path.abspath(directory)
+    yield here
+    while (above := os.path.dirname(here)) != here:
+        yield above
         here = above
 
 
-def read_text(path: str) -> SourceFile:
+def read_text(path: str, *, inside: Optional[str] = None, max_bytes: int = MAX_DOCUMENT) -> SourceFile:
     """Read one file, or standard input for `-`; gzip content is decompressed.
 
+    Args:
+        path: the file.
+        inside: the directory that must contain it, after links are followed, if a setting names it.
+        max_bytes: of a file that a setting names, also after it is decompressed.
+
     Raises:
-        SourceError: the file does not exist, may not be read, or is not UTF-8 text.
+        SourceError: as `read_bytes`, or the file is not UTF-8 text.
     """
     name = "<stdin>" if path == STDIN else path
-    return SourceFile(name, decode_text(name, decompress(name, _bytes(path, name))))
+    raw = read_bytes(path, inside=inside, max_bytes=max_bytes)
+    most = _MAX_UNPACKED if inside is None else max_bytes
+    return SourceFile(name, decode_text(name, decompress(name, raw, max_bytes=most)))
 
 
-def read_setting(path: str, inside: str, *, max_bytes: int = MAX_DOCUMENT) -> SourceFile:
-    """Read a file that a setting names, and not the command line. The setting may come with a stranger's repository.
+def read_bytes(path: str, *, inside: Optional[str] = None, max_bytes: int = MAX_DOCUMENT) -> bytes:
+    """Read one file, or standard input for `-`, as bytes.
+
+    A pipe or a device may never end. A setting, which may come with a stranger's repository, must not name one. The
+    command line may (`/dev/stdin`, `<(helm template ...)`), and they are read up to a limit.
 
     Args:
-        path: the file. It must be a regular file, because a device or a pipe may never end.
-        inside: the directory that must contain it, after links are followed.
-        max_bytes: of the file, also after it is decompressed.
+        path: the file.
+        inside: the directory that must contain it, if a setting names it.
+        max_bytes: of a file that a setting names.
 
     Raises:
-        SourceError: the file is outside of the directory, not regular, too large, or cannot be read as text.
+        SourceError: the file does not exist, may not be read, is outside of the directory, or too large.
     """
-    refused = outside(path, inside)
-    if refused is not None:
+    name = "<stdin>" if path == STDIN else path
+    if inside is not None and (refused := outside(path, inside)) is not None:
         raise refused
+    if path == STDIN and sys.stdin is None:
+        raise SourceError(name, "standard input is closed")
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        with _opened(path) as file:
+            mode = _mode(file)
+            if inside is not None and not stat.S_ISREG(mode):
                 raise SourceError(path, "not a regular file")
-            raw = file.read(max_bytes + 1)
+            if stat.S_ISREG(mode):
+                most = None if inside is None else max_bytes
+            else:
+                most = _MAX_PIPE if _is_pipe(mode) else MAX_DOCUMENT
+                _wait_for_writer(file, path)
+            raw = file.read() if most is None else _read_at_most(file, most + 1)
     except FileNotFoundError:
-        raise SourceError(path, "the path does not exist") from None
+        raise SourceError(name or '""', "the path does not exist") from None
     except OSError as error:
-        raise SourceError(path, _reason(error)) from None
-    if len(raw) > max_bytes:
-        raise SourceError(path, f"larger than {max_bytes >> 20} MiB")
-    return SourceFile(path, decode_text(path, decompress(path, raw, max_bytes=max_bytes)))
+        raise SourceError(name, _reason(error)) from None
+    if most is not None and len(raw) > most:
+        what = "" if stat.S_ISREG(mode) else "not a regular file, and "
+        raise SourceError(name, f"{what}larger than {_size(most)}")
+    return raw
+
+
+def _read_at_most(file: BinaryIO, count: int) -> bytes:
+    """Read up to a number of bytes. In one call, Python would allocate all of them first."""
+    parts: list[bytes] = []
+    while count and (part := file.read(min(count, _STEP))):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """Open a file, or give standard input. Opening a named pipe does not wait for a writer."""
+    if path == STDIN:
+        yield sys.stdin.buffer
+        return
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        yield file
+
+
+def _wait_for_writer(file: BinaryIO, path: str) -> None:
+    """Let reads of a pipe or device wait for data. A named pipe must have a writer soon."""
+    if path == STDIN or os.name == "nt":
+        return
+    if _is_pipe(_mode(file)) and not os.path.realpath(path).startswith(("/dev/", "/proc/")):
+        import select  # few inputs are pipes
+
+        if not select.select([file], [], [], _WRITER_S)[0]:
+            raise SourceError(path, f"a pipe that no program writes to within {_WRITER_S:g} s")
+    os.set_blocking(file.fileno(), True)
+
+
+def _mode(file: BinaryIO) -> int:
+    """Return the mode of an open file; that of a pipe for a stream without a descriptor."""
+    try:
+        return os.fstat(file.fileno()).st_mode
+    except (OSError, AttributeError):
+        return stat.S_IFIFO
+
+
+def _is_pipe(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _size(count: int) -> str:
+    return f"{count >> 30} GiB" if count >> 30 else f"{count >> 20} MiB"
 
 
 def outside(path: str, inside: str) -> Optional[SourceError]:
@@ -173,23 +250,12 @@ def setting_root(directory: str) -> str:
 
     This is the nearest directory upwards with a configuration or with `.git`; otherwise the directory itself.
     """
-    here = os.path.abspath(directory)
-    while True:
+    for here in upwards(directory):
         if any(os.path.lexists(os.path.join(here, name)) for name in (*CONFIGS, ".git")):
             return here
-        above = os.path.dirname(here)
-        if here in (above, os.path.expanduser("~")):
-            return os.path.abspath(directory)
-        here = above
-
-
-def read_bytes(path: str) -> bytes:
-    """Read one file as bytes.
-
-    Raises:
-        SourceError: the file does not exist, or may not be read.
-    """
-    return _bytes(path, path)
+        if here == os.path.expanduser("~"):
+            break
+    return os.path.abspath(directory)
 
 
 def decompress(name: str, raw: bytes, *, max_bytes: int = _MAX_UNPACKED) -> bytes:
@@ -211,8 +277,7 @@ def decompress(name: str, raw: bytes, *, max_bytes: int = _MAX_UNPACKED) -> byte
     except (gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(name, f"not a gzip file: {error}") from None
     if len(found) > max_bytes:
-        size = f"{max_bytes >> 30} GiB" if max_bytes >> 30 else f"{max_bytes >> 20} MiB"
-        raise SourceError(name, f"more than {size} when it is unpacked")
+        raise SourceError(name, f"more than {_size(max_bytes)} when it is unpacked")
     return found
 
 
@@ -242,25 +307,10 @@ def _not_text(name: str, raw: bytes, at: int, message: str) -> SourceError:
     return SourceError(name, message, line=raw.count(b"\n", 0, at) + 1, column=column)
 
 
-def _bytes(path: str, name: str) -> bytes:
-    if path == STDIN:
-        if sys.stdin is None:
-            raise SourceError(name, "standard input is closed")
-        return sys.stdin.buffer.read()
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise SourceError(name or '""', "the path does not exist") from None
-    except OSError as error:
-        raise SourceError(name, _reason(error)) from None
-
-
 def _input(found: Path, inside: Optional[str]) -> Union[Input, SourceError]:
     try:
-        if inside is not None:
-            return Input(read_setting(found.path, inside, max_bytes=_MAX_NAMED), found.named)
-        return Input(read_text(found.path), found.named, is_file=found.path != STDIN)
+        source = read_text(found.path, inside=inside, max_bytes=_MAX_NAMED)
+        return Input(source, found.named, is_file=found.path != STDIN)
     except SourceError as error:
         return error
 

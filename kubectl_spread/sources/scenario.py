@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.errors import SourceError
 from kubectl_spread.kubectl.parsing import Command, parse_text, StepError
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.reading.decode import path_text, short_path
-from kubectl_spread.sources import files, single_document
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.sources import files
+from kubectl_spread.sources.single_document import Document
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 
 _RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
@@ -103,20 +105,14 @@ def load(path: str) -> Scenario:
         SourceError: it cannot be read, or is not YAML.
         ConfigError: it has errors; all of them are listed.
     """
-    source = files.read_text(path)
-    root = single_document.root_of(source, "a scenario")
-    if root is None:
-        raise SourceError(source.name, "the file is empty")
-    return _Reading(single_document.Document(source, root, "scenario")).scenario()
+    return _ScenarioReader(files.read_text(path), "scenario").scenario()
 
 
-class _Reading:
+class _ScenarioReader(Document):
     """Reader of the valid part of a scenario; a value that the schema allows may still be an error."""
 
-    def __init__(self, document: single_document.Document) -> None:
-        self._document = document
-        self._text, self._value, self._has = document.text, document.value, document.has
-        self._place = document.place
+    def __init__(self, source: SourceFile, schema: str) -> None:
+        super().__init__(source, schema)
         self.places: dict[str, tuple[int, int]] = {}
 
     def scenario(self) -> Scenario:
@@ -125,109 +121,105 @@ class _Reading:
         Raises:
             ConfigError: it has errors.
         """
-        file = self._document.source.name
-        if self._has(("topology",)) and self._has(("snapshot",)):
-            self._document.note(("snapshot",), "`topology` and `snapshot` exclude each other")
+        file = self.source.name
+        if self.has(("topology",)) and self.has(("snapshot",)):
+            self.note(("snapshot",), "`topology` and `snapshot` exclude each other")
         first = self._expectation(("expect",))
-        begin = [ScenarioStep(None, *self._place(("expect",)), first)] if first is not None else []
+        begin = [ScenarioStep(None, *self.place(("expect",)), first)] if first is not None else []
         directory = os.path.dirname(file)
         found = Scenario(
             file,
-            self._text(("name",)) or os.path.splitext(os.path.basename(file))[0],
+            self.text(("name",)) or os.path.splitext(os.path.basename(file))[0],
             directory,
-            (*begin, *map(self._step, self._document.items(("steps",)))),
-            self._value(("topology",)),
+            (*begin, *map(self._step, self.items(("steps",)))),
+            self.value(("topology",)),
             self._paths("snapshot", directory),
             self._paths("manifests", directory),
-            self._value(("kubernetesVersion",)),
-            self._text(("namespace",)) or "default",
-            self._text(("outcomes",)),
-            self._integer(("maxStates",)) if self._has(("maxStates",)) else 0,
+            self.value(("kubernetesVersion",)),
+            self.text(("namespace",)) or "default",
+            self.text(("outcomes",)),
+            self._integer(("maxStates",)) if self.has(("maxStates",)) else 0,
         )
         if found.topology is not None:
             self._remember(("topology",))
-        self._document.throw()
+        self.throw()
         return found._replace(places=tuple(self.places.items()))
 
     def _paths(self, name: str, directory: str) -> tuple[str, ...]:
         """Return the paths of a list, and remember their places."""
-        routes = self._document.items((name,))
+        routes = self.items((name,))
         for route in routes:
             self._remember(route)
-        return tuple(os.path.join(directory, self._value(route)) for route in routes)
-
-    def _refuse(self, route: Route, message: str) -> None:
-        """Note a mistake with the path of its field."""
-        self._document.note(route, f"{short_path(route)}: {message}")
+        return tuple(os.path.join(directory, self.value(route)) for route in routes)
 
     def _remember(self, route: Route) -> None:
-        self.places[path_text(route)] = self._place(route)
+        self.places[path_text(route)] = self.place(route)
 
     def _step(self, route: Route) -> ScenarioStep:
-        place = route if isinstance(self._value(route), str) else (*route, "step")
+        place = route if isinstance(self.value(route), str) else (*route, "step")
         command: Optional[Command] = None
         try:
-            command = parse_text(self._text(place))
+            command = parse_text(self.text(place))
         except StepError as error:
-            self._document.note(place, str(error))
-        return ScenarioStep(command, *self._place(place), self._expectation((*route, "expect")))
+            self.note(place, str(error))
+        return ScenarioStep(command, *self.place(place), self._expectation((*route, "expect")))
 
     def _expectation(self, route: Route) -> Optional[Expectation]:
-        if not self._has(route):
+        if not self.has(route):
             return None
         numbers = ("placed", "pending", "blocked", "restarted", "ready")
-        bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self._has((*route, name))}
+        bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self.has((*route, name))}
         return Expectation(
-            *self._place(route),
+            *self.place(route),
             workload=self._workload((*route, "workload")),
             complete=self._complete((*route, "complete")),
-            domains=tuple((key, self._domains(at)) for key, at in self._document.fields((*route, "domains"))),
-            skew=tuple((key, self._bounds(at)) for key, at in self._document.fields((*route, "skew"))),
-            message=self._text((*route, "message")),
+            domains=tuple((key, self._domains(at)) for key, at in self.fields((*route, "domains"))),
+            skew=tuple((key, self._bounds(at)) for key, at in self.fields((*route, "skew"))),
+            message=self.text((*route, "message")),
             path=path_text(route),
             **bounds,
         )
 
     def _workload(self, route: Route) -> Optional[tuple[str, str]]:
-        if not self._has(route):
+        if not self.has(route):
             return None
         from kubectl_spread.objects.workloads.kinds import find_kind
 
         self._remember(route)
-        word, _, name = self._text(route).partition("/")
+        word, _, name = self.text(route).partition("/")
         kind = find_kind(word)
         if kind is None:
-            self._refuse(route, f'there is no resource type "{short(word)}"')
+            self.refuse(route, f'there is no resource type "{short(word)}"')
         return (kind or "", name)
 
     def _complete(self, route: Route) -> Optional[object]:
-        value: Optional[object] = self._value(route)
+        value: Optional[object] = self.value(route)
         if value not in (None, True, False, "sometimes"):
-            self._refuse(route, f"must be true, false or sometimes, not {short(value)}")
+            self.refuse(route, f"must be true, false or sometimes, not {short(value)}")
         return value
 
     def _domains(self, route: Route) -> object:
-        if isinstance(self._value(route), list):
-            return tuple(sorted(map(self._integer, self._document.items(route))))
-        return {name: self._bounds(at) for name, at in self._document.fields(route)}
+        if isinstance(self.value(route), list):
+            return tuple(sorted(map(self._integer, self.items(route))))
+        return {name: self._bounds(at) for name, at in self.fields(route)}
 
     def _bounds(self, route: Route) -> Range:
-        value = self._value(route)
+        value = self.value(route)
         if not isinstance(value, str):
             number = self._integer(route)
             return Range(number, number)
         match = _RANGE.match(value)
         if match is None:
-            self._refuse(route, f"must be a number or a range, such as 2..4, not {short(value) or 'empty'}")
+            self.refuse(route, f"must be a number or a range, such as 2..4, not {short(value) or 'empty'}")
             return Range(0, 0)
         least, most = int(match[1]), int(match[2])
         if least > most:
-            self._refuse(route, f"{least} is greater than {most}: write {most}..{least}")
+            self.refuse(route, f"{least} is greater than {most}: write {most}..{least}")
         return Range(min(least, most), max(least, most))
 
     def _integer(self, route: Route) -> int:
-        value = self._value(route)
+        value = self.value(route)
         if type(value) is not int or value < 0:
-            self._refuse(route, f"must be a whole number that is not negative, not {short(self._text(route))}")
+            self.refuse(route, f"must be a whole number that is not negative, not {short(self.text(route))}")
             return 0
         return value

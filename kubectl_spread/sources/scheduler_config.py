@@ -18,6 +18,7 @@ from kubectl_spread.scheduler.configuration.validation import REMOVED
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
+from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
@@ -109,17 +110,13 @@ def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
 
 
 def _document(source: SourceFile) -> compose.Document:
-    for found in compose.compose(source):
-        if isinstance(found, compose.SyntaxProblem):
-            line, column = source.position(found.span.start)
-            raise SourceError(source.name, found.sentence, line=line, column=column)
-        return found
+    for document in documents(source):
+        return document
     raise SourceError(source.name, f"not a {KIND}: the file is empty")
 
 
 def _error(source: SourceFile, document: compose.Document, problem: LocatedError) -> SourceError:
-    line, column = source.position(nodes.place(document.root, problem.route).start)
-    return SourceError(source.name, problem.message, line=line, column=column)
+    return source.error(nodes.place(document.root, problem.route).start, problem.message)
 
 
 def _with_list(plain: Plain, notes: list[str]) -> Plain:

@@ -1,10 +1,14 @@
-"""Cluster facts from kubectl's output: a file or a directory of Lists, streams or single objects."""
+"""Cluster facts in files: kubectl's output (Lists, streams, single objects), topologies, and snapshots.
+
+The schema of a snapshot is schemas/snapshot.json.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
@@ -22,7 +26,19 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list, short
 
+Plain = dict[str, Any]
+
 _MOST_NAMES = 6
+
+
+class SnapshotHead(NamedTuple):
+    """The fields of a snapshot beside its objects, as in `Cluster`."""
+
+    kubernetes_version: str = ""
+    scheduler_configuration: str = ""
+    read_at: str = ""
+    complete: frozenset[str] = frozenset()
+    unread: tuple[Unread, ...] = ()
 
 
 class SnapshotFacts(NamedTuple):
@@ -33,11 +49,13 @@ class SnapshotFacts(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class _Item(NamedTuple):
-    source: SourceFile
-    document: int
-    route: Route
-    read: Union[Pod, dict[str, Any]]  # a pod, or an object that is still plain
+class SnapshotObjects(NamedTuple):
+    """The decodable objects of a cluster, read errors, warnings, and the head of their snapshot."""
+
+    objects: tuple[Plain, ...]
+    errors: tuple[SourceError, ...]
+    warnings: tuple[str, ...]
+    head: SnapshotHead
 
 
 def load(*paths: str, inside: Optional[str] = None) -> SnapshotFacts:
@@ -50,41 +68,51 @@ def load(*paths: str, inside: Optional[str] = None) -> SnapshotFacts:
     Raises:
         SourceError: the path cannot be read, or there are no nodes and no list of objects.
     """
-    errors: list[SourceError] = []
-    warnings: list[str] = []
-    assembler, pods = ClusterBuilder(), PodReader()
-    head: dict[str, Any] = {}
-    for given in files.inputs(paths, recursive=True, inside=inside):
-        if isinstance(given, SourceError):
-            errors.append(given)
-            continue
-        for item in _items(given.source, pods, errors, warnings, head):
-            _add(item, assembler, errors)
-    if warnings or not all(isinstance(error, _LostObjectError) for error in errors):
-        assembler.leave_out({})  # A whole document, or a part of a list.
-    if not assembler.has_nodes:
-        warnings += _warning_without_nodes(paths, errors, head)
-    complete, unread = extent_of(head)
-    cluster = assembler.cluster()._replace(
-        kubernetes_version=version_of(head),
-        scheduler_configuration=configuration_of(head),
-        read_at=time_of(head),
-        complete=complete,
-        unread=unread,
-    )
-    return SnapshotFacts(cluster, tuple(errors), tuple(warnings))
+    reading, builder = _Reading(paths, inside), ClusterBuilder()
+    for item in reading.items(PodReader()):
+        if isinstance(item.read, Pod):
+            builder.add_pod(item.read)
+        elif reading.decodes(item):
+            builder.add(item.read)
+        elif item.read.get("kind") in SHAPES:
+            builder.leave_out(item.read)
+    if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
+        builder.leave_out({})  # A whole document, or a part of a list.
+    if not builder.has_nodes:
+        reading.warn_without_nodes()
+    cluster = builder.cluster()._replace(**_head(reading.head)._asdict())
+    return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings))
 
 
-def configuration_of(head: dict[str, Any]) -> str:
-    """Return the text of the scheduler's configuration in a snapshot; empty if it has none."""
-    text = head.get("schedulerConfiguration")
-    return text if isinstance(text, str) else ""
+def objects(*paths: str) -> SnapshotObjects:
+    """Read the objects of cluster facts unchanged, limited to kinds that are evaluated.
+
+    Raises:
+        SourceError: as `load` does.
+    """
+    reading = _Reading(paths)
+    found = tuple(item.read for item in reading.items() if isinstance(item.read, dict) and reading.decodes(item))
+    if not any(plain.get("kind") == "Node" for plain in found):
+        reading.warn_without_nodes()
+    return SnapshotObjects(found, tuple(reading.errors), tuple(reading.warnings), _head(reading.head))
 
 
-def time_of(head: dict[str, Any]) -> str:
-    """Return when a snapshot was taken, RFC 3339; empty if it does not say."""
-    text = head.get("readAt")
-    return text if isinstance(text, str) else ""
+def _head(plain: Plain) -> SnapshotHead:
+    """Read the head of a snapshot; an unknown version and values of other types are left out."""
+    texts = [plain.get(field) for field in ("kubernetesVersion", "schedulerConfiguration", "readAt")]
+    version, configuration, read_at = (text if isinstance(text, str) else "" for text in texts)
+    try:
+        version = plain_text(version) if version and release_of(version) else ""
+    except VersionError:
+        version = ""
+    if plain.get("kind") != "Snapshot":
+        return SnapshotHead(version, configuration, read_at)
+    kinds, unread = plain.get("kinds"), plain.get("unread")
+    named = [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
+    missing = [item for item in unread if isinstance(item, dict)] if isinstance(unread, list) else []
+    fields = ("kind", "resource", "namespace")
+    forbidden = tuple(Unread(*(str(item.get(field) or "") for field in fields)) for item in missing)
+    return SnapshotHead(version, configuration, read_at, _ALWAYS_HELD if kinds is None else frozenset(named), forbidden)
 
 
 # Kinds in every snapshot from before snapshots listed their kinds.
@@ -97,80 +125,100 @@ _ALWAYS_HELD = frozenset(
 )
 
 
-def extent_of(head: dict[str, Any]) -> tuple[frozenset[str], tuple[Unread, ...]]:
-    """Return the kinds that a snapshot has completely, and the kinds that were forbidden."""
-    if head.get("kind") != "Snapshot":
-        return frozenset(), ()
-    kinds, unread = head.get("kinds"), head.get("unread")
-    named = [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
-    missing = [item for item in unread if isinstance(item, dict)] if isinstance(unread, list) else []
-    found = tuple(Unread(*(str(item.get(field) or "") for field in _UNREAD_FIELDS)) for item in missing)
-    return _ALWAYS_HELD if kinds is None else frozenset(named), found
+class _Item(NamedTuple):
+    """An object of a document: a pod, or an object that is still plain."""
+
+    source: SourceFile
+    document: int
+    route: Route
+    read: Union[Pod, Plain]
+
+    def error(self, problem: decode.Problem) -> SourceError:
+        """Return the error of a field that does not decode, with its line."""
+        plain: Any = self.read
+        name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
+        message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
+        found = _at(self.source, self.document, (*self.route, *problem.route), message)
+        error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
+        return error(found.source, found.message, line=found.line, column=found.column)
 
 
-_UNREAD_FIELDS = ("kind", "resource", "namespace")
+class _LostObjectError(SourceError):
+    """An object does not decode."""
 
 
-def version_of(head: dict[str, Any]) -> str:
-    """Return the cluster version in a snapshot; empty if it is missing or unknown."""
-    version = head.get("kubernetesVersion")
-    try:
-        return plain_text(version) if isinstance(version, str) and release_of(version) else ""
-    except VersionError:
-        return ""
+class _LostNodeError(_LostObjectError):
+    """A node does not decode. If no other node is left, this is why."""
 
 
-class Objects(NamedTuple):
-    """Decodable objects of cluster facts, read errors, warnings, and the head of the snapshot."""
+class _Reading:
+    """The objects of some files; read errors, warnings and the head of a snapshot are collected."""
 
-    objects: list[dict[str, Any]]
-    errors: tuple[SourceError, ...]
-    warnings: tuple[str, ...]
-    head: dict[str, Any]
+    def __init__(self, paths: tuple[str, ...], inside: Optional[str] = None) -> None:
+        self.errors: list[SourceError] = []
+        self.warnings: list[str] = []
+        self.head: Plain = {}
+        self._paths = paths
+        self._inside = inside
 
+    def items(self, pods: Optional[PodReader] = None) -> Iterator[_Item]:
+        """Yield the objects. With `pods`, pods of large lists are read at once, so that memory is saved."""
+        for given in files.inputs(self._paths, recursive=True, inside=self._inside):
+            if isinstance(given, SourceError):
+                self.errors.append(given)
+                continue
+            source = given.source
+            for index, plain in _documents(source, pods, self.errors):
+                if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
+                    self.head.update({key: item for key, item in plain.items() if key != "items"})
+                elif isinstance(plain, dict) and isinstance(plain.get("items"), list):
+                    self.head.setdefault("kind", plain.get("kind"))
+                elif topology.is_topology(plain):
+                    plain = {"kind": "List", "items": self._of_topology(source)}  # noqa: PLW2901
+                if _is_truncated(plain):
+                    text = f"{source.name}: the {plain['kind']} is not complete: it is one page of a longer list"
+                    self.warnings.append(text)
+                yield from _flattened(source, index, plain, self.errors)
 
-def objects(*paths: str) -> Objects:
-    """Read the objects of cluster facts unchanged, limited to kinds that are evaluated.
+    def decodes(self, item: _Item) -> bool:
+        """Return whether a plain object is of an evaluated kind and decodes; decoding errors are recorded."""
+        plain: Any = item.read
+        shape = SHAPES.get(str(plain.get("kind")))
+        if shape is None:
+            return False
+        if decode.decodes(plain, shape):
+            return True
+        problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.ProblemKind.TYPE]
+        self.errors += map(item.error, problems)
+        return False
 
-    Raises:
-        SourceError: as `load` does.
-    """
-    errors: list[SourceError] = []
-    warnings: list[str] = []
-    found: list[dict[str, Any]] = []
-    head: dict[str, Any] = {}
-    for given in files.inputs(paths, recursive=True):
-        if isinstance(given, SourceError):
-            errors.append(given)
-            continue
-        for item in _items(given.source, None, errors, warnings, head):
-            plain = item.read
-            if isinstance(plain, dict) and _is_readable(item, plain, errors):
-                found.append(plain)
-    if not any(plain.get("kind") == "Node" for plain in found):
-        warnings += _warning_without_nodes(paths, errors, head)
-    return Objects(found, tuple(errors), tuple(warnings), head)
+    def _of_topology(self, source: SourceFile) -> list[Plain]:
+        """Return the objects of a topology; none, with an error, if it is invalid."""
+        try:
+            return topology.objects(source)
+        except SourceError as error:
+            self.errors.append(error)
+            return []
 
+    def warn_without_nodes(self) -> None:
+        """Add a warning that a list of objects has no node; none for a snapshot or a list of nodes.
 
-def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head: dict[str, Any]) -> list[str]:
-    """Return a warning that a list of objects has no node; none for a snapshot or a list of nodes.
-
-    Raises:
-        SourceError: the input is not a list of objects, or an object could not be read.
-    """
-    without = SourceError(
-        ", ".join(paths),
-        "no Node in it, so nothing can be placed; "
-        "save the output of `kubectl get nodes,namespaces,pods,replicasets -A -o yaml`",
-    )
-    if not errors and not head and len(paths) == 1:
-        _refuse_empty(paths[0])
-    if errors or not head:
-        lost: list[SourceError] = [error for error in errors if isinstance(error, _LostNodeError)]
-        first, *others = lost or (errors if len(errors) == 1 else [without])
-        first.others = tuple(others)
-        raise first
-    return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
+        Raises:
+            SourceError: the input is not a list of objects, or an object could not be read.
+        """
+        without = SourceError(
+            ", ".join(self._paths),
+            "no Node in it, so nothing can be placed; "
+            "save the output of `kubectl get nodes,namespaces,pods,replicasets -A -o yaml`",
+        )
+        if not self.errors and not self.head and len(self._paths) == 1:
+            _refuse_empty(self._paths[0])
+        if self.errors or not self.head:
+            lost: list[SourceError] = [error for error in self.errors if isinstance(error, _LostNodeError)]
+            first, *others = lost or (self.errors if len(self.errors) == 1 else [without])
+            first.others = tuple(others)
+            raise first
+        self.warnings += [] if self.head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
 
 
 def _refuse_empty(path: str) -> None:
@@ -185,58 +233,6 @@ def _refuse_empty(path: str) -> None:
     if next(iter(files.inputs((path,), recursive=True)), None) is None:
         others = comma_list(entries, most=_MOST_NAMES)
         raise SourceError(path, f"no .yaml, .yml or .json file in the directory, only {others}")
-
-
-def _add(item: _Item, assembler: ClusterBuilder, errors: list[SourceError]) -> None:
-    if isinstance(item.read, Pod):
-        assembler.add_pod(item.read)
-        return
-    if _is_readable(item, item.read, errors):
-        assembler.add(item.read)
-    elif item.read.get("kind") in SHAPES:
-        assembler.leave_out(item.read)
-
-
-def _is_readable(item: _Item, plain: dict[str, Any], errors: list[SourceError]) -> bool:
-    """Return whether an object is of an evaluated kind and decodes; decoding errors are recorded."""
-    shape = SHAPES.get(str(plain.get("kind")))
-    if shape is None:
-        return False
-    if decode.decodes(plain, shape):
-        return True
-    problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.ProblemKind.TYPE]
-    errors += [_located(item, plain, problem) for problem in problems]
-    return False
-
-
-def _items(
-    source: SourceFile,
-    pods: Optional[PodReader],
-    errors: list[SourceError],
-    warnings: list[str],
-    head: dict[str, Any],
-) -> Iterator[_Item]:
-    """Yield the objects of a text; `head` is filled with the fields of a Snapshot."""
-    for index, document in _documents(source, pods, errors):
-        plain = document
-        if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
-            head.update({key: item for key, item in plain.items() if key != "items"})
-        elif isinstance(plain, dict) and isinstance(plain.get("items"), list):
-            head.setdefault("kind", plain.get("kind"))
-        elif topology.is_topology(plain):
-            plain = {"kind": "List", "items": _of_topology(source, errors)}
-        if _is_truncated(plain):
-            warnings.append(f"{source.name}: the {plain['kind']} is not complete: it is one page of a longer list")
-        yield from _flattened(source, index, plain, errors)
-
-
-def _of_topology(source: SourceFile, errors: list[SourceError]) -> list[dict[str, Any]]:
-    """Return the objects of a topology; none, with an error, if it is invalid."""
-    try:
-        return topology.objects(source)
-    except SourceError as error:
-        errors.append(error)
-        return []
 
 
 def _is_truncated(plain: Any) -> bool:
@@ -259,14 +255,14 @@ def _flattened(source: SourceFile, document: int, root: Any, errors: list[Source
             yield _Item(source, document, route, plain)
             continue
         kind = plain.get("kind") if isinstance(plain, dict) else None
-        if not isinstance(kind, str):
+        items = plain.get("items") if isinstance(plain, dict) else None
+        is_list = isinstance(kind, str) and (kind.endswith("List") or kind == "Snapshot")
+        if (is_list or (kind is None and not route)) and items is not None and not isinstance(items, list):
+            what = f"items of the {short(kind)}: not a list" if kind is not None else "items must be a list"
+            errors.append(_at(source, document, (*route, "items"), what))
+        elif not isinstance(kind, str):
             if route and plain:  # nothing is lost with an empty item
                 errors.append(_at(source, document, route, f"{decode.short_path(route)}: not an object with a kind"))
-            continue
-        items = plain.get("items")
-        is_list = kind.endswith("List") or kind == "Snapshot"
-        if is_list and items is not None and not isinstance(items, list):
-            errors.append(_at(source, document, (*route, "items"), f"items of the {short(kind)}: not a list"))
         elif is_list and items is not None:
             item_kind = _item_kind(kind)
             named = [{"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item for item in items]
@@ -293,8 +289,7 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
             return
     for document in compose.compose(source):
         if isinstance(document, compose.SyntaxProblem):
-            line, column = source.position(document.span.start)
-            errors.append(SourceError(source.name, document.sentence, line=line, column=column))
+            errors.append(source.error(document.span.start, document.sentence))
         else:
             yield document.number, document.plain
 
@@ -313,27 +308,59 @@ def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any
     return item if found is None else found
 
 
-class _LostObjectError(SourceError):
-    """An object does not decode."""
-
-
-class _LostNodeError(_LostObjectError):
-    """A node does not decode. If no other node is left, this is why."""
-
-
-def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> SourceError:
-    """Return the error of one field with its line."""
-    name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
-    message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
-    found = _at(item.source, item.document, (*item.route, *problem.route), message)
-    error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
-    return error(found.source, found.message, line=found.line, column=found.column)
-
-
 def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceError:
     """Return an error at a route of a document. The text is only parsed again if there is an error."""
     for document in compose.compose(source):
         if isinstance(document, compose.Document) and document.number == number:
-            line, column = source.position(nodes.place(document.root, route).start)
-            return SourceError(source.name, message, line=line, column=column)
+            return source.error(nodes.place(document.root, route).start, message)
     return SourceError(source.name, message)
+
+
+def document(objects: Iterable[Plain], head: SnapshotHead, *, redact: bool) -> Plain:
+    """Return a Snapshot of objects, which must decode, as the API server or kubectl returned them.
+
+    A redacted document has placeholders instead of names, and no namespaces of kinds that may not be read.
+    """
+    from kubectl_spread.cluster.sharing.prune import drop_idle_events, prune_object
+    from kubectl_spread.cluster.sharing.redact import redact_objects
+
+    items: Iterable[Plain] = (found for plain in objects if (found := prune_object(plain)) is not None)
+    items = drop_idle_events(items)
+    plain: Plain = {"apiVersion": topology.API_VERSION, "kind": "Snapshot", "redacted": redact}
+    named = {
+        "kubernetesVersion": head.kubernetes_version,
+        "schedulerConfiguration": head.scheduler_configuration,
+        "readAt": head.read_at,
+    }
+    plain |= {key: text for key, text in named.items() if text}
+    plain["kinds"] = sorted(head.complete)
+    if head.unread:
+        plain["unread"] = [
+            {"kind": item.kind, "resource": item.plural}
+            | ({"namespace": item.namespace} if item.namespace and not redact else {})
+            for item in head.unread
+        ]
+    return {**plain, "items": list(redact_objects(items) if redact else items)}
+
+
+def render_snapshot(snapshot: Plain, path: str) -> bytes:
+    """Return a Snapshot in the format of the file name: .yaml or .yml, else JSON; compressed for .gz."""
+    name = path.removesuffix(".gz")
+    if name.endswith((".yaml", ".yml")):
+        from kubectl_spread.text.emit import emit
+
+        content = emit(snapshot).encode()
+    else:
+        content = _json(snapshot).encode()
+    if not path.endswith(".gz"):
+        return content
+    import gzip
+
+    return gzip.compress(content, mtime=0)  # The output is deterministic.
+
+
+def _json(snapshot: Plain) -> str:
+    """Return the Snapshot as JSON with one object per line, which is easy to compare."""
+    head = json.dumps({key: item for key, item in snapshot.items() if key != "items"})
+    items = ",\n".join(json.dumps(item, separators=(",", ":")) for item in snapshot["items"])
+    return f'{head[:-1]}, "items": [\n{items}\n]}}\n'

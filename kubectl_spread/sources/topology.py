@@ -16,17 +16,17 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
-from kubectl_spread.objects.reading import decode, read
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
 from kubectl_spread.sources import files
-from kubectl_spread.sources.single_document import Document, root_of
+from kubectl_spread.sources.single_document import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
-_API_VERSION = "kubectl-spread/v1"
+API_VERSION = "kubectl-spread/v1"
 _DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 _AMPLE = {"cpu": "1M", "memory": "1P", "pods": "1M"}
 _COUNTS = ("zones", "nodes")
@@ -47,7 +47,7 @@ def load(spec: str, *, inside: Optional[str] = None) -> Cluster:
     if not spec.strip(" ,"):
         raise RequestError("--topology is empty: write zones=3,nodes=2 or a file")
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
-        return _cluster(objects(files.read_text(spec) if inside is None else files.read_setting(spec, inside)))
+        return _cluster(objects(files.read_text(spec, inside=inside)))
     try:
         return _cluster(_made("--topology", [_group_of(spec)], []))
     except SourceError as error:
@@ -113,7 +113,7 @@ def _quantity(key: str, value: str) -> str:
 
 def is_topology(plain: Any) -> bool:
     """Return whether a document is a topology."""
-    return isinstance(plain, dict) and (plain.get("apiVersion"), plain.get("kind")) == (_API_VERSION, "Topology")
+    return isinstance(plain, dict) and (plain.get("apiVersion"), plain.get("kind")) == (API_VERSION, "Topology")
 
 
 def objects(source: SourceFile) -> list[Plain]:
@@ -122,16 +122,13 @@ def objects(source: SourceFile) -> list[Plain]:
     Raises:
         SourceError: it is not a valid topology, with the place; `others` are the further errors.
     """
-    root = root_of(source, "a topology")
-    if root is None:
-        raise SourceError(source.name, "the file is empty")
-    document = Document(source, root, "topology")
+    document = Document(source, "topology")
     made: list[Plain] = []
     if not document.errors:
         try:
             made = _made(source.name, document.value(("nodeGroups",)), document.value(("pods",)) or [])
         except _BadValueError as bad:
-            document.note(bad.route, f"{decode.short_path(bad.route)}: {bad.message}")
+            document.refuse(bad.route, bad.message)
     if document.errors:
         first, *others = document.errors
         first.others = tuple(others)

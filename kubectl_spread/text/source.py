@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple, Optional
 
+from kubectl_spread.errors import SourceError
+
 _ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled on first use
 
 
@@ -45,6 +47,11 @@ class SourceFile:
         starts = self._starts or self._line_starts()
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
+
+    def error(self, offset: int, message: str) -> SourceError:
+        """Return an error at an offset."""
+        line, column = self.position(offset)
+        return SourceError(self.name, message, line=line, column=column)
 
     def offset(self, number: int) -> int:
         """Return the offset of a line (from 1), or the end of the text for the line after the last."""

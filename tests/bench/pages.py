@@ -22,7 +22,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME, LabelSelector, ZONE
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource, load_profiles
+from kubectl_spread.operations.cluster_facts import ClusterSource, load_profiles
 from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest, SimulateResult
 from kubectl_spread.report.pages import simulation as simulation_page
 from kubectl_spread.report.pages import workloads as status_page

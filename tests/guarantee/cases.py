@@ -12,8 +12,8 @@ from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read
-from kubectl_spread.operations.inputs import cluster_source
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.scheduler.framework.profile import Profile
 
 Plain = dict[str, Any]
@@ -23,7 +23,7 @@ KEYS = (ZONE, HOSTNAME)
 
 def profiles() -> dict[str, Profile]:
     """Return the default profiles of the newest release."""
-    return dict(cluster_source.load_profiles(ClusterSource(), held=""))
+    return dict(cluster_facts.load_profiles(ClusterSource(), held=""))
 
 
 def case(seed: int, regime: str) -> Plain:

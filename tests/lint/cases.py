@@ -19,8 +19,7 @@ from kubectl_spread.lint.registry import check_workloads, RULES, sort_findings
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.sources import scheduler_config, snapshot, topology
-from kubectl_spread.sources.policy import file as policy_file
+from kubectl_spread.sources import policy_file, scheduler_config, snapshot, topology
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"

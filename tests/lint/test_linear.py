@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.operations.check import check_files, CheckRequest
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 
 pytestmark = pytest.mark.slow
 

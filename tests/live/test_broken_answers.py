@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.sources.live import body
+from kubectl_spread.sources.live import transport
 from kubectl_spread.sources.live import transport as transports
 from tests.live.conftest import Kubeconfig
 
@@ -146,33 +146,33 @@ def test_a_body_that_compresses_too_well_is_refused(kubeconfig: Kubeconfig, caps
 
 
 def test_a_body_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "MAX_BODY_BYTES", 1 << 20)
+    monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1 << 20)
 
-    with pytest.raises(body.TooLargeError):
-        body.read(iter(lambda: b"0" * 4096, None), is_gzip=False)
+    with pytest.raises(transport.TooLargeError):
+        transport.read_body(iter(lambda: b"0" * 4096, None), is_gzip=False)
 
 
 def test_bodies_that_are_read_at_the_same_time_share_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "MAX_BODY_BYTES", 1000)
-    room = body.ByteAllowance()
+    monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1000)
+    room = transport.ByteAllowance()
 
     def parts() -> Iterator[bytes]:
         yield b"0" * 600
-        with pytest.raises(body.TooLargeError):
-            body.read([b"1" * 600], is_gzip=False, room=room)
-        assert len(body.read([b"1" * 400], is_gzip=False, room=room)) == 400
+        with pytest.raises(transport.TooLargeError):
+            transport.read_body([b"1" * 600], is_gzip=False, room=room)
+        assert len(transport.read_body([b"1" * 400], is_gzip=False, room=room)) == 400
 
-    assert len(body.read(parts(), is_gzip=False, room=room)) == 600
-    assert len(body.read([b"1" * 1000], is_gzip=False, room=room)) == 1000
+    assert len(transport.read_body(parts(), is_gzip=False, room=room)) == 600
+    assert len(transport.read_body([b"1" * 1000], is_gzip=False, room=room)) == 1000
 
 
 def test_memory_that_runs_out_while_a_body_is_read_is_one_message(
     monkeypatch: pytest.MonkeyPatch, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(room: body.ByteAllowance, count: int) -> None:
+    def full(room: transport.ByteAllowance, count: int) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(body.ByteAllowance, "take", full)
+    monkeypatch.setattr(transport.ByteAllowance, "take", full)
     with serving(saying(HEAD + b"Content-Length: 2\r\n\r\n[]")) as host:
         err = refused(host, kubeconfig, capsys)
 
@@ -183,7 +183,7 @@ def test_a_body_arrives_in_whatever_parts() -> None:
     text = bytes(range(256)) * 9000
     packed = gzip.compress(text)
 
-    assert text == body.read((packed[at : at + 7] for at in range(0, len(packed), 7)), is_gzip=True)
-    assert text == body.read([packed], is_gzip=True)
-    assert text == body.read([text[:5], text[5:]], is_gzip=False)
-    assert b"" == body.read([], is_gzip=True)
+    assert text == transport.read_body((packed[at : at + 7] for at in range(0, len(packed), 7)), is_gzip=True)
+    assert text == transport.read_body([packed], is_gzip=True)
+    assert text == transport.read_body([text[:5], text[5:]], is_gzip=False)
+    assert b"" == transport.read_body([], is_gzip=True)

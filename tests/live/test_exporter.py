@@ -25,12 +25,12 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.exporter import server as servers
 from kubectl_spread.exporter.polling import Poller
 from kubectl_spread.exporter.server import ExporterServer
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest, workload_status
 from kubectl_spread.report import prometheus
+from kubectl_spread.sources import policy_file as policies
 from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.sources.policy import file as policies
 from tests.apiserver import ApiServer, Reply, Request, status
 from tests.live.conftest import Kubeconfig, shop_objects
 

@@ -11,8 +11,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.sources.live import kubeconfig
-from kubectl_spread.sources.live.durations import seconds
-from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live.flags import Flags, seconds
 
 FIRST = """\
 apiVersion: v1

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.sources.live import listing
+from kubectl_spread.sources.live import reading
 from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.reading import Session
@@ -285,7 +285,7 @@ def test_the_next_page_is_asked_for_while_one_is_read(many: ApiServer, session: 
         if not waited:
             waited.append(asked_again.wait(30))
 
-    listing.read(session.transport, PODS, {}, lambda: listing.Take(item))
+    reading.read_list(session.transport, PODS, {}, lambda: reading.Take(item))
 
     assert [True] == waited
 

@@ -6,7 +6,7 @@ from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection import Config, LintPolicy
 from kubectl_spread.lsp.review import OpenDocument, Review, review_documents
-from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
 EMPTY = Review({})

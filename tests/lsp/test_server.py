@@ -446,7 +446,7 @@ def test_messages_that_are_none_are_survived() -> None:
 
 BROKEN = """
 from kubectl_spread.lint.selection import Config, LintPolicy
-from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.lsp.server import serve
 
 class Broken(DocumentChecker):

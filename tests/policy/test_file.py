@@ -12,7 +12,7 @@ from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import PLACED, Regime, REGIMES
-from kubectl_spread.sources.policy import file
+from kubectl_spread.sources import policy_file
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
@@ -41,10 +41,10 @@ groups:
 """
 
 
-def load(text: str, folder: Path) -> file.Policy:
+def load(text: str, folder: Path) -> policy_file.Policy:
     path = folder / "ha.yaml"
     path.write_text(text, encoding="utf-8")
-    return file.load(str(path))
+    return policy_file.load(str(path))
 
 
 def problems(text: str, folder: Path) -> list[tuple[int, int, str]]:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.apply_manifests import add_objects
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.building.build import add_objects, cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workloads.workload import Workload

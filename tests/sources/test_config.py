@@ -16,7 +16,7 @@ from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.selection import Config, RuleProfile, RuleSelection
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
-from kubectl_spread.sources import config, json_schema
+from kubectl_spread.sources import config, single_document
 from kubectl_spread.sources.files import config_path
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
@@ -317,7 +317,7 @@ def test_the_shape_is_what_jsonschema_says(document: Any) -> None:
     """And where it is right, reading raises nothing but what the project calls an error."""
     (composed,) = compose.compose(SourceFile("config", json.dumps([document])))
     assert isinstance(composed, compose.Document)
-    found = json_schema.violations(composed.root.items[0], SCHEMA)  # type: ignore[union-attr]
+    found = single_document.violations(composed.root.items[0], SCHEMA)  # type: ignore[union-attr]
 
     assert VALIDATOR.is_valid(document) == (not found)
 
@@ -357,4 +357,4 @@ def test_the_schemas_have_only_keywords_that_are_followed() -> None:
         Draft202012Validator.check_schema(schema)
         used |= keywords(schema)
 
-    assert used == json_schema.KEYWORDS
+    assert used == single_document.KEYWORDS

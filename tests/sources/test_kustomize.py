@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.kustomizing.kustomize import render_directories
+from kubectl_spread.sources.kustomize import render_directories
 
 Install = Callable[[str, str], None]
 

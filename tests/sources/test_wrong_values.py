@@ -12,9 +12,9 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.operations.baseline import known_findings
+from kubectl_spread.operations.check import known_findings
 from kubectl_spread.sources import config, files, scenario, scheduler_config, snapshot, topology
-from kubectl_spread.sources.policy import file as policy
+from kubectl_spread.sources import policy_file as policy
 
 Route = tuple[Union[str, int], ...]
 

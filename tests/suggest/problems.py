@@ -11,7 +11,7 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.project import Project
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.replicas import place
-from kubectl_spread.sources import files, snapshot, supporting_objects, topology
+from kubectl_spread.sources import files, manifest_objects, snapshot, topology
 
 
 def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodProblem]:
@@ -25,7 +25,7 @@ def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodPro
     source = files.read_text(str(manifest))
     result = check_source(source, named=True, codes=(), namespace="default")
     workloads = Project(result.subjects, result.others, namespace="default").workloads
-    cluster = supporting_objects.with_manifests(cluster, [source], "default").cluster
+    cluster = manifest_objects.with_manifests(cluster, [source], "default")[0]
     placements = place(workloads, cluster, known)
     for at in range(len(placements)):
         found = of_placements(placements, at, cluster, known)

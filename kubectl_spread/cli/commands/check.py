@@ -9,28 +9,65 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.parameters import fix_options
-from kubectl_spread.cli.parameters.options import (
+from kubectl_spread.cli.console import Exit, finding_width, flush, print_error, progress
+from kubectl_spread.cli.options import (
+    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     colour_option,
+    FormatChoice,
+    gather_options,
     kustomize_option,
     namespace_option,
+    Output,
+    page_source,
+    SectionedCommand,
+    selector_option,
     wants_colour,
+    write_output,
 )
-from kubectl_spread.cli.parameters.outputs import Output
-from kubectl_spread.cli.parameters.rule_options import choice_options
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.summary import complete_outputs, exit_code, FORMATS, outputs, print_result
-from kubectl_spread.errors import ClusterError
+from kubectl_spread.cli.rule_options import choice_options
+from kubectl_spread.cli.summary import exit_code, numbers_of_rules, offer, summary
+from kubectl_spread.errors import ClusterError, SourceError
+from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
-from kubectl_spread.operations.inputs.cluster_facts import open_session
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.inputs.rule_choice import load_config, RuleChoice
+from kubectl_spread.operations.cluster_facts import ClusterSource, open_session
+from kubectl_spread.operations.rule_choice import InputPaths, load_config, RuleChoice
+from kubectl_spread.report.check.report import FORMATS as RENDERERS
+from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
+    from kubectl_spread.operations.fix import Fixable
+    from kubectl_spread.report.check.report import CheckReport, PageFacts, WorkloadPlace
+
+FORMATS = tuple(RENDERERS)
+_WHERE_ANY = ("lists", "templates", "placeholders")  # counts that the report has only if they are not 0
+
+
+class FixOptions(NamedTuple):
+    """The command line's options for fixes."""
+
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+
+    def check(self) -> None:
+        """Raise a usage error if the options do not go together."""
+        if self.unsafe_fixes and not (self.fix or self.diff):
+            raise click.UsageError("--unsafe-fixes needs --fix or --diff")
+
+
+_FIX_OPTIONS = (
+    click.option("--fix", is_flag=True, help="Apply the fixes that keep a manifest's meaning to the files."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change where pods run."
+    ),
+    click.option("--diff", is_flag=True, help="Print what --fix would change as a diff; write nothing."),
+)
+_fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptions._fields)
 
 
 @click.command(cls=SectionedCommand)
@@ -49,22 +86,19 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 @namespace_option(
     "Namespace of the running workloads, and of objects that name none.  [default: the context's, or default]"
 )
-@click.option("-A", "--all-namespaces", is_flag=True, help="Check the running workloads of all namespaces.")
-@click.option(
-    "-l", "--selector", "label_selector", metavar="SELECTOR", help="Check only running workloads with these labels."
-)
+@all_namespaces_option("Check the running workloads of all namespaces.")
+@selector_option("Check only running workloads with these labels.")
 @click.option(
     "-o",
     "--output",
     multiple=True,
     metavar="FORMAT[=FILE]",
-    callback=outputs,
-    shell_complete=complete_outputs,
+    type=FormatChoice(FORMATS),
     help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with =FILE, written to that file. Repeatable.  [default: text]",
 )
 @click.option("--output-file", type=FILE, metavar="FILE", help="File for the output, if there is only one format.")
 @choice_options
-@fix_options.fix_options
+@_fix_options
 @click.option("--statistics", is_flag=True, help="Print the number of findings per rule at the end.")
 @click.option(
     "--show-files",
@@ -87,7 +121,7 @@ def command(
     output: tuple[Output, ...],
     output_file: Optional[str],
     choices: RuleChoice,
-    fixes: fix_options.FixOptions,
+    fixes: FixOptions,
     statistics: bool,
     show_files: bool,
     color: str,
@@ -164,26 +198,23 @@ def command(
                 (*filename, *files), recursive, kustomize, facts, namespace, choices, config, allow_remote
             )
             if show_files:
-                from kubectl_spread.cli import showing
-
-                return showing.show_files(request, config)
+                return _show_files(request, config)
             if fixes.diff:
-                return fix_options.show(request, fixes, colour=wants_colour(color))
+                return _show_diff(request, fixes, colour=wants_colour(color))
             result = _checked(request, fixes)
-    print_result(result, chosen, colour=wants_colour(color), statistics=statistics)
+    _print(result, chosen, colour=wants_colour(color), statistics=statistics)
     fail_on = choices.fail_on or config.fail_on or "error"
-    return exit_code(result, chosen, fail_on=fail_on, is_asked=choices.fail_on is not None)
+    judges_findings = choices.fail_on is not None or any(item.format != "sarif" for item in chosen)
+    return exit_code(result, fail_on=fail_on, judges_findings=judges_findings)
 
 
-def _checked(request: CheckRequest, fixes: fix_options.FixOptions) -> CheckResult:
+def _checked(request: CheckRequest, fixes: FixOptions) -> CheckResult:
     """Check manifests, and fix them first if the options say so."""
     if fixes.fix:
         from kubectl_spread.operations.fix import fix_files
 
         return fix_files(request, unsafe=fixes.unsafe_fixes)
-    from kubectl_spread.operations.check import check_files
-
-    return check_files(request)
+    return check.check_files(request)
 
 
 class WorkloadWords(NamedTuple):
@@ -236,14 +267,10 @@ def _running(
     words: WorkloadWords, choices: RuleChoice, config: Config, facts: ClusterSource, ctx: click.Context
 ) -> CheckResult:
     """Check workloads that run."""
-    from kubectl_spread.cli.console.progress import progress  # not needed for manifests, as the next one
-    from kubectl_spread.cli.parameters import targets
+    from kubectl_spread.cli import targets  # not needed for manifests
 
     selection = targets.selection(words.words, words.label_selector, ctx, verb="check")
-    if words.all_namespaces and (words.namespace is not None or selection.targets):
-        what = "--namespace" if words.namespace is not None else "a resource by name"
-        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
-    namespace = "" if words.all_namespaces else words.namespace
+    namespace = targets.namespace_of(selection, words.namespace, ctx, all_namespaces=words.all_namespaces)
     with progress("reading the cluster facts"):
         from kubectl_spread.operations import check_cluster  # numpy: 80 ms
 
@@ -277,3 +304,134 @@ def _refuse_shared_files(chosen: list[Output]) -> None:
         if path in formats and (os.path.isfile(path) or not os.path.exists(path)):
             raise click.UsageError(f"two formats would go to {output.file}: {formats[path]} and {output.format}")
         formats[path] = output.format
+
+
+def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
+    """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
+    from kubectl_spread.operations.fix import count_fixable
+    from kubectl_spread.report.check.report import render
+
+    report = _report(outcome, {output.format for output in outputs})
+    for output in outputs:
+        width = None if output.file else finding_width()
+        text = render(report, output.format, colour=colour and not output.file, width=width)
+        if output.file:
+            write_output(output, text + "\n" if text else "")
+        elif text:
+            click.echo(text, color=True)
+    flush()
+    for error in (*outcome.errors, *outcome.missing):
+        print_error(error)
+    if any(output.format in ("text", "concise") for output in outputs):  # for people
+        click.echo(summary(outcome, count_fixable(outcome)), err=True)
+    if statistics:
+        for line in numbers_of_rules(outcome.findings):
+            click.echo(line, err=True)
+
+
+def _report(outcome: CheckResult, formats: set[str]) -> CheckReport:
+    """Return the report with what some formats need besides."""
+    from kubectl_spread.report.check.report import CheckReport
+
+    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
+    report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
+    if "html" in formats:
+        report = report._replace(page=_page(outcome))
+    if outcome.rollouts and "gitlab" in formats:
+        report = report._replace(places=_places(outcome))
+    return report
+
+
+def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
+    """Return where the manifests of the workloads begin; of copies, the first."""
+    from kubectl_spread.report.check.report import WorkloadPlace
+
+    found: dict[tuple[str, ...], WorkloadPlace] = {}
+    for result in outcome.read.results:
+        for item in result.workloads:
+            line, _ = result.source.position(item.manifest.place(()).span.start)
+            owner = item.workload
+            key = (owner.kind, owner.namespace or outcome.settings.namespace, owner.name)
+            found.setdefault(key, WorkloadPlace(result.source.name, line))
+    return found
+
+
+def _page(outcome: CheckResult) -> PageFacts:
+    from kubectl_spread.report.check.report import PageFacts
+
+    facts = PageFacts(page_source(outcome.known), notes=outcome.notes)
+    if outcome.known is None:
+        return facts
+    wants = outcome.selection.includes if outcome.selection is not None else None
+    return facts._replace(cluster=outcome.known.cluster, profiles=outcome.known.profiles, wants=wants)
+
+
+def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
+    """Print the diff of every text that would change, and the errors; return the exit code."""
+    from kubectl_spread.operations.fix import preview_fixes
+    from kubectl_spread.report.diff import render
+
+    found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
+    for error in found.errors:
+        print_error(error)
+    for source, text in found.changes:
+        click.echo(render(source, text, colour=colour), nl=False, color=True)
+    if found.changes:
+        summary = f"would fix {count_noun(found.fixed, 'finding')} in {count_noun(len(found.changes), 'file')}"
+    else:
+        summary = _nothing(found.left)
+    click.echo(summary, err=True)
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.FINDINGS if found.changes else Exit.CLEAN
+
+
+def _nothing(count: Fixable) -> str:
+    """Return why a diff is empty."""
+    if count.unsafe and not count.safe:
+        have = "finding has an unsafe fix" if count.unsafe == 1 else "findings have unsafe fixes"
+        return f"no safe fix; {count.unsafe} {have}: add --unsafe-fixes"
+    return f"nothing to fix{offer(count)}"
+
+
+def _show_files(request: CheckRequest, config: Config) -> int:
+    """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
+    from kubectl_spread.sources.files import files, read_text
+
+    given = check.paths_of(request, config)
+    asked = check.settings(request.choice, config, source=request.source, namespace=request.namespace)
+    errors = 0
+    paths: list[str] = []
+    results: list[Result] = []
+    for found in files(given.paths, recursive=given.recursive, exclusion=given.exclusion):
+        if isinstance(found, SourceError):
+            errors += 1
+            print_error(found)
+            continue
+        paths.append(found.path)
+        try:
+            results += [asked.read(read_text(found.path))] if found.path != "-" else []
+        except SourceError as error:
+            errors += 1
+            print_error(error)
+    roots = _roots(given, asked, results)
+    is_one = len({root for names in roots.values() for root in names}) <= 1
+    for path in paths:
+        names = roots.get(path, ())
+        shown = safe(path)
+        click.echo(shown if is_one or not names else f"{shown}\t{safe(', '.join(names))}")
+    return Exit.UNREADABLE if errors else Exit.CLEAN
+
+
+def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
+    """Return the roots of each file that was read, by its name."""
+    from kubectl_spread.lint.projects import roots_of
+
+    rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())
+    found: dict[str, list[str]] = {result.source.name: [] for result in results}
+    for root in roots_of(results, rules, asked.namespace):
+        for source in root.sources:
+            if (shown := root.display_name(source)) not in found[source.name]:
+                found[source.name].append(shown)
+    return found

@@ -7,46 +7,39 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
-from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console import terminal
-from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import (
+from kubectl_spread.cli import complete, console
+from kubectl_spread.cli.console import Exit, finish, flush, print_error, progress
+from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     colour_option,
+    filename_option,
     kustomize_option,
     namespace_option,
+    Output,
+    output_option,
+    page_source,
+    redirect_output,
+    SectionedCommand,
     wants_colour,
+    wide_option,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import parse_targets
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.inputs.selection import ObjectName
+from kubectl_spread.cli.targets import parse_targets
+from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.text.wording import safe
 
-if TYPE_CHECKING:  # these load numpy
+if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.operations.explain import ExplainResult
 
 _WIDTH = 120  # if the width of the output is unknown
-_MESSAGE_WIDTH = 80  # the same, for sentences about a message
+_MESSAGE_WIDTH = 80  # likewise, of an explained message
 
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
-@click.option(
-    "-f",
-    "--filename",
-    multiple=True,
-    type=FILE,
-    metavar="FILE",
-    help="Explain the next pod of each workload in a manifest; - is standard input.",
-)
+@filename_option("Explain the next pod of each workload in a manifest; - is standard input.")
 @kustomize_option
 @cluster_facts
 @click.option("--message", metavar="TEXT", help="Explain a pasted message instead of a pod; - is standard input.")
@@ -62,15 +55,8 @@ _MESSAGE_WIDTH = 80  # the same, for sentences about a message
     metavar="N",
     help="Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
 )
-@click.option("--wide", is_flag=True, help="Print long lists in full.")
-@click.option(
-    "-o",
-    "--output",
-    type=FormatChoice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format; with =FILE, written to that file.",
-)
+@wide_option
+@output_option("text", "json", "html")
 @colour_option
 @click.pass_context
 def command(
@@ -127,20 +113,12 @@ def command(
         is_alone = not (targets or filename or kustomize or node or facts.is_given)
         with redirect_output(output):
             return _explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
-    request_fields = (
-        tuple(_named(targets, ctx)),
-        filename,
-        kustomize,
-        facts,
-        namespace,
-        node,
-        suggestions,
-        allow_remote,
-    )
+    named = _named(targets, ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        given = explain.read_inputs(explain.ExplainRequest(*request_fields))
+        request = explain.ExplainRequest(named, filename, kustomize, facts, namespace, node, suggestions, allow_remote)
+        given = explain.read_inputs(request)
         under_way.stage = "explaining"
         found = explain.explain(given)
     with redirect_output(output):
@@ -150,11 +128,7 @@ def command(
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
-    for error in (*found.errors, *found.missing):
-        print_error(error)
-    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
-        return Exit.UNREADABLE
-    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
+    return finish((*found.errors, *found.missing), is_fine=found.is_fine)
 
 
 def _print_unread(cluster: Cluster, output: str) -> None:
@@ -165,12 +139,12 @@ def _print_unread(cluster: Cluster, output: str) -> None:
         click.echo(f"\n{documents.line(cluster.unread)}")
 
 
-def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
+def _named(words: tuple[str, ...], ctx: click.Context) -> tuple[ObjectName, ...]:
     """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
     found = parse_targets(words, ctx, verb="explain")
     if found.kinds:
         raise click.UsageError(f"the name is missing: write {words[0]} NAME or {words[0]}/NAME", ctx)
-    return list(found.targets)
+    return found.targets
 
 
 def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) -> None:
@@ -188,7 +162,7 @@ def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) ->
     from kubectl_spread.report.explain import text as explain_text
     from kubectl_spread.report.table import Style
 
-    text = explain_text.text(found.reports, Style(terminal.width(_WIDTH), colour, is_wide))
+    text = explain_text.text(found.reports, Style(console.width(_WIDTH), colour, is_wide))
     if text:
         click.echo(text, color=True)
 
@@ -222,7 +196,7 @@ def _explain_message(text: str, output: str, *, colour: bool, is_alone: bool) ->
         click.echo(dumps(report.document(found)))
     else:
         blocks = [
-            "\n".join(report.lines(item, width=terminal.table_width() or _MESSAGE_WIDTH, colour=colour))
+            "\n".join(report.lines(item, width=console.table_width() or _MESSAGE_WIDTH, colour=colour))
             for item in found
         ]
         click.echo("\n\n".join(blocks), color=True)

@@ -11,13 +11,18 @@ from typing import Optional
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console.stderr import print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster, namespace_option, Seconds
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, print_error
+from kubectl_spread.cli.options import (
+    as_usage_errors,
+    live_cluster,
+    namespace_option,
+    Seconds,
+    SectionedCommand,
+    selector_option,
+)
 from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
-from kubectl_spread.operations.inputs import notices
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
@@ -49,7 +54,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
     help="Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
 )
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
-@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Export only workloads with these labels.")
+@selector_option("Export only workloads with these labels.")
 @click.option("--policy", type=complete.FILE, metavar="FILE", help="Also check the running pods against a policy.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also export workloads without constraints of their own.")
 @click.pass_context
@@ -93,15 +98,15 @@ def command(
     if facts.snapshot or facts.topology:
         raise click.UsageError("the exporter reads a live cluster: leave out --snapshot and --topology", ctx)
     _require_client(ctx)
-    from kubectl_spread.cli.parameters.targets import selection
+    from kubectl_spread.cli.targets import selection
 
     with as_usage_errors(ctx):
         chosen = selection((), label_selector, ctx, verb="export")
     rules = None
     if policy is not None:
-        from kubectl_spread.sources.policy import file
+        from kubectl_spread.sources import policy_file
 
-        rules = file.load(policy)
+        rules = policy_file.load(policy)
     request = StatusRequest(_with_timeout(facts), chosen, namespace or "", shows_all, policy=rules)
     return _serve(request, (host, port), interval=interval, most_age_s=max_age or max(5 * interval, 300.0))
 
@@ -134,7 +139,7 @@ def _require_client(ctx: click.Context) -> None:
 def _with_timeout(facts: ClusterSource) -> ClusterSource:
     """Return the source with a timeout for requests. A server that runs for days must not wait for one answer."""
     timeout = facts.connection.request_timeout or _REQUEST_TIMEOUT
-    return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=notices.ignore)
+    return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=cluster_facts.ignore)
 
 
 def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float, most_age_s: float) -> int:
@@ -143,7 +148,7 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
 
     from kubectl_spread.exporter.polling import Poller
     from kubectl_spread.exporter.server import ExporterServer
-    from kubectl_spread.operations.inputs import cluster_facts as inputs
+    from kubectl_spread.operations import cluster_facts as inputs
 
     gc.enable()  # a long-running program needs garbage collection
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any, Optional, TYPE_CHECKING
 
@@ -10,31 +9,34 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import (
+from kubectl_spread.cli.console import finish, Progress, progress, width
+from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     colour_option,
+    filename_option,
     kustomize_option,
     namespace_option,
+    Output,
+    output_option,
+    page_source,
+    redirect_output,
     search_timeout,
+    SectionedCommand,
     wants_colour,
+    wide_option,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import parse_targets
+from kubectl_spread.cli.targets import parse_targets
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
 
-_WIDTH, _WIDEST = 120, 160
+_WIDTH = 120  # if the width of the output is unknown
 _MAX_STATES = 100_000
 
 
@@ -54,9 +56,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
-@click.option(
-    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Judge the workloads of a manifest or directory."
-)
+@filename_option("Judge the workloads of a manifest or directory.")
 @click.option("-R", "--recursive", is_flag=True, help="Also read the directories below the named ones.")
 @kustomize_option
 @cluster_facts
@@ -134,15 +134,8 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     help="Visit at most N states for each regime.",
 )
 @search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
-@click.option("--wide", is_flag=True, help="Print long lists in full.")
-@click.option(
-    "-o",
-    "--output",
-    type=FormatChoice(["text", "json", "junit", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format; with =FILE, written to that file.",
-)
+@wide_option
+@output_option("text", "json", "junit", "html")
 @colour_option
 @click.pass_context
 def command(
@@ -234,10 +227,8 @@ def command(
         found = _decided(request, under_way)
     with redirect_output(output):
         _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
-    flush()
-    for error in found.errors:
-        print_error(error)
-    return _code(found)
+    is_fine = found.verdict.value in ("proved", "notApplicable")
+    return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
 
 def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -> list[PolicyRule]:
@@ -263,9 +254,9 @@ def _policy(
     if path is not None and (rules or selector is not None or allow_pending):
         raise click.UsageError("--policy and rules exclude each other: write all rules into the file", ctx)
     if path is not None:
-        from kubectl_spread.sources.policy import file
+        from kubectl_spread.sources import policy_file
 
-        return file.load(path)
+        return policy_file.load(path)
     own = (*rules, *(() if allow_pending else (PLACED,)))
     return Policy((GroupSpec(own, selector=_selector(selector, ctx)),), name="of the command line")
 
@@ -291,7 +282,7 @@ def _selector(text: Optional[str], ctx: click.Context) -> Any:
 
 def _decided(request: Any, under_way: Progress) -> GuaranteeResult:
     """Decide the policy; Ctrl-C ends the search."""
-    from kubectl_spread.cli.console import search
+    from kubectl_spread.cli import search
     from kubectl_spread.operations import guarantee
 
     listener = _Shown(under_way)
@@ -311,14 +302,6 @@ class _Shown:
         """Show how many states were visited; return whether to stop."""
         self._shown.stage = f"{self.stage}: {states:,} states visited; Ctrl-C ends the search"
         return self.is_stopped
-
-
-def _code(found: GuaranteeResult) -> int:
-    if found.is_interrupted:
-        return Exit.INTERRUPTED
-    if found.errors:
-        return Exit.UNREADABLE
-    return Exit.CLEAN if found.verdict.value in ("proved", "notApplicable") else Exit.FINDINGS
 
 
 def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) -> None:
@@ -354,8 +337,7 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
         from kubectl_spread.report import guarantee as text
         from kubectl_spread.report.table import Style
 
-        width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
-        shown = text.render(found.policy.name, groups, Style(width, colour, is_wide))
+        shown = text.render(found.policy.name, groups, Style(width(_WIDTH), colour, is_wide))
         click.echo(shown, color=True)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

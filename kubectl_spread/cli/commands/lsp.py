@@ -9,14 +9,13 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.stderr import print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, print_error
+from kubectl_spread.cli.options import SectionedCommand
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.inputs.rule_choice import load_config, policy, RuleChoice
+from kubectl_spread.operations.rule_choice import load_config, policy, RuleChoice
 
 if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
-    from kubectl_spread.operations.inputs.documents import DocumentChecker
+    from kubectl_spread.operations.rule_choice import DocumentChecker
 
 _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
@@ -81,7 +80,7 @@ def command(
 def _judge(choices: RuleChoice) -> DocumentChecker:
     """Return a checker with the flags and the configuration; without the configuration if it is invalid."""
     from kubectl_spread.lint.selection import Config
-    from kubectl_spread.operations.inputs.documents import DocumentChecker
+    from kubectl_spread.operations.rule_choice import DocumentChecker
 
     try:
         config = load_config(choices)

@@ -2,60 +2,54 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import (
+from kubectl_spread.cli.console import Exit, finish, Progress, progress, width
+from kubectl_spread.cli.options import (
+    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     colour_option,
+    filename_option,
     kustomize_option,
     namespace_option,
+    Output,
+    output_option,
+    page_source,
+    redirect_output,
     search_timeout,
+    SectionedCommand,
+    selector_option,
     wants_colour,
+    wide_option,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import selection
-from kubectl_spread.errors import ClusterError, RefusedError
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.cli.targets import namespace_of, selection
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.rebalance import RebalanceRequest, RebalanceResult
 
-_WIDTH, _WIDEST = 120, 160
+_WIDTH = 120  # if the width of the output is unknown
 
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
-@click.option(
-    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Create the workloads of a manifest first."
-)
+@filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
 @namespace_option("Namespace of the workloads.  [default: the context's]")
-@click.option("-A", "--all-namespaces", is_flag=True, help="Repair the workloads of all namespaces.")
-@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Repair only workloads with these labels.")
+@all_namespaces_option("Repair the workloads of all namespaces.")
+@selector_option("Repair only workloads with these labels.")
 @click.option("--soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")
 @click.option("--max-moves", type=click.IntRange(1), metavar="N", help="Accept no plan of more than N evictions.")
 @search_timeout("Stop searching after this time; 0 means no limit.")
-@click.option("--wide", is_flag=True, help="Print long lists in full.")
-@click.option(
-    "-o",
-    "--output",
-    type=FormatChoice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format; with =FILE, written to that file.",
-)
+@wide_option
+@output_option("text", "json", "html")
 @colour_option
 @click.pass_context
 def command(
@@ -109,16 +103,14 @@ def command(
       kubectl spread rebalance -A -o html=plan.html
     """  # noqa: D301
     chosen = selection(targets, label_selector, ctx, verb="rebalance")
-    if all_namespaces and (namespace is not None or chosen.targets):
-        what = "--namespace" if namespace is not None else "a resource by name"
-        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations.rebalance import RebalanceRequest  # numpy: 80 ms
 
         request = RebalanceRequest(
             facts,
             chosen,
-            "" if all_namespaces else namespace,
+            where,
             filename,
             kustomize,
             soft,
@@ -132,21 +124,14 @@ def command(
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        if output.format == "json":
-            _print_json(found)
-        elif output.format == "html":
-            _print_page(found)
-        else:
-            _print(found, colour=wants_colour(color) and not output.file, is_wide=wide)
-    flush()
-    for problem in (*found.errors, *found.missing):
-        print_error(problem)
-    return _code(found)
+        _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
+    problems = (*found.errors, *found.missing)
+    return finish(problems, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
 def _planned(request: RebalanceRequest, under_way: Progress) -> RebalanceResult:
     """Plan the repairs; Ctrl-C ends the search."""
-    from kubectl_spread.cli.console import search
+    from kubectl_spread.cli import search
     from kubectl_spread.operations import rebalance
 
     read = rebalance.read_inputs(request)
@@ -155,50 +140,36 @@ def _planned(request: RebalanceRequest, under_way: Progress) -> RebalanceResult:
         return rebalance.rebalance(read, request, watch=watch)
 
 
-def _code(found: RebalanceResult) -> int:
-    if found.is_interrupted:
-        return Exit.INTERRUPTED
-    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
-        return Exit.UNREADABLE
-    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
-
-
-def _print_json(found: RebalanceResult) -> None:
-    from kubectl_spread.report.documents import dumps
-    from kubectl_spread.report.rebalance import document
-
-    unread = found.known.cluster.unread
-    click.echo(dumps(document(found.rebalance, found.errors, unread, is_interrupted=found.is_interrupted)))
-
-
-def _print_page(found: RebalanceResult) -> None:
-    from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
-
+def _print(found: RebalanceResult, output: str, *, colour: bool, is_wide: bool) -> None:
     cluster = found.known.cluster
-    page = pages.render(found.rebalance, cluster, page_source(found.known), errors=found.errors, unread=cluster.unread)
-    click.echo(page, nl=False)
+    if output == "json":
+        from kubectl_spread.report.documents import dumps
+        from kubectl_spread.report.rebalance import document
 
+        is_interrupted = found.is_interrupted
+        click.echo(dumps(document(found.rebalance, found.errors, cluster.unread, is_interrupted=is_interrupted)))
+        return
+    if output == "html":
+        from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
 
-def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
+        source = page_source(found.known)
+        page = pages.render(found.rebalance, cluster, source, errors=found.errors, unread=cluster.unread)
+        click.echo(page, nl=False)
+        return
     if found.rebalance.repairs:
         from kubectl_spread.report.rebalance import render
         from kubectl_spread.report.table import Style
 
         shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
-        click.echo(render(shown, Style(_width(), colour, is_wide)), color=True)
+        click.echo(render(shown, Style(width(_WIDTH), colour, is_wide)), color=True)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")
     if found.is_interrupted:
         click.echo("\nThe search was interrupted: this is what is known so far.")
-    if found.known.cluster.unread:
+    if cluster.unread:
         from kubectl_spread.report import documents
 
         has_plan = any(item.is_repaired for item in found.rebalance.repairs)
-        line = documents.line(found.known.cluster.unread)
+        line = documents.line(cluster.unread)
         click.echo(f"\n{line}{'; these objects can change the plan' if has_plan else ''}")
-
-
-def _width() -> int:
-    """Return the width of the text, from the terminal or from COLUMNS."""
-    return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

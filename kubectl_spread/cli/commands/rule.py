@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console.stderr import flush
-from kubectl_spread.cli.console.terminal import table_width
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, flush, table_width
+from kubectl_spread.cli.options import SectionedCommand
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:

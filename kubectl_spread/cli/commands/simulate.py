@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import (
+from kubectl_spread.cli.console import Exit, finish, flush, Progress, progress, width
+from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     colour_option,
+    filename_option,
     kustomize_option,
     namespace_option,
+    Output,
+    output_option,
+    page_source,
+    redirect_output,
     search_timeout,
     wants_colour,
+    wide_option,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
-from kubectl_spread.cli.parameters.step_words import StepCommand
+from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.engine.run import Limits
     from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
+    from kubectl_spread.report.scenarios import ScenarioResult
 
-_WIDTH, _WIDEST = 120, 160
+_WIDTH = 120  # if the width of the output is unknown
 _MAX_STATES = 20_000
 _SAMPLES = 100
 
@@ -57,9 +59,7 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
 
 @click.command(cls=StepCommand)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
-@click.option(
-    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Create the workloads of a manifest first."
-)
+@filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
 @click.option("--then", multiple=True, metavar="STEP", help="A further step, after the cluster has settled.")
@@ -87,15 +87,8 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
     help="Print a table with the result of the steps for each number of replicas.",
 )
 @click.option("--hpa", is_flag=True, help="Like --replicas, for the range of the workload's HorizontalPodAutoscaler.")
-@click.option("--wide", is_flag=True, help="Print long lists in full.")
-@click.option(
-    "-o",
-    "--output",
-    type=FormatChoice(["text", "json", "junit", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format; with =FILE, written to that file. junit is for `run`.",
-)
+@wide_option
+@output_option("text", "json", "junit", "html", note=" junit is for `run`.")
 @colour_option
 @click.pass_context
 def command(
@@ -202,15 +195,12 @@ def command(
             return Exit.FINDINGS
     with redirect_output(output):
         _print(found, style)
-    flush()
-    for unreadable in found.errors:
-        print_error(unreadable)
-    return _code(found)
+    return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
 def _simulated(request: SimulateRequest, under_way: Progress, *, has_frames: bool) -> SimulateResult:
     """Play the steps; Ctrl-C ends the search."""
-    from kubectl_spread.cli.console import search
+    from kubectl_spread.cli import search
     from kubectl_spread.operations import simulate
 
     read = simulate.read_inputs(request)
@@ -220,12 +210,28 @@ def _simulated(request: SimulateRequest, under_way: Progress, *, has_frames: boo
 
 
 def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
-    """Print a table for many numbers of replicas."""
-    from kubectl_spread.cli import replicas as tables
-    from kubectl_spread.operations import simulate
+    """Print a table for many numbers of replicas; without `replicas`, of a step's range or the autoscaler's."""
+    from kubectl_spread.cli import search
+    from kubectl_spread.operations import replica_table, simulate
+    from kubectl_spread.report import replicas as report
 
     read = simulate.read_inputs(request)
-    return tables.run(request, read, under_way, replicas=replicas, output=style.output, width=_width())
+    text = replicas or replica_range(request.commands)
+    numbers = None if request.has_autoscalers else replica_table.counts(text)
+    watch = search.ShownWatch(under_way, steps=1 + len(request.commands))
+    with search.interruptible(watch):
+        found = replica_table.table(request, read, numbers=numbers, watch=watch)
+    if style.output == "json":
+        from kubectl_spread.report.documents import dumps
+
+        click.echo(dumps(report.document(found)))
+    elif style.output == "html":
+        from kubectl_spread.report.pages import simulation as pages
+
+        click.echo(pages.render_table(found, page_source(read.known)), nl=False)
+    else:
+        click.echo("\n".join(report.text(found, width=width(_WIDTH))))
+    return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
 def _run(
@@ -238,15 +244,57 @@ def _run(
     *,
     allow_remote: bool,
 ) -> int:
-    """Run scenarios."""
+    """Run scenarios, and print each result as soon as it is complete."""
     if not paths:
         raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
     with as_usage_errors(ctx), progress("reading the scenarios") as under_way:
-        from kubectl_spread.cli import scenarios  # numpy: 80 ms
-        from kubectl_spread.operations.scenarios import ScenarioRequest
+        from kubectl_spread.cli import search  # numpy: 80 ms, as the next one
+        from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
+        from kubectl_spread.report import scenarios as report
 
         request = ScenarioRequest(paths, facts, namespace, looked_at.limits(), style.output == "html", allow_remote)
-        return scenarios.run(request, under_way, output=style.output, width=_width(), colour=style.colour)
+        watch = search.ShownWatch(under_way, steps=2)
+
+        def begin(file: str) -> None:
+            watch.name = f"{file}: "
+
+        found: list[ScenarioResult] = []
+        with search.interruptible(watch):
+            for result in run_scenarios(request, watch, begin):
+                found.append(result)
+                if style.output == "text":
+                    lines = report.lines(result, width=width(_WIDTH), colour=style.colour)
+                    click.echo("\n".join(lines), color=True)
+        _print_scenarios(found, style)
+        flush()
+        if watch.is_stopped:
+            return Exit.INTERRUPTED
+        if any(result.errors for result in found):
+            return Exit.UNREADABLE
+        return Exit.CLEAN if all(result.is_fine for result in found) else Exit.FINDINGS
+
+
+def _print_scenarios(found: list[ScenarioResult], style: _Style) -> None:
+    """Print what follows the results: the document, or a summary."""
+    from kubectl_spread.report import scenarios as report
+
+    if style.output == "json":
+        from kubectl_spread.report.documents import dumps
+
+        click.echo(dumps(report.document(found)))
+    elif style.output == "junit":
+        click.echo(report.junit(found))
+    elif style.output == "html":
+        from kubectl_spread.report.pages import simulation as pages
+
+        click.echo(pages.render_scenarios(found, page_source(None)), nl=False)
+    elif len(found) == 1 and found[0].simulation.steps:
+        from kubectl_spread.report.simulation import render
+        from kubectl_spread.report.table import Style
+
+        click.echo(f"\n{render(found[0].simulation, Style(width(_WIDTH), style.colour))}", color=True)
+    else:
+        click.echo(f"\n{report.total(found)}")
 
 
 class _Style(NamedTuple):
@@ -270,14 +318,6 @@ class _Limits(NamedTuple):
         from kubectl_spread.engine.run import Limits, Mode
 
         return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
-
-
-def _code(found: SimulateResult) -> int:
-    if found.simulation.is_interrupted:
-        return Exit.INTERRUPTED
-    if found.errors:
-        return Exit.UNREADABLE
-    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
 
 
 def _commands(
@@ -309,13 +349,8 @@ def _print(found: SimulateResult, style: _Style) -> None:
     from kubectl_spread.report.simulation import render
     from kubectl_spread.report.table import Style
 
-    click.echo(render(found.simulation, Style(_width(), style.colour, style.is_wide)), color=True)
+    click.echo(render(found.simulation, Style(width(_WIDTH), style.colour, style.is_wide)), color=True)
     if unreadable:
         from kubectl_spread.report import documents
 
         click.echo(f"\n{documents.line(unreadable)}")
-
-
-def _width() -> int:
-    """Return the width of the text, from the terminal or from COLUMNS."""
-    return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -7,12 +7,9 @@ import functools
 import click
 
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.cli.console import finish, progress
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts, SectionedCommand
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
 
 
@@ -58,7 +55,4 @@ def command(ctx: click.Context, facts: ClusterSource, output: str, redact: bool)
         found = take_snapshot(request) if output == "-" else write_snapshot(request)
     if output == "-":
         click.echo(found.content, nl=False)
-    flush()
-    for error in found.errors:
-        print_error(error)
-    return Exit.UNREADABLE if found.errors else Exit.CLEAN
+    return finish(found.errors, is_fine=True)

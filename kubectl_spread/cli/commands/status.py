@@ -7,19 +7,26 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
+from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console import terminal
-from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import flush, print_error
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts, namespace_option, Seconds
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
-from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import selection
-from kubectl_spread.errors import ClusterError, SpreadError
+from kubectl_spread.cli.console import finish, flush, print_error, progress
+from kubectl_spread.cli.options import (
+    all_namespaces_option,
+    as_usage_errors,
+    cluster_facts,
+    FormatChoice,
+    namespace_option,
+    Output,
+    page_source,
+    redirect_output,
+    Seconds,
+    SectionedCommand,
+    selector_option,
+)
+from kubectl_spread.cli.targets import namespace_of, selection
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:  # these load numpy
@@ -35,8 +42,8 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
 @namespace_option("Namespace of the workloads.  [default: the context's]")
-@click.option("-A", "--all-namespaces", is_flag=True, help="Show the workloads of all namespaces.")
-@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Show only workloads with these labels.")
+@all_namespaces_option("Show the workloads of all namespaces.")
+@selector_option("Show only workloads with these labels.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")
 @click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print changes.")
 @click.option(
@@ -111,14 +118,12 @@ def command(
     """  # noqa: D301
     form = None if output is None else output.format
     chosen = selection(targets, label_selector, ctx, verb="show")
-    if all_namespaces and (namespace is not None or chosen.targets):
-        what = "--namespace" if namespace is not None else "a resource by name"
-        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
     if watch:
         _check_watch(facts, output, ctx)
     rules = None if policy is None else _load(policy)
     with as_usage_errors(ctx):
-        reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all, rules))
+        reader = StatusReader(StatusRequest(facts, chosen, where, shows_all, rules))
         if watch:
             shown = _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers)
             _watch(reader, shown, interval)
@@ -130,16 +135,15 @@ def command(
         if form not in _DOCUMENTS:
             _print_policy(found, has_headers=not no_headers, is_wide=form == "wide")
             _print_unread(found)
-    flush()
-    for error in (*found.errors, *found.missing):
-        print_error(error)
-    return _exit_code(found, form)
+    # With metrics, violated constraints are not failures.
+    is_fine = not found.missing if form == "prometheus" else found.is_fine
+    return finish((*found.errors, *found.missing), is_fine=is_fine)
 
 
 def _load(path: str) -> Policy:
-    from kubectl_spread.sources.policy import file
+    from kubectl_spread.sources import policy_file
 
-    return file.load(path)
+    return policy_file.load(path)
 
 
 def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Context) -> None:
@@ -154,14 +158,6 @@ def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Cont
         raise click.UsageError("-w prints only changes, so it cannot print metrics", ctx)
     if "-" in facts.snapshot:
         raise click.UsageError("standard input cannot be read more than once", ctx)
-
-
-def _exit_code(found: StatusResult, form: Optional[str]) -> int:
-    """Return the exit code; with metrics, violated constraints are not failures."""
-    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
-        return Exit.UNREADABLE
-    is_fine = not found.missing if form == "prometheus" else found.is_fine
-    return Exit.CLEAN if is_fine else Exit.FINDINGS
 
 
 def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_headers: bool) -> None:
@@ -182,7 +178,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         text = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=unread, policy=found.policy)
         click.echo(text, nl=False)
     elif found.statuses:
-        width = terminal.table_width() if has_headers and output != "wide" else None
+        width = console.table_width() if has_headers and output != "wide" else None
         shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
         shown.show(found)
     else:
@@ -204,7 +200,7 @@ def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> N
         return
     from kubectl_spread.report import status
 
-    width = terminal.table_width() if has_headers and not is_wide else None
+    width = console.table_width() if has_headers and not is_wide else None
     lines = status.policy_lines(found.policy, width, has_namespace=not found.selection.namespace)
     gap = [""] if found.statuses and has_headers else []
     click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))

@@ -7,10 +7,8 @@ import functools
 import click
 
 from kubectl_spread import __version__
-from kubectl_spread.cli.console.stderr import note, warn
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import connection
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, note, warn
+from kubectl_spread.cli.options import connection, SectionedCommand
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 

@@ -1,11 +1,11 @@
-"""A Cluster, built from plain objects one by one."""
+"""A Cluster: built from plain objects one by one, or with the objects of manifests applied."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from kubectl_spread.cluster.building.shapes import (
     ANNOTATIONS,
@@ -30,6 +30,7 @@ from kubectl_spread.cluster.snapshot import (
 )
 from kubectl_spread.objects import admission, storage
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
+from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -37,75 +38,17 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
+from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural
 
+Plain = dict[str, Any]
 
-class StorageBuilder:
-    """A collector of storage objects; of two with one name, the later wins."""
-
-    def __init__(self) -> None:
-        self._claims: dict[storage.NamespacedName, storage.Claim] = {}
-        self._volumes: dict[str, storage.Volume] = {}
-        self._classes: dict[str, storage.StorageClass] = {}
-        self._limits: dict[str, dict[str, int]] = {}
-        self._tracking: set[str] = set()
-        self._drivers: set[str] = set()
-        self._capacities: dict[storage.NamespacedName, storage.Capacity] = {}
-        self._attachments: dict[str, tuple[str, str]] = {}
-
-    def add(self, kind: str, name: str, plain: Plain) -> None:
-        """Add an object that decodes; objects of other kinds are ignored."""
-        if kind == "PersistentVolumeClaim":
-            claim = storage.claim(plain)
-            self._claims[claim.key] = claim
-        elif kind == "PersistentVolume":
-            self._volumes[name] = storage.volume(plain)
-        elif kind == "StorageClass":
-            self._classes[name] = storage.storage_class(plain)
-        else:
-            self._add_of_driver(kind, name, plain)
-
-    def _add_of_driver(self, kind: str, name: str, plain: Plain) -> None:
-        spec = plain.get("spec") or {}
-        if kind == "CSINode":
-            self._limits[name] = storage.csi_limits(plain)
-            self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
-        elif kind == "CSIDriver":
-            self._drivers.add(name)
-            self._tracking.update((name,) if spec.get("storageCapacity") else ())
-        elif kind == "CSIStorageCapacity":
-            namespace = (plain.get("metadata") or {}).get("namespace") or "default"
-            self._capacities[storage.NamespacedName(namespace, name)] = storage.capacity(plain)
-        elif kind == "VolumeAttachment":
-            volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
-            self._attachments[name] = (spec.get("nodeName") or "", volume)
-
-    def update(self, other: StorageBuilder) -> None:
-        """Add everything that another builder collected."""
-        self._claims.update(other._claims)
-        self._volumes.update(other._volumes)
-        self._classes.update(other._classes)
-        self._limits.update(other._limits)
-        self._tracking.update(other._tracking)
-        self._drivers.update(other._drivers)
-        self._capacities.update(other._capacities)
-        self._attachments.update(other._attachments)
-
-    def storage(self) -> storage.Storage:
-        """Return everything collected, volumes in the order of their names."""
-        return storage.Storage(
-            self._claims,
-            dict(sorted(self._volumes.items())),
-            self._classes,
-            self._limits,
-            frozenset(self._tracking),
-            tuple(self._capacities.values()),
-            tuple(self._attachments.values()),
-            frozenset(self._drivers),
-        )
+_REVISION_NUMBER = "deployment.kubernetes.io/revision"
+_OF_CONTROLLERS = ANNOTATIONS | {LAST_APPLIED}
+_MAX_INDEXES = 1_000_000  # of a Job; a range in a snapshot may be any
 
 
 def _about(reference: Plain) -> ObjectKey:
@@ -147,15 +90,6 @@ def by_object(events: Iterable[ClusterEvent]) -> dict[ObjectKey, tuple[ClusterEv
     return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
 
 
-Plain = dict[str, Any]
-
-
-_REVISION_NUMBER = "deployment.kubernetes.io/revision"
-
-
-_OF_CONTROLLERS = ANNOTATIONS | {LAST_APPLIED}
-
-
 class ClusterBuilder:
     """A collector of objects; of two with one name, the later wins."""
 
@@ -177,7 +111,14 @@ class ClusterBuilder:
         self._autoscalers: dict[ObjectKey, Autoscaler] = {}
         self._revisions: dict[tuple[ObjectKey, str], StoredRevision] = {}  # by workload and name
         self._undecodable: dict[ObjectKey, None] = {}
-        self._storage = StorageBuilder()
+        self._claims: dict[storage.NamespacedName, storage.Claim] = {}
+        self._volumes: dict[str, storage.Volume] = {}
+        self._classes: dict[str, storage.StorageClass] = {}
+        self._limits: dict[str, dict[str, int]] = {}
+        self._tracking: set[str] = set()
+        self._drivers: set[str] = set()
+        self._capacities: dict[storage.NamespacedName, storage.Capacity] = {}
+        self._attachments: dict[str, tuple[str, str]] = {}
 
     @property
     def has_nodes(self) -> bool:
@@ -217,24 +158,8 @@ class ClusterBuilder:
 
     def update(self, other: ClusterBuilder) -> None:
         """Add everything that another builder collected; of two objects with one name the other's wins."""
-        self._nodes.update(other._nodes)
-        self._pods.update(other._pods)
-        self._namespaces.update(other._namespaces)
-        self._owners.update(other._owners)
-        self._services.update(other._services)
-        self._owner_selectors.update(other._owner_selectors)
-        self._budgets.update(other._budgets)
-        self._device_classes.update(other._device_classes)
-        self._priority_classes.update(other._priority_classes)
-        self._controllers.update(other._controllers)
-        self._events.update(other._events)
-        self._limit_ranges.update(other._limit_ranges)
-        self._quotas.update(other._quotas)
-        self._runtime_classes.update(other._runtime_classes)
-        self._autoscalers.update(other._autoscalers)
-        self._revisions.update(other._revisions)
-        self._undecodable.update(other._undecodable)
-        self._storage.update(other._storage)
+        for name, collected in vars(self).items():
+            collected.update(getattr(other, name))
 
     def cluster(self) -> Cluster:
         """Return everything collected, nodes in the order of their names."""
@@ -246,7 +171,16 @@ class ClusterBuilder:
             services=tuple(self._services.values()),
             owner_selectors=self._owner_selectors,
             budgets=tuple(self._budgets.values()),
-            storage=self._storage.storage(),
+            storage=storage.Storage(
+                self._claims,
+                dict(sorted(self._volumes.items())),
+                self._classes,
+                self._limits,
+                frozenset(self._tracking),
+                tuple(self._capacities.values()),
+                tuple(self._attachments.values()),
+                frozenset(self._drivers),
+            ),
             device_classes=self._device_classes,
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
             controllers=self._counted(),
@@ -295,7 +229,29 @@ class ClusterBuilder:
         elif kind == "RuntimeClass":
             self._runtime_classes[name] = admission.runtime_class(plain)
         else:
-            self._storage.add(kind, name, plain)
+            self._add_storage(kind, name, plain)
+
+    def _add_storage(self, kind: str, name: str, plain: Plain) -> None:
+        spec = plain.get("spec") or {}
+        if kind == "PersistentVolumeClaim":
+            claim = storage.claim(plain)
+            self._claims[claim.key] = claim
+        elif kind == "PersistentVolume":
+            self._volumes[name] = storage.volume(plain)
+        elif kind == "StorageClass":
+            self._classes[name] = storage.storage_class(plain)
+        elif kind == "CSINode":
+            self._limits[name] = storage.csi_limits(plain)
+            self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
+        elif kind == "CSIDriver":
+            self._drivers.add(name)
+            self._tracking.update((name,) if spec.get("storageCapacity") else ())
+        elif kind == "CSIStorageCapacity":
+            namespace = (plain.get("metadata") or {}).get("namespace") or "default"
+            self._capacities[storage.NamespacedName(namespace, name)] = storage.capacity(plain)
+        elif kind == "VolumeAttachment":
+            volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
+            self._attachments[name] = (spec.get("nodeName") or "", volume)
 
     def _add_revision(self, name: str, plain: Plain) -> None:
         """Add a template that a StatefulSet or DaemonSet had."""
@@ -340,9 +296,6 @@ def _progress(status: Plain) -> JobProgress:
     indexes = (at for first, last in ranges if first is not None and last is not None for at in range(first, last + 1))
     completed = tuple(itertools.islice(indexes, _MAX_INDEXES))
     return JobProgress(status.get("succeeded") or 0, status.get("failed") or 0, completed)
-
-
-_MAX_INDEXES = 1_000_000  # of a Job; a range in a snapshot may be any
 
 
 def cluster_of(objects: Iterable[Plain]) -> Cluster:
@@ -451,3 +404,125 @@ def _with_priority(spec: Plain, cluster: Cluster) -> Plain:
         return spec
     policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
     return {**policy, **spec, "priority": found.value}
+
+
+Named = TypeVar("Named", LimitRange, Quota)
+
+
+# Kinds in manifests that are applied besides workloads; cluster-scoped kinds second.
+_NAMESPACED = (
+    "PersistentVolumeClaim",
+    "Service",
+    "PodDisruptionBudget",
+    "LimitRange",
+    "ResourceQuota",
+    "HorizontalPodAutoscaler",
+)
+APPLIED_KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
+
+
+def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
+    """Return the cluster with more objects, all of which must decode and be of `APPLIED_KINDS`.
+
+    An existing claim, volume, budget or quota stays as it is, because it has a status. Other existing objects are
+    replaced.
+
+    Args:
+        cluster: before the objects are applied.
+        objects: in the order they are applied.
+        namespace: of objects that name none.
+    """
+    placed = [_in_namespace(plain, namespace) for plain in objects]
+    assembler = ClusterBuilder()
+    for plain in placed:
+        assembler.add(plain)
+    extra = assembler.cluster()
+    services = {(service.namespace, service.name): service for service in (*cluster.services, *extra.services)}
+    return cluster._replace(
+        services=tuple(services.values()),
+        namespaces=_namespaces(cluster, extra),
+        budgets=(*cluster.budgets, *_budgets(placed, extra, cluster)),
+        priority_classes={**cluster.priority_classes, **extra.priority_classes},
+        storage=_storage(cluster.storage, extra.storage),
+        limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
+        quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
+        runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
+        autoscalers={**cluster.autoscalers, **extra.autoscalers},
+    )
+
+
+def _by_name(items: tuple[Named, ...]) -> dict[tuple[str, str], Named]:
+    return {(item.namespace, item.name): item for item in items}
+
+
+def _in_namespace(plain: Plain, namespace: str) -> Plain:
+    metadata = plain.get("metadata") or {}
+    if plain.get("kind") not in _NAMESPACED or metadata.get("namespace"):
+        return plain
+    return {**plain, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _namespaces(cluster: Cluster, extra: Cluster) -> dict[str, Labels]:
+    """Return namespaces with the label that the API server adds; labels that a manifest leaves out stay."""
+    made = {
+        name: {**cluster.namespaces.get(name, {}), NAMESPACE_NAME: name, **labels}
+        for name, labels in extra.namespaces.items()
+    }
+    return {**cluster.namespaces, **made}
+
+
+def _storage(own: Storage, extra: Storage) -> Storage:
+    """Return storage with new claims, which are not bound yet, and volumes, which are available at once."""
+    classes = {**own.classes, **extra.classes}
+    default = next((item.name for item in classes.values() if item.is_default), "")
+    volumes = {
+        name: volume._replace(is_available=volume.is_available or volume.claim is None)
+        for name, volume in extra.volumes.items()
+    }
+    every = {**volumes, **own.volumes}
+    claims = {
+        key: claim._replace(
+            is_new=True,
+            storage_class=claim.storage_class if claim.names_class else default,
+            is_bind_completed=claim.volume_name in every,
+        )
+        for key, claim in extra.claims.items()
+    }
+    return own._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())), classes=classes)
+
+
+def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:
+    """Return new budgets, with the evictions that their controller would allow."""
+    known = {(budget.namespace, budget.name) for budget in cluster.budgets}
+    specs = {
+        (plain["metadata"]["namespace"], plain["metadata"].get("name") or ""): plain.get("spec") or {}
+        for plain in objects
+        if plain.get("kind") == "PodDisruptionBudget"
+    }
+    return [
+        budget._replace(disruptions_allowed=_allowed(specs[budget.namespace, budget.name], budget, cluster))
+        for budget in extra.budgets
+        if (budget.namespace, budget.name) not in known
+    ]
+
+
+def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
+    """Return how many evictions a budget allows if every running pod is healthy.
+
+    Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
+    """
+    running = [pod for pod in cluster.bound_pods() if pod.namespace == budget.namespace and not pod.terminating]
+    healthy = sum(budget.selector.matches(dict(pod.cls.labels)) for pod in running)
+    at_least, at_most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if at_most is not None:
+        desired = healthy - _scaled(at_most, healthy)
+    elif at_least is not None:
+        desired = _scaled(at_least, healthy)
+    else:
+        return 0
+    return max(0, healthy - max(0, desired))
+
+
+def _scaled(value: Any, total: int) -> int:
+    """Return a number, or a percentage of the total rounded up; anything else counts as 0."""
+    return scaled_value(value, total, round_up=True) or 0

@@ -9,28 +9,25 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 
 Plain = dict[str, Any]
 
-
-def _with_phase(kind: str, fields: dict[str, Any]) -> decode.Struct:
-    shape = _with_spec(kind, fields)
-    return shape._replace(fields={**shape.fields, "status": _phase(kind)})
+_STRING, _INT32 = decode.Atom.STRING, decode.Atom.INT32
 
 
 def _phase(kind: str) -> decode.Struct:
     """Return the status of a claim or a volume: a wrong type drops this object, and no other."""
-    return decode.Struct(f"{kind}Status", {"phase": decode.Atom.STRING})
+    return decode.Struct(f"{kind}Status", {"phase": _STRING})
 
 
-def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
-    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": decode.Struct(f"{kind}Spec", fields)})
+def _with_spec(kind: str, fields: dict[str, Any], **others: Any) -> decode.Struct:
+    """Return a kind with metadata, a spec of some fields, and other fields such as a status."""
+    spec = decode.Struct(f"{kind}Spec", fields)
+    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": spec, **others})
 
 
-_STRING_MAP = decode.MapOf(decode.Atom.STRING)
-_STRINGS = decode.ListOf(decode.Atom.STRING)
+_STRING_MAP = decode.MapOf(_STRING)
+_STRINGS = decode.ListOf(_STRING)
 _SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
 _CONDITIONS = decode.ListOf(
-    decode.Struct(
-        "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
-    )
+    decode.Struct("Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), _STRING))
 )
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # of workloads, as JSON
 # The other annotations that this program reads.
@@ -65,29 +62,25 @@ def _controller(kind: str) -> decode.Struct:
     if kind in ("ReplicationController", "DeploymentConfig"):
         selector = {"selector": _STRING_MAP}
     fields = {**spec.fields, **selector}
-    progress = {**dict.fromkeys(("succeeded", "failed"), decode.Atom.INT32), "completedIndexes": decode.Atom.STRING}
-    fields_of_status = {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, decode.Atom.STRING)}
+    progress = {**dict.fromkeys(("succeeded", "failed"), _INT32), "completedIndexes": _STRING}
+    fields_of_status = {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, _STRING)}
     status = decode.Struct(f"{kind}Status", {**fields_of_status, **(progress if kind == "Job" else {})})
     return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
 
 
 # Kinds with pods that cluster facts may hold. (Service is the core one.)
 CONTROLLERS = tuple(kind for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service"))
-_OBJECT_REFERENCE = decode.Struct("ObjectReference", dict.fromkeys(("kind", "namespace", "name"), decode.Atom.STRING))
+_OBJECT_REFERENCE = decode.Struct("ObjectReference", dict.fromkeys(("kind", "namespace", "name"), _STRING))
 _EVENT = decode.Struct(
     "Event",
     {
         "metadata": decode.OBJECT_META,
         **dict.fromkeys(("involvedObject", "regarding"), _OBJECT_REFERENCE),
-        **dict.fromkeys(
-            ("reason", "message", "note", "type", "eventTime", "lastTimestamp", "firstTimestamp"), decode.Atom.STRING
-        ),
-        **dict.fromkeys(("deprecatedLastTimestamp", "reportingComponent", "reportingController"), decode.Atom.STRING),
-        **dict.fromkeys(("count", "deprecatedCount"), decode.Atom.INT32),
-        "series": decode.Struct("EventSeries", {"count": decode.Atom.INT32, "lastObservedTime": decode.Atom.STRING}),
-        **dict.fromkeys(
-            ("source", "deprecatedSource"), decode.Struct("EventSource", {"component": decode.Atom.STRING})
-        ),
+        **dict.fromkeys(("reason", "message", "note", "type", "eventTime", "lastTimestamp", "firstTimestamp"), _STRING),
+        **dict.fromkeys(("deprecatedLastTimestamp", "reportingComponent", "reportingController"), _STRING),
+        **dict.fromkeys(("count", "deprecatedCount"), _INT32),
+        "series": decode.Struct("EventSeries", {"count": _INT32, "lastObservedTime": _STRING}),
+        **dict.fromkeys(("source", "deprecatedSource"), decode.Struct("EventSource", {"component": _STRING})),
     },
 )
 
@@ -103,7 +96,7 @@ _QUANTITIES = decode.MapOf(decode.Atom.QUANTITY)
 _LIMIT = decode.Struct(
     "LimitRangeItem",
     {
-        "type": decode.Atom.STRING,
+        "type": _STRING,
         **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), _QUANTITIES),
     },
 )
@@ -121,27 +114,26 @@ SHAPES: dict[str, decode.Struct] = {
         "PersistentVolumeClaim",
         {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC, "status": _phase("PersistentVolumeClaim")},
     ),
-    "PersistentVolume": _with_phase(
+    "PersistentVolume": _with_spec(
         "PersistentVolume",
         {
-            "storageClassName": decode.Atom.STRING,
-            "volumeMode": decode.Atom.STRING,
+            "storageClassName": _STRING,
+            "volumeMode": _STRING,
             "accessModes": _STRINGS,
             "capacity": decode.MapOf(decode.Atom.QUANTITY),
-            "claimRef": decode.Struct("ObjectReference", {"namespace": decode.Atom.STRING, "name": decode.Atom.STRING}),
+            "claimRef": decode.Struct("ObjectReference", {"namespace": _STRING, "name": _STRING}),
             **decode.IN_TREE_DISKS,
-            "csi": decode.Struct(
-                "CSIPersistentVolumeSource", {"driver": decode.Atom.STRING, "volumeHandle": decode.Atom.STRING}
-            ),
+            "csi": decode.Struct("CSIPersistentVolumeSource", {"driver": _STRING, "volumeHandle": _STRING}),
             "nodeAffinity": decode.Struct("VolumeNodeAffinity", {"required": decode.NODE_SELECTOR}),
         },
+        status=_phase("PersistentVolume"),
     ),
     "StorageClass": decode.Struct(
         "StorageClass",
         {
             "metadata": decode.OBJECT_META,
-            "provisioner": decode.Atom.STRING,
-            "volumeBindingMode": decode.Atom.STRING,
+            "provisioner": _STRING,
+            "volumeBindingMode": _STRING,
             "allowedTopologies": decode.ListOf(
                 decode.Struct(
                     "TopologySelectorTerm",
@@ -149,7 +141,7 @@ SHAPES: dict[str, decode.Struct] = {
                         "matchLabelExpressions": decode.ListOf(
                             decode.Struct(
                                 "TopologySelectorLabelRequirement",
-                                {"key": decode.Atom.STRING, "values": _STRINGS},
+                                {"key": _STRING, "values": _STRINGS},
                             )
                         )
                     },
@@ -164,8 +156,8 @@ SHAPES: dict[str, decode.Struct] = {
                 decode.Struct(
                     "CSINodeDriver",
                     {
-                        "name": decode.Atom.STRING,
-                        "allocatable": decode.Struct("VolumeNodeResources", {"count": decode.Atom.INT32}),
+                        "name": _STRING,
+                        "allocatable": decode.Struct("VolumeNodeResources", {"count": _INT32}),
                     },
                 )
             )
@@ -176,7 +168,7 @@ SHAPES: dict[str, decode.Struct] = {
         "CSIStorageCapacity",
         {
             "metadata": decode.OBJECT_META,
-            "storageClassName": decode.Atom.STRING,
+            "storageClassName": _STRING,
             "nodeTopology": decode.LABEL_SELECTOR,
             "capacity": decode.Atom.QUANTITY,
             "maximumVolumeSize": decode.Atom.QUANTITY,
@@ -185,26 +177,26 @@ SHAPES: dict[str, decode.Struct] = {
     "VolumeAttachment": _with_spec(
         "VolumeAttachment",
         {
-            "nodeName": decode.Atom.STRING,
-            "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": decode.Atom.STRING}),
+            "nodeName": _STRING,
+            "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": _STRING}),
         },
     ),
     "PriorityClass": decode.Struct(
         "PriorityClass",
         {
             "metadata": decode.OBJECT_META,
-            "value": decode.Atom.INT32,
+            "value": _INT32,
             "globalDefault": decode.Atom.BOOL,
-            "preemptionPolicy": decode.Atom.STRING,
+            "preemptionPolicy": _STRING,
         },
     ),
     "HorizontalPodAutoscaler": _with_spec(
         "HorizontalPodAutoscaler",
         {
-            "minReplicas": decode.Atom.INT32,
-            "maxReplicas": decode.Atom.INT32,
+            "minReplicas": _INT32,
+            "maxReplicas": _INT32,
             "scaleTargetRef": decode.Struct(
-                "CrossVersionObjectReference", dict.fromkeys(("apiVersion", "kind", "name"), decode.Atom.STRING)
+                "CrossVersionObjectReference", dict.fromkeys(("apiVersion", "kind", "name"), _STRING)
             ),
         },
     ),
@@ -225,8 +217,8 @@ SHAPES: dict[str, decode.Struct] = {
                                 decode.Struct(
                                     "ScopedResourceSelectorRequirement",
                                     {
-                                        "scopeName": decode.Atom.STRING,
-                                        "operator": decode.Atom.STRING,
+                                        "scopeName": _STRING,
+                                        "operator": _STRING,
                                         "values": _STRINGS,
                                     },
                                 )
@@ -246,7 +238,7 @@ SHAPES: dict[str, decode.Struct] = {
             "scheduling": decode.Struct("Scheduling", {"nodeSelector": _STRING_MAP, "tolerations": decode.TOLERATIONS}),
         },
     ),
-    "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": decode.Atom.STRING}),
+    "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": _STRING}),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
         {
@@ -254,7 +246,7 @@ SHAPES: dict[str, decode.Struct] = {
             "spec": decode.Struct("PodDisruptionBudgetSpec", _SELECTED_BY_LABELS),
             "status": decode.Struct(
                 "PodDisruptionBudgetStatus",
-                {"disruptionsAllowed": decode.Atom.INT32, "disruptedPods": decode.MapOf(decode.Atom.ANY)},
+                {"disruptionsAllowed": _INT32, "disruptedPods": decode.MapOf(decode.Atom.ANY)},
             ),
         },
     ),

@@ -1,26 +1,34 @@
 """API server and user, from kubeconfig files merged like kubectl's, with its flags on top.
 
 If several files have a `current-context`, the client takes the last and kubectl the first, which may be another
-cluster. The client also ignores `as` silently. So files are merged by `kubeconfig_files`, and the client gets one
-context with one cluster and one user, with all paths resolved.
+cluster. The client also ignores `as` silently. So files are merged here, and the client gets one context with one
+cluster and one user, with all paths resolved.
 
-Source: k8s.io/client-go/tools/clientcmd, loader.go (ResolveLocalPaths), client_config.go (getContext,
-getCluster, getAuthInfo) (v0.36.2).
+Source: k8s.io/client-go/tools/clientcmd, loader.go (Load, ResolveLocalPaths), client_config.go (getContext,
+getCluster, getAuthInfo); k8s.io/client-go/rest/plugin.go and plugin/pkg/client/auth (v0.36.2).
+Difference: an expired OIDC token is not renewed. Renewing it would contact another server than the cluster's, and
+rewrite the kubeconfig.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import json
 import os
+import time
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.sources import files
-from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.sources.live.kubeconfig_files import Entry, merge_files, MergedFiles, paths_of
+from kubectl_spread.sources.single_document import documents
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
@@ -29,6 +37,130 @@ _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFil
 _OTHER_CREDENTIALS = ("tokenFile", "exec", "auth-provider", "username", "password")
 _MAX_TOKEN_BYTES = 1 << 20
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+_REMOVED = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin"}
+_EARLY_S = 10  # client-go's expiryDelta
+
+_STRING, _STRINGS = decode.Atom.STRING, decode.ListOf(decode.Atom.STRING)
+_EXEC = {
+    **dict.fromkeys(("command", "apiVersion", "installHint"), _STRING),
+    "args": _STRINGS,
+    "env": decode.ListOf(decode.Struct("ExecEnvVar", {"name": _STRING, "value": _STRING})),
+    "provideClusterInfo": decode.Atom.BOOL,
+}
+_CLUSTER = {
+    **dict.fromkeys(("server", "tls-server-name", "certificate-authority", "proxy-url"), _STRING),
+    "certificate-authority-data": _STRING,
+    **dict.fromkeys(("insecure-skip-tls-verify", "disable-compression"), decode.Atom.BOOL),
+}
+_USER = {
+    **dict.fromkeys(("client-certificate", "client-certificate-data", "client-key", "client-key-data"), _STRING),
+    **dict.fromkeys(("token", "tokenFile", "as", "as-uid", "username", "password"), _STRING),
+    "as-groups": _STRINGS,
+    "as-user-extra": decode.MapOf(_STRINGS),
+    "auth-provider": decode.Struct("AuthProviderConfig", {"name": _STRING, "config": decode.MapOf(_STRING)}),
+    "exec": decode.Struct("ExecConfig", _EXEC),
+}
+_SECTIONS = {
+    "clusters": decode.Struct("Cluster", _CLUSTER),
+    "users": decode.Struct("AuthInfo", _USER),
+    "contexts": decode.Struct("Context", dict.fromkeys(("cluster", "user", "namespace"), _STRING)),
+}
+_CONFIG = decode.Struct(
+    "Config",
+    {
+        **dict.fromkeys(("kind", "apiVersion", "current-context"), _STRING),
+        **{
+            section: decode.ListOf(decode.Struct(f"Named{shape.name}", {"name": _STRING, section[:-1]: shape}))
+            for section, shape in _SECTIONS.items()
+        },
+    },
+)
+
+
+class File(NamedTuple):
+    """One kubeconfig file."""
+
+    document: compose.Document
+    plain: Plain
+
+    def error(self, route: Route, message: str) -> SourceError:
+        return self.document.source.error(nodes.place(self.document.root, route).start, message)
+
+
+class Entry(NamedTuple):
+    """A cluster, user or context, with its place in a file."""
+
+    plain: Plain
+    file: Optional[File] = None
+    route: Route = ()
+
+    def error(self, key: str, message: str) -> Exception:
+        """Return an error about one of its fields."""
+        return ClusterError(message) if self.file is None else self.file.error((*self.route, key), message)
+
+
+class MergedFiles(NamedTuple):
+    """The entries of all files by section and name; `paths` are the files that were read."""
+
+    paths: tuple[str, ...]
+    current: str
+    sections: dict[str, dict[str, Entry]]
+
+
+def names(explicit: Optional[str], section: str) -> list[str]:
+    """Return the names in one section of the kubeconfig files: `contexts`, `clusters` or `users`.
+
+    Raises:
+        SourceError: a kubeconfig cannot be read.
+    """
+    return sorted(merge_files(paths_of(explicit), is_explicit=explicit is not None).sections[section])
+
+
+def paths_of(explicit: Optional[str]) -> list[str]:
+    """Return the paths of --kubeconfig, else of KUBECONFIG, else the default path."""
+    if explicit is not None:
+        return [explicit]
+    listed = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
+    return listed or [os.path.join(os.path.expanduser("~"), ".kube", "config")]
+
+
+def merge_files(paths: Iterable[str], *, is_explicit: bool) -> MergedFiles:
+    """Merge the files: for each name, the first file that has it wins. Missing files are skipped."""
+    merged = MergedFiles((), "", {section: {} for section in _SECTIONS})
+    for path in dict.fromkeys(paths):
+        if not is_explicit and not os.path.exists(path):
+            continue
+        file = _read(path)
+        merged = merged._replace(paths=(*merged.paths, path))
+        if file is None:
+            continue
+        merged = merged._replace(current=merged.current or str(file.plain.get("current-context") or ""))
+        for section, entries in merged.sections.items():
+            seen: set[str] = set()
+            for index, item in enumerate(file.plain.get(section) or ()):
+                name = str((item or {}).get("name") or "")
+                if name in seen:
+                    raise file.error((section, index, "name"), f"{section} has two of the name `{name}`")
+                seen.add(name)
+                key = section[:-1]
+                entries.setdefault(name, Entry((item or {}).get(key) or {}, file, (section, index, key)))
+    return merged
+
+
+def _read(path: str) -> Optional[File]:
+    """Return a file's content; None if it is empty."""
+    for document in documents(files.read_text(path)):
+        plain = document.plain
+        if plain is None:
+            continue
+        file = File(document, plain)
+        if not isinstance(plain, dict):
+            raise file.error((), "not a kubeconfig: it is not a mapping")
+        for problem in decode.problems(plain, _CONFIG):
+            if problem.kind is decode.ProblemKind.TYPE:
+                raise file.error(problem.route, decode.problem_text(problem))
+        return file
+    return None
 
 
 class Impersonation(NamedTuple):
@@ -67,17 +199,18 @@ def load(flags: Flags) -> ApiServer:
         ClusterError: there is no cluster.
     """
     merged = merge_files(paths_of(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
-    if not merged.clusters and not merged.contexts and not flags.server:
+    if not merged.sections["clusters"] and not merged.sections["contexts"] and not flags.server:
         return _in_cluster(flags, merged)
     context = _context(flags, merged)
-    cluster, user = _cluster(flags, merged, context), _user(flags, merged, context)
+    cluster = _chosen("cluster", flags.cluster, merged, context, is_needed=not flags.server)
+    user = _chosen("user", flags.user, merged, context, is_needed=bool(context.plain.get("user")))
     plain_cluster, plain_user = _with_flags(cluster, user, flags)
     _check(cluster, user)
     server = str(plain_cluster.get("server") or "")
     _check_server(cluster, server)
     is_secure = server.lower().startswith("https://")
     if is_secure:
-        plain_user = auth_providers.with_token(plain_user, user.error)
+        plain_user = _with_token(plain_user, user)
     else:
         # Source: k8s.io/client-go/tools/clientcmd/client_config.go, ClientConfig (v0.36.2): only TLS gets credentials.
         plain_user = {key: value for key, value in plain_user.items() if key.startswith("as")}
@@ -96,50 +229,35 @@ def load(flags: Flags) -> ApiServer:
 
 
 def _context(flags: Flags, merged: MergedFiles) -> Entry:
+    contexts = merged.sections["contexts"]
     name = flags.context or merged.current
-    context = merged.entry("contexts", name) if name else None
-    if context is not None:
-        return context
+    if name and name in contexts:
+        return contexts[name]
     if flags.context is not None:
-        raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
-    if name and not (flags.cluster or flags.server):
-        where, known = ", ".join(merged.paths), _there_are("context", merged.contexts)
-        raise ClusterError(f"the current-context `{name}` is not in {where}; {known}")
+        raise _unknown("context", flags.context, merged)
     if not flags.cluster and not flags.server:
-        known = _there_are("context", merged.contexts)
-        raise ClusterError(f"{', '.join(merged.paths)} has no current-context: choose one with --context; {known}")
-    return Entry({}, None, ())
+        paths, known = ", ".join(merged.paths), _there_are("context", contexts)
+        if name:
+            raise ClusterError(f"the current-context `{name}` is not in {paths}; {known}")
+        raise ClusterError(f"{paths} has no current-context: choose one with --context; {known}")
+    return Entry({})
 
 
-def _cluster(flags: Flags, merged: MergedFiles, context: Entry) -> Entry:
-    if flags.cluster is not None:
-        found = merged.entry("clusters", flags.cluster)
-        if found is None:
-            raise _unknown("--cluster", "cluster", flags.cluster, merged.clusters, merged.paths)
-        return found
-    name = str(context.plain.get("cluster") or "")
-    found = merged.entry("clusters", name)
-    if found is None and not flags.server:
-        raise context.error("cluster", f"there is no cluster `{name}`; {_there_are('cluster', merged.clusters)}")
-    return found or Entry({}, None, ())
+def _chosen(what: str, named: Optional[str], merged: MergedFiles, context: Entry, *, is_needed: bool) -> Entry:
+    """Return the cluster or user that a flag names, or else the context."""
+    entries = merged.sections[f"{what}s"]
+    if named is not None and named not in entries:
+        raise _unknown(what, named, merged)
+    name = str(context.plain.get(what) or "") if named is None else named
+    if name not in entries and is_needed:
+        raise context.error(what, f"there is no {what} `{name}`; {_there_are(what, entries)}")
+    return entries.get(name, Entry({}))
 
 
-def _user(flags: Flags, merged: MergedFiles, context: Entry) -> Entry:
-    if flags.user is not None:
-        found = merged.entry("users", flags.user)
-        if found is None:
-            raise _unknown("--user", "user", flags.user, merged.users, merged.paths)
-        return found
-    name = str(context.plain.get("user") or "")
-    found = merged.entry("users", name)
-    if name and found is None:
-        raise context.error("user", f"there is no user `{name}`; {_there_are('user', merged.users)}")
-    return found or Entry({}, None, ())
-
-
-def _unknown(flag: str, what: str, name: str, known: dict[str, Entry], paths: tuple[str, ...]) -> ConfigError:
-    where = ", ".join(paths) or "a kubeconfig, because no file exists"
-    return ConfigError((SourceError(flag, f"no {what} `{name}` in {where}; {_there_are(what, known)}"),))
+def _unknown(what: str, name: str, merged: MergedFiles) -> ConfigError:
+    where = ", ".join(merged.paths) or "a kubeconfig, because no file exists"
+    known = _there_are(what, merged.sections[f"{what}s"])
+    return ConfigError((SourceError(f"--{what}", f"no {what} `{name}` in {where}; {known}"),))
 
 
 def _there_are(what: str, known: dict[str, Entry]) -> str:
@@ -183,7 +301,7 @@ def _resolved(entry: Entry) -> Plain:
     found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
     if entry.file is None:
         return found
-    folder = os.path.dirname(os.path.abspath(entry.file.source.name))
+    folder = os.path.dirname(os.path.abspath(entry.file.document.source.name))
     for key in _PATHS:
         if key in found:
             found[key] = os.path.join(folder, found[key])
@@ -199,23 +317,18 @@ def _check(cluster: Entry, user: Entry) -> None:
         for key, value in _resolved(entry).items():
             if key in _PATHS and f"{key}-data" not in entry.plain and not os.path.isfile(value):
                 raise entry.error(key, f"there is no file {value}")
-            if key == "tokenFile":
-                _check_text(entry, key, value)
-            if key in _BASE64:
-                try:
+            try:
+                if key == "tokenFile":
+                    with open(value, "rb") as file:
+                        file.read(_MAX_TOKEN_BYTES).decode()
+                elif key in _BASE64:
                     base64.b64decode(str(value), validate=True)
-                except (binascii.Error, ValueError):
-                    raise entry.error(key, f"`{key}` is not base64") from None
-
-
-def _check_text(entry: Entry, key: str, path: str) -> None:
-    try:
-        with open(path, "rb") as file:
-            file.read(_MAX_TOKEN_BYTES).decode()
-    except OSError as error:
-        raise entry.error(key, f"{path}: {(error.strerror or 'it cannot be read').lower()}") from None
-    except UnicodeDecodeError:
-        raise entry.error(key, f"{path}: the token file is not UTF-8") from None
+            except OSError as error:
+                raise entry.error(key, f"{value}: {(error.strerror or 'it cannot be read').lower()}") from None
+            except UnicodeDecodeError:
+                raise entry.error(key, f"{value}: the token file is not UTF-8") from None
+            except (binascii.Error, ValueError):
+                raise entry.error(key, f"`{key}` is not base64") from None
 
 
 def _check_server(cluster: Entry, server: str) -> None:
@@ -226,12 +339,8 @@ def _check_server(cluster: Entry, server: str) -> None:
     except ValueError:  # a bracket that is not closed, a port that is not a number
         is_good = False
     if not is_good or any(char.isspace() or not char.isprintable() for char in server):
-        raise cluster.error("server", f"the server `{_without_user(server)}` is not the URL of an API server")
-
-
-def _without_user(server: str) -> str:
-    """Return the host of a broken URL. A password may contain slashes, so everything before the last @ is left out."""
-    return host_of(server.rpartition("@")[2])
+        host = host_of(server.rpartition("@")[2])  # a password may contain slashes
+        raise cluster.error("server", f"the server `{host}` is not the URL of an API server")
 
 
 def host_of(server: str) -> str:
@@ -251,25 +360,18 @@ def _one_context(cluster: Plain, user: Plain) -> Plain:
 
 def _impersonation(flags: Flags, user: Plain) -> Impersonation:
     """Return the impersonation from the flags, or else from the user."""
-    from_flags = _impersonation_of_flags(flags)
-    found = _impersonation_of_user(user) if from_flags == Impersonation() else from_flags
-    if not found.user and found != Impersonation():
-        raise ConfigError((SourceError("--as", "--as-uid, --as-group and --as-user-extra need a user: add --as USER"),))
-    return found
-
-
-def _impersonation_of_flags(flags: Flags) -> Impersonation:
     pairs = [item.partition("=") for item in flags.impersonate_extra]
     if not all(equals for _, equals, _ in pairs):
         raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
     extra = tuple((key, value) for key, _, value in pairs)
-    return Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
-
-
-def _impersonation_of_user(user: Plain) -> Impersonation:
-    extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
-    groups = tuple(user.get("as-groups") or ())
-    return Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
+    found = Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
+    if found == Impersonation():
+        extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
+        groups = tuple(user.get("as-groups") or ())
+        found = Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
+    if not found.user and found != Impersonation():
+        raise ConfigError((SourceError("--as", "--as-uid, --as-group and --as-user-extra need a user: add --as USER"),))
+    return found
 
 
 def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:
@@ -279,7 +381,7 @@ def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:
         ClusterError: we do not run in a pod.
     """
     if flags.context is not None:
-        raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
+        raise _unknown("context", flags.context, merged)
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port or not os.path.isfile(f"{_SERVICE_ACCOUNT}/token"):
         paths = paths_of(flags.kubeconfig)
@@ -295,3 +397,43 @@ def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:
         namespace = ""
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
     return ApiServer("in-cluster", server, namespace or "default", None, _impersonation(flags, {}))
+
+
+def _with_token(user: Plain, entry: Entry) -> Plain:
+    """Return the user with the token of its auth provider instead of the provider.
+
+    Raises:
+        SourceError: kubectl refuses the provider, or its token has expired.
+    """
+    provider = user.get("auth-provider")
+    if provider is None:
+        return user
+    name, config = str(provider.get("name") or ""), provider.get("config") or {}
+    if name in _REMOVED:
+        message = f"the {name} auth plugin has been removed from kubectl: use the exec plugin {_REMOVED[name]} instead"
+        raise entry.error("auth-provider", message)
+    if name != "oidc":
+        raise entry.error("auth-provider", f"no auth provider found for name `{name}`")
+    rest = {key: value for key, value in user.items() if key != "auth-provider"}
+    if rest.get("token") or rest.get("tokenFile"):
+        return rest
+    token = str(config.get("id-token") or "")
+    if not token:
+        raise entry.error("auth-provider", "the oidc auth provider has no `id-token`; log in first")
+    if _expiry_s(token, entry) < time.time() + _EARLY_S:
+        message = (
+            "the `id-token` of the oidc auth provider has expired; any kubectl command renews it, "
+            "such as `kubectl version`"
+        )
+        raise entry.error("auth-provider", message)
+    return {**rest, "token": token}
+
+
+def _expiry_s(token: str, entry: Entry) -> float:
+    """Return when a JSON Web Token expires, in seconds since 1970."""
+    try:
+        _, claims, _ = token.split(".")
+        expiry = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]
+        return float(expiry)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        raise entry.error("auth-provider", "the `id-token` of the oidc auth provider is not a JSON Web Token") from None

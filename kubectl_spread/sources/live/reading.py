@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
@@ -17,11 +19,11 @@ from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
-from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
-from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live import kubeconfig, resources, scheduler
+from kubectl_spread.sources.live.flags import Flags, seconds
 from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE
-from kubectl_spread.sources.live.tasks import Task
-from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Transport
+from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Task, Transport
+from kubectl_spread.text import json_stream
 from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
@@ -54,7 +56,7 @@ class LiveFacts(NamedTuple):
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
-    unread: tuple[rights.ForbiddenKind, ...]
+    unread: tuple[resources.ForbiddenKind, ...]
     scheduler: scheduler.ConfigurationText
     objects: tuple[Plain, ...] = ()  # as in a snapshot, on request
 
@@ -63,7 +65,7 @@ class _Collected(NamedTuple):
     assembler: ClusterBuilder
     errors: list[SourceError]
     objects: list[Plain]
-    unread: Optional[rights.ForbiddenKind] = None
+    unread: Optional[resources.ForbiddenKind] = None
 
 
 class Session:
@@ -150,7 +152,7 @@ class Session:
 def _timeout_s(flags: Flags) -> float:
     if flags.request_timeout is None:
         return 0.0
-    found = durations.seconds(flags.request_timeout)
+    found = seconds(flags.request_timeout)
     if found is None:
         raise ConfigError((SourceError("--request-timeout", f"not a duration: {flags.request_timeout}; write 30s"),))
     return found
@@ -167,7 +169,7 @@ def _switching() -> Iterator[None]:
 
 
 def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
-    found = Task(lambda: scheduler.find_configuration(transport)) if finds_scheduler else None
+    found = Task(partial(scheduler.find_configuration, transport)) if finds_scheduler else None
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
     builder = ClusterBuilder()
@@ -209,12 +211,8 @@ def _facts(
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
-    tasks = [Task(_collecting(transport, question, resource)) for resource in wanted]
+    tasks = [Task(partial(_collect, transport, question, resource)) for resource in wanted]
     return [task.result() for task in tasks]
-
-
-def _collecting(transport: Transport, question: Question, resource: Resource) -> Callable[[], _Collected]:
-    return lambda: _collect(transport, question, resource)
 
 
 def _uses_claims(cluster: Cluster, namespace: str) -> bool:
@@ -232,17 +230,17 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
         return reader.collect()
     only = _readable_namespace(question, resource)
     if resource is NODES or (resource is PODS and not only):
-        raise rights.without(resource, refusal.message)
+        raise resources.without(resource, refusal.message)
     if not only:
-        return reader.collect()._replace(unread=rights.ForbiddenKind(resource))
+        return reader.collect()._replace(unread=resources.ForbiddenKind(resource))
     refusal = _refusal(transport, resource, resource.path(only), query, reader)
     if refusal is None:
-        return reader.collect()._replace(unread=rights.ForbiddenKind(resource, only))
+        return reader.collect()._replace(unread=resources.ForbiddenKind(resource, only))
     if refusal.status == 404:
         raise _unexpected(transport, resource, refusal.status, refusal.message)
     if resource is PODS:
-        raise rights.without(resource, refusal.message)
-    return reader.collect()._replace(unread=rights.ForbiddenKind(resource))
+        raise resources.without(resource, refusal.message)
+    return reader.collect()._replace(unread=resources.ForbiddenKind(resource))
 
 
 def _readable_namespace(question: Question, resource: Resource) -> str:
@@ -260,14 +258,10 @@ def _refusal(
     Raises:
         ClusterError: the server refuses for another reason.
     """
-    try:
-        listing.read(transport, path, dict(query), reader.start)
-    except listing.RefusedList as refused:
-        answer = refused.answer
-        if answer.status not in (403, 404):
-            raise _unexpected(transport, resource, answer.status, answer.message) from None
-        return answer
-    return None
+    refusal = read_list(transport, path, dict(query), reader.start)
+    if refusal is not None and refusal.status not in (403, 404):
+        raise _unexpected(transport, resource, refusal.status, refusal.message)
+    return refusal
 
 
 def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:
@@ -287,11 +281,11 @@ class _Reader:
         self._keeps_objects = keeps_objects
         self._objects: list[Plain] = []
 
-    def start(self) -> listing.Take:
+    def start(self) -> Take:
         """Start or restart the list."""
         self._assembler, self._errors, self._objects = ClusterBuilder(), [], []
         is_shared = self._resource is PODS and not self._keeps_objects
-        return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)
+        return Take(self._pod, self._texts.scan) if is_shared else Take(self._other)
 
     def collect(self) -> _Collected:
         return _Collected(self._assembler, self._errors, self._objects)
@@ -341,3 +335,99 @@ def _version(transport: Transport) -> Version:
         said = text or f"{answer.status} {answer.message}"
         raise ClusterError(f"the server {transport.host} does not report its version: it answered {said}")
     return Version(text, nearest_release(release), note_on(release))
+
+
+PAGE = 500
+# Page sizes, one per restart; 0 is the whole list at once, which cannot expire.
+_LIMITS = (PAGE, 10 * PAGE, 0)
+# A server with more pages is assumed never to end.
+_MAX_PAGES, _MAX_EMPTY_PAGES = 20_000, 50
+# The metadata of a List comes before its items.
+_CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"')
+
+
+class Take(NamedTuple):
+    """Consumers of a list's items: `item` gets each item, also one that is no object; `scan` is for `json_stream`."""
+
+    item: Callable[[Any], None]
+    scan: Optional[json_stream.Scan] = None
+
+
+def read_list(transport: Transport, path: str, query: dict[str, str], start: Callable[[], Take]) -> Optional[Response]:
+    """Read a list completely, at one resourceVersion; return the answer if the server refuses it.
+
+    If its continue token expires, the list is read again from the beginning, in larger pages.
+
+    Args:
+        transport: the API server.
+        path: of the list.
+        query: selectors.
+        start: returns the consumers of items; called again for each restart, which discards all previous items.
+
+    Raises:
+        ClusterError: it cannot be read.
+    """
+    for limit in _LIMITS:
+        limited = {**query, "limit": str(limit)} if limit else query
+        refusal = _pages(transport, path, limited, start())
+        if refusal is None or refusal.status != 410:
+            return refusal
+    raise ClusterError(f"the server {transport.host} lets every list of {path} expire before it is read")
+
+
+def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -> Optional[Response]:
+    """Read all pages of a list; return the answer that is not a page, such as 410 if the list expires on the way.
+
+    Raises:
+        ClusterError: the list never ends.
+    """
+    answer = transport.get(path, query)
+    tokens: set[str] = set()
+    empty = 0
+    while True:
+        if answer.status != 200:
+            return answer
+        match = _CONTINUE.match(answer.body)
+        ahead = None
+        token = match[1].decode() if match is not None else ""
+        if token and token not in tokens:
+            ahead = Task(partial(transport.get, path, {**query, "continue": token}))
+        items, following = _page(transport, path, answer, take)
+        if not following:
+            return None
+        empty = 0 if items else empty + 1
+        if following in tokens or empty >= _MAX_EMPTY_PAGES or len(tokens) >= _MAX_PAGES:
+            raise ClusterError(f"the server {transport.host} answered {path} with pages that never end")
+        tokens.add(following)
+        if ahead is not None and following == token:
+            answer = ahead.result()
+        else:
+            answer = transport.get(path, {**query, "continue": following})
+
+
+def _page(transport: Transport, path: str, answer: Response, take: Take) -> tuple[int, str]:
+    """Pass on the items of one page; return their number, and the token of the next page, empty on the last one.
+
+    Raises:
+        ClusterError: the answer is not a list.
+    """
+    taken = object()
+
+    def consume(item: dict[str, Any], document: dict[str, Any]) -> object:  # noqa: ARG001 (as json_stream calls it)
+        take.item(item)
+        return taken
+
+    try:
+        documents = json_stream.values(answer.body.decode(), consume, take.scan)
+    except (ValueError, RecursionError):
+        documents = []
+    document = documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {}
+    metadata, items = document.get("metadata"), document.get("items")
+    items = [] if items is None else items  # an empty list of Go
+    following = metadata.get("continue") or "" if isinstance(metadata, dict) else None
+    if not isinstance(following, str) or not isinstance(items, list):
+        raise ClusterError(f"the server {transport.host} answered {path} with something other than a list")
+    for item in items:
+        if item is not taken:
+            take.item(item)
+    return len(items), following

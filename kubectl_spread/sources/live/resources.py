@@ -1,8 +1,11 @@
-"""Kinds that the scheduler considers: their API paths, and the kinds that a question needs."""
+"""Kinds that the scheduler considers: their API paths, which of them a question needs, and what a refusal means."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import ClusterError
 
 
 class Resource(NamedTuple):
@@ -12,12 +15,17 @@ class Resource(NamedTuple):
     """
 
     kind: str
-    group: str
-    version: str
-    plural: str
-    is_namespaced: bool
     doubt: str
+    group: str = ""
+    version: str = "v1"
+    is_namespaced: bool = True
     is_local: bool = False
+
+    @property
+    def plural(self) -> str:
+        """Return the name of the resource in paths and rules: `nodes`, `storageclasses`, `csistoragecapacities`."""
+        name = self.kind.lower()
+        return f"{name[:-1]}ies" if name.endswith("y") else f"{name}es" if name.endswith("s") else f"{name}s"
 
     @property
     def api_version(self) -> str:
@@ -37,116 +45,67 @@ def segment(name: str) -> str:
     return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
+def _storage(kind: str, doubt: str, *, is_namespaced: bool = False) -> Resource:
+    return Resource(kind, doubt, "storage.k8s.io", is_namespaced=is_namespaced)
+
+
 _CLAIMS = "pods with persistent volumes are not predictable"
-_CAPACITY = "whether nodes have enough free storage is unknown"
-_ATTACHED = "volumes that are attached without a running pod are not counted"
 _DEFAULTS = "it is uncertain whether the scheduler's default constraints apply to a pod, and which pods they count"
 
-NODES = Resource("Node", "", "v1", "nodes", False, "nothing can be placed")
-PODS = Resource(
-    "Pod",
-    "",
-    "v1",
-    "pods",
-    True,
-    "pods of other namespaces are not counted and take no room, so predictions may be wrong",
-)
+NODES = Resource("Node", "nothing can be placed", is_namespaced=False)
+PODS = Resource("Pod", "pods of other namespaces are not counted and take no room, so predictions may be wrong")
 STORAGE = (
-    Resource("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _CLAIMS),
-    Resource("PersistentVolume", "", "v1", "persistentvolumes", False, _CLAIMS),
-    Resource("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _CLAIMS),
-    Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, "limits of volumes per node are not checked"),
-    Resource("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, "storage capacity is not checked"),
-    Resource(
-        "CSIStorageCapacity",
-        "storage.k8s.io",
-        "v1",
-        "csistoragecapacities",
-        True,
-        "whether nodes have enough free storage is unknown",
-    ),
-    Resource(
-        "VolumeAttachment",
-        "storage.k8s.io",
-        "v1",
-        "volumeattachments",
-        False,
-        "volumes attached to nodes by other means are not counted",
-    ),
+    Resource("PersistentVolumeClaim", _CLAIMS),
+    Resource("PersistentVolume", _CLAIMS, is_namespaced=False),
+    _storage("StorageClass", _CLAIMS),
+    _storage("CSINode", "limits of volumes per node are not checked"),
+    _storage("CSIDriver", "storage capacity is not checked"),
+    _storage("CSIStorageCapacity", "whether nodes have enough free storage is unknown", is_namespaced=True),
+    _storage("VolumeAttachment", "volumes attached to nodes by other means are not counted"),
 )
 _ALWAYS = (
     PODS,
     NODES,
-    Resource("Namespace", "", "v1", "namespaces", False, "affinity terms with a namespaceSelector match no namespace"),
-    Resource("Service", "", "v1", "services", True, _DEFAULTS),
-    Resource("ReplicationController", "", "v1", "replicationcontrollers", True, _DEFAULTS),
-    Resource(
-        "ReplicaSet", "apps", "v1", "replicasets", True, f"pods cannot be matched to their Deployments; {_DEFAULTS}"
-    ),
-    Resource("StatefulSet", "apps", "v1", "statefulsets", True, _DEFAULTS),
-    Resource(
-        "PodDisruptionBudget",
-        "policy",
-        "v1",
-        "poddisruptionbudgets",
-        True,
-        "preemption is predicted as if no budget protected its victims",
-    ),
+    Resource("Namespace", "affinity terms with a namespaceSelector match no namespace", is_namespaced=False),
+    Resource("Service", _DEFAULTS),
+    Resource("ReplicationController", _DEFAULTS),
+    Resource("ReplicaSet", f"pods cannot be matched to their Deployments; {_DEFAULTS}", "apps"),
+    Resource("StatefulSet", _DEFAULTS, "apps"),
+    Resource("PodDisruptionBudget", "preemption is predicted as if no budget protected its victims", "policy"),
     Resource(
         "PriorityClass",
-        "scheduling.k8s.io",
-        "v1",
-        "priorityclasses",
-        False,
         "pods of a manifest that name a priority class get priority 0",
+        "scheduling.k8s.io",
+        is_namespaced=False,
     ),
 )
 _ADMISSION = (
-    Resource("LimitRange", "", "v1", "limitranges", True, "default requests of new pods are not applied"),
-    Resource("ResourceQuota", "", "v1", "resourcequotas", True, "a quota may refuse new pods"),
+    Resource("LimitRange", "default requests of new pods are not applied"),
+    Resource("ResourceQuota", "a quota may refuse new pods"),
 )
 AUTOSCALERS = Resource(
-    "HorizontalPodAutoscaler",
-    "autoscaling",
-    "v2",
-    "horizontalpodautoscalers",
-    True,
-    "the replica ranges of autoscalers are not known",
+    "HorizontalPodAutoscaler", "the replica ranges of autoscalers are not known", "autoscaling", "v2"
 )
-REVISIONS = Resource(
-    "ControllerRevision",
-    "apps",
-    "v1",
-    "controllerrevisions",
-    True,
-    "earlier revisions of StatefulSets and DaemonSets are not known",
-)
+REVISIONS = Resource("ControllerRevision", "earlier revisions of StatefulSets and DaemonSets are not known", "apps")
 RUNTIME_CLASSES = Resource(
     "RuntimeClass",
-    "node.k8s.io",
-    "v1",
-    "runtimeclasses",
-    False,
     "the overhead and nodeSelector of new pods' runtime classes are not applied",
+    "node.k8s.io",
+    is_namespaced=False,
 )
 _STATE = "the status of workloads and the pods that their controllers would create next are not shown"
-_DEPLOYMENTS = Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True)
-_OF_TARGETS = (
-    _DEPLOYMENTS,
-    Resource("Event", "", "v1", "events", True, "the scheduler's last message is not shown", is_local=True),
-)
+_DEPLOYMENTS = Resource("Deployment", _STATE, "apps", is_local=True)
+_OF_TARGETS = (_DEPLOYMENTS, Resource("Event", "the scheduler's last message is not shown", is_local=True))
 _NAMED = {
-    "DaemonSet": Resource("DaemonSet", "apps", "v1", "daemonsets", True, _STATE, is_local=True),
-    "CronJob": Resource("CronJob", "batch", "v1", "cronjobs", True, _STATE, is_local=True),
+    "DaemonSet": Resource("DaemonSet", _STATE, "apps", is_local=True),
+    "CronJob": Resource("CronJob", _STATE, "batch", is_local=True),
 }
-JOBS = Resource("Job", "batch", "v1", "jobs", True, "pods cannot be matched to their CronJobs")
+JOBS = Resource("Job", "pods cannot be matched to their CronJobs", "batch")
 DEVICE_CLASSES = Resource(
     "DeviceClass",
-    "resource.k8s.io",
-    "v1",
-    "deviceclasses",
-    False,
     "extended resources that are backed by devices are treated as ordinary ones",
+    "resource.k8s.io",
+    is_namespaced=False,
 )
 _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 
@@ -223,3 +182,42 @@ class Question(NamedTuple):
 
     def _mentions(self, *words: str) -> bool:
         return any(word in text for text in self.texts for word in words)
+
+
+class ForbiddenKind(NamedTuple):
+    """A forbidden kind; `namespace`: the only one in which it could be read."""
+
+    resource: Resource
+    namespace: str = ""
+
+    @property
+    def rule(self) -> str:
+        """Return the ClusterRole rule that allows reading the kind."""
+        return rbac_rule(self.resource.group, self.resource.plural, "list")
+
+    @property
+    def fact(self) -> Unread:
+        """Return the entry for the cluster facts."""
+        return Unread(self.resource.kind, self.resource.plural, self.namespace)
+
+    def __str__(self) -> str:
+        where = f" in all namespaces, only in `{self.namespace}`" if self.namespace else ""
+        return (
+            f"may not list {self.resource.plural}{where}: {self.resource.doubt}; "
+            f"the ClusterRole rule that allows it: {self.rule}"
+        )
+
+
+def rbac_rule(group: str, plural: str, verb: str) -> str:
+    """Return a rule as written in a Role or ClusterRole: `{apiGroups: [""], resources: [nodes], verbs: [list]}`."""
+    quoted = group or '""'
+    return f"{{apiGroups: [{quoted}], resources: [{plural}], verbs: [{verb}]}}"
+
+
+_WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods, running workloads cannot be checked"}
+
+
+def without(resource: Resource, message: str) -> ClusterError:
+    """Return the error for forbidden nodes or pods, without which no answer is possible."""
+    rule = rbac_rule(resource.group, resource.plural, "list")
+    return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; the ClusterRole rule that allows it: {rule}")

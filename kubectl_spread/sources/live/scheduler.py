@@ -11,8 +11,7 @@ import json
 import posixpath
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.sources.live.resources import segment
-from kubectl_spread.sources.live.rights import rbac_rule
+from kubectl_spread.sources.live.resources import rbac_rule, segment
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text.source import SourceFile
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn, Optional, TYPE_CHECKING
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple, NoReturn, Optional, TYPE_CHECKING, TypeVar
 from urllib.parse import quote, urlencode
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.sources.live import body as bodies
 from kubectl_spread.sources.live.kubeconfig import host_of, Impersonation
-from kubectl_spread.sources.live.tasks import Task
 
-if TYPE_CHECKING:  # loads ssl
+if TYPE_CHECKING:
     from kubectl_spread.sources.live.credentials import Credentials
+
 
 CONNECTIONS = 6  # at a time
 _CONNECT_S, _READ_S = 10.0, 60.0
@@ -81,7 +82,7 @@ class Transport:
         self._stopped = threading.Event()
         self._turn = threading.BoundedSemaphore(CONNECTIONS)
         self._refreshing = threading.Lock()
-        self._room = bodies.ByteAllowance()
+        self._room = ByteAllowance()
         self.host = host_of(credentials.server)
 
     def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Response:
@@ -150,11 +151,11 @@ class Transport:
 
         try:
             response, body = self._within_time(target)
-        except (urllib3.exceptions.HTTPError, bodies.CutOffError) as error:
+        except (urllib3.exceptions.HTTPError, CutOffError) as error:
             if is_last or not _broke_off(error):
                 self._fail(error)
             return None, None
-        except (bodies.TooLargeError, MemoryError):
+        except (TooLargeError, MemoryError):
             raise ClusterError(
                 f"the server {self.host} sent more than any list of a cluster holds; is it an API server?"
             ) from None
@@ -194,7 +195,7 @@ class Transport:
         )
         is_gzip = str(response.headers.get("Content-Encoding") or "").strip().lower() == "gzip"
         try:
-            body = bodies.read(self._parts(response), is_gzip=is_gzip, room=self._room)
+            body = read_body(self._parts(response), is_gzip=is_gzip, room=self._room)
         except BaseException:
             response.close()
             raise
@@ -275,7 +276,7 @@ def _broke_off(error: Exception) -> bool:
     """Return whether a response ended early, so that a retry may help."""
     from urllib3 import exceptions
 
-    return isinstance(error, (bodies.CutOffError, exceptions.ProtocolError, exceptions.IncompleteRead))
+    return isinstance(error, (CutOffError, exceptions.ProtocolError, exceptions.IncompleteRead))
 
 
 def _tls(text: str) -> str:
@@ -317,3 +318,120 @@ def _impersonation_headers(identity: Impersonation) -> list[tuple[str, str]]:
             raise ClusterError("the name to impersonate contains control characters")
     # http.client writes Latin-1, Go UTF-8.
     return [(name, value.encode().decode("latin-1")) for name, value in found if value]
+
+
+MAX_BODY_BYTES = 1 << 30
+# A list of pods compresses by 10 to 60; deflate cannot do better than 1,032.
+_MAX_RATIO = 300
+_RATIO_FROM_BYTES = 64 << 20
+_STEP_BYTES = 1 << 20
+
+
+class TooLargeError(Exception):
+    """A response that is larger than any list of a cluster."""
+
+
+class CutOffError(Exception):
+    """A response that ended early, or does not decode."""
+
+
+class ByteAllowance:
+    """Memory for the bodies that are read at the same time, safe for several threads."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Count more bytes, or fewer if the number is negative.
+
+        Raises:
+            TooLargeError: all bodies together exceed `MAX_BODY_BYTES`.
+        """
+        with self._lock:
+            self._taken += count
+            if count > 0 and self._taken > MAX_BODY_BYTES:
+                raise TooLargeError
+
+
+def read_body(parts: Iterable[bytes], *, is_gzip: bool, room: Optional[ByteAllowance] = None) -> bytes:
+    """Return the decoded body.
+
+    Args:
+        parts: the body as it arrives.
+        is_gzip: whether it is compressed.
+        room: memory that it shares with other bodies.
+
+    Raises:
+        TooLargeError: it does not fit into the room, or compresses far better than any list.
+        CutOffError: the compressed text is incomplete or broken.
+    """
+    found: list[bytes] = []
+    shared = room or ByteAllowance()
+    try:
+        for piece in _decoded(parts, is_gzip=is_gzip):
+            found.append(piece)
+            shared.take(len(piece))
+        return b"".join(found)
+    finally:
+        shared.take(-sum(map(len, found)))
+
+
+def _decoded(parts: Iterable[bytes], *, is_gzip: bool) -> Iterator[bytes]:
+    received = decoded = 0
+    decoder = zlib.decompressobj(16 + zlib.MAX_WBITS) if is_gzip else None
+    for part in parts:
+        received += len(part)
+        for piece in (part,) if decoder is None else _inflated(decoder, part):
+            decoded += len(piece)
+            if decoded > _RATIO_FROM_BYTES and decoded > _MAX_RATIO * received:
+                raise TooLargeError
+            yield piece
+    if decoder is not None and received and not decoder.eof:
+        raise CutOffError
+
+
+def _inflated(decoder: zlib._Decompress, part: bytes) -> Iterator[bytes]:
+    """Yield the decompressed content of a part, at most `_STEP_BYTES` at a time."""
+    try:
+        while part:
+            yield decoder.decompress(part, _STEP_BYTES)
+            part = decoder.unconsumed_tail
+    except zlib.error:
+        raise CutOffError from None
+
+
+T = TypeVar("T")
+_HEARS_S = 0.2  # Seconds between checks for Ctrl-C while another thread works.
+
+
+class Task(Generic[T]):
+    """A call on its own thread, which does not keep the process from ending."""
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self._result: list[T] = []
+        self._error: Optional[BaseException] = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> T:
+        """Wait for the result; Ctrl-C works in the meantime, on Windows too."""
+        while self._thread.is_alive():
+            self._thread.join(_HEARS_S)
+        if self._error is not None:
+            raise self._error
+        return self._result[0]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of the call, up to a time limit; return whether it has ended."""
+        end = time.monotonic() + seconds
+        while self._thread.is_alive() and (left := end - time.monotonic()) > 0:
+            self._thread.join(min(left, _HEARS_S))
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            self._result.append(self._call())
+        except BaseException as error:  # noqa: BLE001 (it is raised where the result is used)
+            self._error = error

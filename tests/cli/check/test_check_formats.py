@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kubectl_spread.cli import summary
+from kubectl_spread.cli.commands import check as check_command
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report.check.report import FORMATS
@@ -53,7 +53,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_the_command_line_offers_every_format() -> None:
-    assert tuple(FORMATS) == summary.FORMATS
+    assert tuple(FORMATS) == check_command.FORMATS
 
 
 def test_concise_has_a_line_each(check: Check) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import NamedTuple, Optional, Union
 import pytest
 
 from kubectl_spread.cli import main
+from kubectl_spread.sources import files
 from tests.unreadable import needs_file_modes, unreadable
 
 GOOD = """\
@@ -440,3 +442,81 @@ def test_a_named_template_without_a_workload_is_no_error(
     Path("a.yaml").write_text("kind: ConfigMap\nmetadata: {{ toYaml .x }}\n  {{ end }}\n")
 
     assert (0, "") == (main.run(["check", "a.yaml"]), capsys.readouterr().out)
+
+
+ENDLESS = {
+    "manifest": ("check", "/dev/zero"),
+    "beside a good one": ("check", "good.yaml", "/dev/zero"),
+    "baseline": ("check", "good.yaml", "--baseline", "/dev/zero"),
+    "snapshot": ("check", "good.yaml", "--snapshot", "/dev/zero"),
+    "topology": ("check", "good.yaml", "--topology", "/dev/zero"),
+    "configuration": ("check", "good.yaml", "--config", "/dev/zero"),
+    "policy": ("guarantee", "-f", "good.yaml", "--topology", "zones=2", "--policy", "/dev/zero"),
+}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a device without end")
+@pytest.mark.parametrize("args", ENDLESS.values(), ids=ENDLESS)
+def test_a_device_without_end_is_one_error(run: Run, args: tuple[str, ...]) -> None:
+    ran = run(*args)
+
+    assert (3, ["error: /dev/zero: not a regular file, and larger than 16 MiB"]) == (ran.code, ran.errors)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_without_a_writer_is_one_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WRITER_S", 0.1)
+    os.mkfifo("pipe.yaml")
+
+    ran = run("check", "pipe.yaml")
+
+    assert (3, ["error: pipe.yaml: a pipe that no program writes to within 0.1 s"]) == (ran.code, ran.errors)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_with_a_late_and_slow_writer_is_read(run: Run) -> None:
+    os.mkfifo("pipe.yaml")
+
+    def write_slowly() -> None:
+        time.sleep(0.2)
+        with open("pipe.yaml", "w", encoding="utf-8") as pipe:
+            for part in (GOOD[:20], GOOD[20:]):
+                time.sleep(0.2)
+                pipe.write(part)
+                pipe.flush()
+
+    writer = threading.Thread(target=write_slowly)
+    writer.start()
+    ran = run("check", "pipe.yaml")
+    writer.join()
+
+    assert "checked 1 workload in 1 file: no findings\n" == ran.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
+@pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_of_the_shell_is_read(tmp_path: Path, name: str) -> None:
+    command = [sys.executable, "-m", "kubectl_spread", "check", name]
+
+    for content, expected in (
+        (GOOD, "checked 1 workload in 1 file: no findings\n"),
+        ("", f"error: {name}: the file is"),
+    ):
+        done = subprocess.run(command, input=content, capture_output=True, cwd=tmp_path, check=False, text=True)
+        assert done.stderr.startswith(expected)
+
+
+WITHOUT_LIST = {
+    "list": ('{"kind": "List",\n "items": {}}', "facts.json:2:11: items of the List: not a list"),
+    "no kind": ('{"items": {}}', "facts.json:1:11: items must be a list"),
+    "no kind, in YAML": ("items: {}\n", "facts.json:1:8: items must be a list"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), WITHOUT_LIST.values(), ids=WITHOUT_LIST)
+def test_items_that_are_no_list_have_a_place(run: Run, content: str, message: str) -> None:
+    write("facts.json", content)
+
+    ran = run("check", "good.yaml", "--snapshot", "facts.json")
+
+    assert (3, [f"error: {message}"]) == (ran.code, ran.errors)

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from kubectl_spread.sources import json_schema
+from kubectl_spread.sources import single_document
 from tests.cli.prediction.test_simulate import WEB
 
 Plain = dict[str, Any]
@@ -276,4 +276,4 @@ def test_the_schema_has_only_keywords_that_are_checked() -> None:
                 collect(schema.get(key))
 
     collect(schemas.load("scenario"))
-    assert found <= {*json_schema.KEYWORDS, "$schema", "$defs", "title", "description", "$comment"}
+    assert found <= {*single_document.KEYWORDS, "$schema", "$defs", "title", "description", "$comment"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.cli.first_steps import shop
+from kubectl_spread.cli.commands import demo
 from kubectl_spread.cli.main import run
 
 ROOT = Path(__file__).parents[3]
@@ -26,8 +26,8 @@ def test_the_demo_runs_every_step(capsys: pytest.CaptureFixture[str], elsewhere:
     out = capsys.readouterr().out
     shown = [line for line in out.splitlines() if line.startswith("$ kubectl spread ")]
 
-    assert [f"$ kubectl spread {' '.join(step.words)}" for step in shop.STEPS] == shown
-    assert [f"(exit code {int(step.code)})" for step in shop.STEPS] == [
+    assert [f"$ kubectl spread {' '.join(step.words)}" for step in demo.STEPS] == shown
+    assert [f"(exit code {int(step.code)})" for step in demo.STEPS] == [
         line for line in out.splitlines() if line.startswith("(exit code ")
     ]
     assert "global minimum 0, in c (cp-1), where no node can run the pod: untolerated taint" in out
@@ -65,7 +65,7 @@ def test_a_configuration_above_does_not_change_the_demo(
     (elsewhere / ".kubectl-spread.yaml").write_text("select: SPR001\n")
     for file in (ROOT / "examples" / "shop").iterdir():
         (elsewhere / "examples" / "shop" / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(shop, "parent", lambda: str(elsewhere / "examples"))
+    monkeypatch.setattr(demo, "parent", lambda: str(elsewhere / "examples"))
 
     assert 0 == run(["demo", "check"])
     assert "error SPR903 unreachable-domain" in capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_a_configuration_above_does_not_change_the_demo(
 
 def test_the_list_names_the_steps(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(["demo", "--list"])
-    assert [step.name for step in shop.STEPS] == [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert [step.name for step in demo.STEPS] == [line.split()[0] for line in capsys.readouterr().out.splitlines()]
 
 
 def test_saved_files_are_those_of_the_example(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:

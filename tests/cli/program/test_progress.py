@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kubectl_spread.cli.console import progress
+from kubectl_spread.cli import console
 
 
 class Terminal(io.StringIO):
@@ -20,9 +20,9 @@ class Terminal(io.StringIO):
 
 def waited(monkeypatch: pytest.MonkeyPatch, stderr: io.StringIO, seconds: float) -> str:
     monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(progress, "_AFTER", 0.05)
-    monkeypatch.setattr(progress, "_EVERY", 0.01)
-    with progress.progress("reading") as under_way:
+    monkeypatch.setattr(console, "_AFTER", 0.05)
+    monkeypatch.setattr(console, "_EVERY", 0.01)
+    with console.progress("reading") as under_way:
         time.sleep(seconds / 2)
         under_way.stage = "explaining"
         time.sleep(seconds / 2)
@@ -48,9 +48,9 @@ def test_what_is_no_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_error_takes_the_line_away(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = Terminal()
     monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(progress, "_AFTER", 0.01)
-    monkeypatch.setattr(progress, "_EVERY", 0.01)
-    with contextlib.suppress(KeyboardInterrupt), progress.progress("reading"):
+    monkeypatch.setattr(console, "_AFTER", 0.01)
+    monkeypatch.setattr(console, "_EVERY", 0.01)
+    with contextlib.suppress(KeyboardInterrupt), console.progress("reading"):
         time.sleep(0.1)
         raise KeyboardInterrupt
 

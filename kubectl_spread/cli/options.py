@@ -1,23 +1,34 @@
-"""Options that several commands share."""
+"""Options and outputs that several commands share, and the command whose --help lists them in sections."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, Optional, TypeVar
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING, TypeVar
 
 import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.stderr import announce
-from kubectl_spread.cli.parameters import sections
+from kubectl_spread.cli.console import announce
 from kubectl_spread.errors import RequestError
-from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.sources.live.flags import Flags
+
+if TYPE_CHECKING:
+    from kubectl_spread.operations.cluster_facts import LoadedCluster
+    from kubectl_spread.report.pages.page import PageSource
+
+
+RULES, FACTS, CONNECTION = "Rules and files", "Cluster facts", "API server, as in kubectl"
+_SECTIONS = ("Options", RULES, FACTS, CONNECTION)
+_AS_WRITTEN = "\b\n"  # click keeps the lines of a paragraph that begins so
+_COPIED = "Examples:"  # the heading of commands to copy: their lines stay whole, in this paragraph and all later ones
+
 
 _YEAR_S = 31_536_000
 
@@ -52,9 +63,15 @@ _CONNECTION = (
         metavar="FILE",
         help="Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]",
     ),
-    click.option("--context", metavar="NAME", shell_complete=complete.contexts, help="Kubeconfig context to use."),
-    click.option("--cluster", metavar="NAME", shell_complete=complete.clusters, help="Kubeconfig cluster to use."),
-    click.option("--user", metavar="NAME", shell_complete=complete.users, help="Kubeconfig user to use."),
+    *(
+        click.option(
+            f"--{name}",
+            metavar="NAME",
+            shell_complete=complete.of_kubeconfig(f"{name}s"),
+            help=f"Kubeconfig {name} to use.",
+        )
+        for name in ("context", "cluster", "user")
+    ),
     click.option("-s", "--server", metavar="URL", help="Address and port of the API server."),
     click.option("--token", metavar="TOKEN", help="Bearer token for the API server."),
     click.option(
@@ -140,7 +157,7 @@ def live_cluster(function: F, *, timeout: str = "0") -> F:
 
 def _facts(function: F, hidden: frozenset[str]) -> F:
     source = functools.partial(ClusterSource, listener=announce)
-    return gather_options("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS, hidden=hidden)(function)
+    return gather_options("facts", source, _OPTIONS, fields=_FACTS, section=FACTS, hidden=hidden)(function)
 
 
 def connection(function: F, *, timeout: str = "0") -> F:
@@ -152,7 +169,7 @@ def connection(function: F, *, timeout: str = "0") -> F:
     """
     help_text = f"Time limit for each request: 5s, 1m30s; 0 is none.  [default: {timeout}]"
     options = (*_CONNECTION, click.option("--request-timeout", metavar="DURATION", help=help_text))
-    return gather_options("connection", Flags, options, fields=Flags._fields, section=sections.CONNECTION)(function)
+    return gather_options("connection", Flags, options, fields=Flags._fields, section=CONNECTION)(function)
 
 
 def gather_options(
@@ -192,6 +209,32 @@ def gather_options(
         return result
 
     return decorate
+
+
+def filename_option(text: str) -> Callable[[F], F]:
+    """-f, with its help text."""
+    return click.option("-f", "--filename", multiple=True, type=FILE, metavar="FILE", help=text)
+
+
+def all_namespaces_option(text: str) -> Callable[[F], F]:
+    """-A, with its help text."""
+    return click.option("-A", "--all-namespaces", is_flag=True, help=text)
+
+
+def selector_option(text: str) -> Callable[[F], F]:
+    """-l, with its help text; the command gets it as `label_selector`."""
+    return click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help=text)
+
+
+def output_option(*formats: str, note: str = "") -> Callable[[F], F]:
+    """-o FORMAT[=FILE], by default the first format; the command gets an `Output`."""
+    text = f"Output format; with =FILE, written to that file.{note}"
+    return click.option("-o", "--output", type=FormatChoice(formats), default=formats[0], show_default=True, help=text)
+
+
+def wide_option(function: F) -> F:
+    """Add the option --wide."""
+    return click.option("--wide", is_flag=True, help="Print long lists in full.")(function)
 
 
 def kustomize_option(function: F) -> F:
@@ -249,9 +292,9 @@ def search_timeout(text: str) -> Callable[[F], F]:
 
 
 def _read_seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
-    from kubectl_spread.sources.live import durations
+    from kubectl_spread.sources.live import flags
 
-    found = durations.seconds(text)
+    found = flags.seconds(text)
     if found is None:
         raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
     return found or None
@@ -283,3 +326,113 @@ def as_usage_errors(ctx: click.Context) -> Iterator[None]:
         yield
     except RequestError as error:
         raise click.UsageError(str(error), ctx) from None
+
+
+class Output(NamedTuple):
+    """A format and its file; standard output if the file is empty."""
+
+    format: str
+    file: str = ""
+
+
+class FormatChoice(click.Choice):  # type: ignore[type-arg]
+    """One of several formats, with a file if the output does not go to standard output."""
+
+    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> Output:
+        """Parse `FORMAT` or `FORMAT=FILE`."""
+        if isinstance(value, Output):
+            return value
+        name, separator, file = str(value).partition("=")
+        known = super().convert(name, param, ctx)
+        if separator and not file:
+            self.fail(f"no file is named: {value}", param, ctx)
+        return Output(known, file)
+
+    def get_metavar(self, *args: Any, **kwargs: Any) -> str:
+        """Return `[text|json|html][=FILE]`."""
+        return f"[{'|'.join(map(str, self.choices))}][=FILE]"
+
+
+@contextlib.contextmanager
+def redirect_output(output: Optional[Output]) -> Iterator[None]:
+    """Write standard output to the file of an output, if it has one.
+
+    Raises:
+        SourceError: the file cannot be written; its old content is unchanged.
+    """
+    if output is None or not output.file:
+        yield
+        return
+    held = io.StringIO()
+    with contextlib.redirect_stdout(held):
+        yield
+    write_output(output, held.getvalue())
+
+
+def write_output(output: Output, text: str) -> None:
+    """Write a text to the file of an output.
+
+    Raises:
+        SourceError: the file cannot be written; its old content is unchanged.
+    """
+    from kubectl_spread.sources.atomic_write import write
+
+    write(output.file, text)
+
+
+def page_source(known: Optional[LoadedCluster]) -> PageSource:
+    """Return the origin of a page that is made now."""
+    from datetime import datetime, timezone
+
+    from kubectl_spread.report.pages.page import PageSource  # jinja2: 30 ms
+
+    now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    return PageSource("", "", now) if known is None else PageSource(known.name, known.version_words, now)
+
+
+class SectionedCommand(click.Command):
+    """A click command that prints its options by section; an option without a section is the command's own."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description, with the lists of exit codes and steps wrapped to the terminal."""
+        import inspect  # 2 ms, and only --help needs it
+
+        described, heading, examples = inspect.cleandoc(self.help or "").partition(f"{_AS_WRITTEN}{_COPIED}")
+        paragraphs = described.split("\n\n")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            width = formatter.width - formatter.current_indent
+            text = "\n\n".join(_wrapped_list(item, width) for item in paragraphs)
+            formatter.write_text(f"{text}{heading}{examples}")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section that has options."""
+        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
+        for param in self.get_params(ctx):
+            row = param.get_help_record(ctx)
+            if row is not None and row[1]:  # an argument has a row without text
+                rows[getattr(param, "section", _SECTIONS[0])].append(row)
+        for section, found in rows.items():
+            if found:
+                with formatter.section(section):
+                    formatter.write_dl(found)
+
+
+def _wrapped_list(paragraph: str, width: int) -> str:
+    """Return a paragraph whose lines click keeps, with each line wrapped under its own text."""
+    if not paragraph.startswith(_AS_WRITTEN):
+        return paragraph
+    lines = paragraph.removeprefix(_AS_WRITTEN).splitlines()
+    return _AS_WRITTEN + "\n".join(_wrapped_item(line, width) for line in lines)
+
+
+def _wrapped_item(line: str, width: int) -> str:
+    """Return a line such as `  1  text`, with further lines of the text below its first word."""
+    if len(line) <= width:
+        return line
+    import re
+    import textwrap  # 1 ms
+
+    label = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
+    indent = len(label.group()) if label is not None else len(line) - len(line.lstrip())
+    return textwrap.fill(line, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.console.stderr import flush
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import colour_option, wants_colour
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, flush
+from kubectl_spread.cli.options import colour_option, SectionedCommand, wants_colour
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.wording import count_noun, safe
 

@@ -9,10 +9,12 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 from kubectl_spread.errors import RequestError, SourceError
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.lint.finding import Severity
+    from kubectl_spread.lint.check_source import Result
+    from kubectl_spread.lint.finding import Finding, Severity
     from kubectl_spread.lint.pipeline import AcceptedItems
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.sources.files import Exclusion, Input
+    from kubectl_spread.text.source import SourceFile
 
 LEVELS = ("error", "warning", "info")  # the worst first
 
@@ -181,7 +183,7 @@ def at_path_setting(error: SourceError, given: InputPaths, config: Config) -> So
 def render_directories(directories: tuple[str, ...], *, allow_remote: bool) -> Iterator[Union[Input, SourceError]]:
     """Yield kustomize's output for directories."""
     if directories:
-        from kubectl_spread.sources.kustomizing import kustomize  # subprocess: 5 ms
+        from kubectl_spread.sources import kustomize  # subprocess: 5 ms
 
         yield from kustomize.render_directories(directories, allow_remote=allow_remote)
 
@@ -202,3 +204,28 @@ def _is_below(path: str, directories: tuple[str, ...]) -> bool:
         real == directory or real.startswith(os.path.join(directory, ""))
         for directory in map(os.path.realpath, directories)
     )
+
+
+class DocumentChecker(NamedTuple):
+    """The rules and the configuration for texts that are not files yet, such as the open documents of an editor."""
+
+    policy: LintPolicy
+    config: Config
+
+    def read(self, source: SourceFile) -> Result:
+        """Return the objects of one text. A result can be kept until the text changes."""
+        from kubectl_spread.lint import pipeline
+
+        return pipeline.read(source, self.policy, self.config)
+
+    def findings(self, results: list[Result]) -> list[Finding]:
+        """Return the findings of all texts by place, without accepted findings."""
+        from kubectl_spread.lint import pipeline
+        from kubectl_spread.sources.kustomize import root_rules
+
+        sources = [result.source for result in results]
+        unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
+        rules = root_rules(sources, self.config, texts=unsaved)
+        return pipeline.findings_of(
+            results, self.policy, accepted=pipeline.AcceptedItems(self.config.ignores), rules=rules
+        ).findings

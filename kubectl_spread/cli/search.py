@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from typing import Protocol
 
-from kubectl_spread.cli.console.progress import Progress
+from kubectl_spread.cli.console import Progress
 from kubectl_spread.engine.run import Watch
 
 

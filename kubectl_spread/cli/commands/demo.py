@@ -6,14 +6,12 @@ import contextlib
 import os
 import shlex
 from collections.abc import Iterator
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.console.stderr import flush
-from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.first_steps import shop
-from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.console import Exit, flush
+from kubectl_spread.cli.options import SectionedCommand
 from kubectl_spread.errors import SourceError
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(step.name, help=step.reason) for step in shop.STEPS if step.name.startswith(incomplete)]
+    return [CompletionItem(step.name, help=step.reason) for step in STEPS if step.name.startswith(incomplete)]
 
 
 @click.command(cls=SectionedCommand)
@@ -67,7 +65,7 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
         if steps or lists:
             raise click.UsageError("--save writes files, and runs no step", ctx)
         return _save(save)
-    width = max(len(step.name) for step in shop.STEPS)
+    width = max(len(step.name) for step in STEPS)
     rows = [f"{step.name.ljust(width)}   {step.reason}" for step in chosen]
     if lists:
         click.echo("\n".join(rows))
@@ -81,15 +79,15 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
     return Exit.CLEAN
 
 
-def _chosen(names: tuple[str, ...], ctx: click.Context) -> list[shop.DemoStep]:
-    known = {step.name: step for step in shop.STEPS}
+def _chosen(names: tuple[str, ...], ctx: click.Context) -> list[DemoStep]:
+    known = {step.name: step for step in STEPS}
     for name in names:
         if name not in known:
             raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
-    return [known[name] for name in dict.fromkeys(names)] if names else list(shop.STEPS)
+    return [known[name] for name in dict.fromkeys(names)] if names else list(STEPS)
 
 
-def _show(step: shop.DemoStep, *, is_first: bool) -> None:
+def _show(step: DemoStep, *, is_first: bool) -> None:
     """Print a step's reason and command, then run the command in the directory of the example."""
     from kubectl_spread.cli.main import run
 
@@ -99,7 +97,7 @@ def _show(step: shop.DemoStep, *, is_first: bool) -> None:
     flush()
     # A configuration in a directory above an installed package must not change the result.
     hidden = ["--no-config"] if step.words[0] == "check" else []
-    with working_directory(shop.parent()):
+    with working_directory(parent()):
         code = run([*step.words, *hidden])
     if code == Exit.READER_GONE:
         raise BrokenPipeError
@@ -126,8 +124,8 @@ def _save(directory: str) -> int:
     Raises:
         SourceError: a file exists already, or cannot be written.
     """
-    source = os.path.join(shop.parent(), shop.FOLDER)
-    target = os.path.join(directory, shop.FOLDER)
+    source = os.path.join(parent(), FOLDER)
+    target = os.path.join(directory, FOLDER)
     names = sorted(name for name in os.listdir(source) if name.endswith(".yaml"))
     for name in names:
         if os.path.lexists(os.path.join(target, name)):
@@ -142,3 +140,62 @@ def _save(directory: str) -> int:
             raise SourceError(path, (error.strerror or str(error)).lower()) from None
         click.echo(path)
     return Exit.CLEAN
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = "shop"
+
+
+class DemoStep(NamedTuple):
+    """A command of the demo, the reason to run it, and its exit code."""
+
+    name: str
+    reason: str
+    words: tuple[str, ...]
+    code: int
+
+
+STEPS = (
+    DemoStep(
+        "mistakes",
+        "A manifest with four mistakes. The API server would refuse it.",
+        ("check", "shop/web-broken.yaml"),
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "check",
+        "A valid manifest. Will all replicas find a node in a cluster with 5 nodes?",
+        ("check", "shop/web.yaml", "--snapshot", "shop/cluster.yaml"),
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "explain",
+        "Why is one of its pods Pending in that cluster, and which change would help?",
+        ("explain", "pod", "web-6d4f9c7b58-9pdlw", "-n", "shop", "--snapshot", "shop/cluster.yaml"),
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "fixed",
+        "The same manifest with the first suggestion. All replicas find a node.",
+        ("check", "shop/web-fixed.yaml", "--snapshot", "shop/cluster.yaml"),
+        Exit.CLEAN,
+    ),
+    DemoStep(
+        "status",
+        "Another day: a node is cordoned, and a scale-down left the running pods uneven.",
+        ("status", "-n", "shop", "--snapshot", "shop/running.yaml"),
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "simulate",
+        "Would a restart even them out?",
+        ("simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", "shop/running.yaml"),
+        Exit.FINDINGS,
+    ),
+)
+
+
+def parent() -> str:
+    """Return the directory that has the folder `shop`: inside the installed package, or else in the checkout."""
+    inside = os.path.join(_PACKAGE, "examples")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "examples")

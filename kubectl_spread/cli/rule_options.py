@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from kubectl_spread.cli import options
 from kubectl_spread.cli.complete import FILE, levels_of_rules, rules
-from kubectl_spread.cli.parameters import sections
-from kubectl_spread.cli.parameters.options import F, gather_options
-from kubectl_spread.operations.inputs.rule_choice import LEVELS, RuleChoice
+from kubectl_spread.cli.options import F, gather_options
+from kubectl_spread.operations.rule_choice import LEVELS, RuleChoice
 
 
 def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,4 +99,4 @@ _OPTIONS = (
 
 def choice_options(function: F) -> F:
     """Add these options; the command gets them as one argument, `choices`."""
-    return gather_options("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=sections.RULES)(function)
+    return gather_options("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=options.RULES)(function)

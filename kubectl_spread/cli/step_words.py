@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kubectl_spread.cli.parameters import sections
+from kubectl_spread.cli import options
 from kubectl_spread.kubectl import grammar, parsing
 from kubectl_spread.kubectl.parsing import StepError
 from kubectl_spread.text.wording import nearest
@@ -15,7 +15,7 @@ from kubectl_spread.text.wording import nearest
 _SHARED = ("--namespace", "-n", "--output", "-o", "--help", "-h")
 
 
-class StepCommand(sections.SectionedCommand):
+class StepCommand(options.SectionedCommand):
     """A command that separates its options from a step's words; after the verb, the step's flags come first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
-from kubectl_spread.operations.inputs.selection import ObjectName, Selection
+from kubectl_spread.operations.selection import ObjectName, Selection
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.selectors import Selector
@@ -25,6 +25,20 @@ def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.
     """
     names = parse_targets(words, ctx, verb=verb)
     return names._replace(selector=_selector(label_selector, names, ctx))
+
+
+def namespace_of(
+    chosen: Selection, namespace: Optional[str], ctx: click.Context, *, all_namespaces: bool
+) -> Optional[str]:
+    """Return the namespace of -n and -A: None for the context's, empty for all.
+
+    Raises:
+        click.UsageError: -A excludes -n and names.
+    """
+    if all_namespaces and (namespace is not None or chosen.targets):
+        what = "--namespace" if namespace is not None else "a resource by name"
+        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    return "" if all_namespaces else namespace
 
 
 def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:

@@ -1,19 +1,58 @@
-"""Errors for requested objects that the cluster facts lack: they do not exist, or may not be read."""
+"""The workloads of a cluster that an operation covers, and errors for requested objects that the cluster facts lack."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.ownership import top_of, workload_of
-from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Unread
-    from kubectl_spread.operations.inputs.selection import Selection
+    from kubectl_spread.cluster.snapshot import Cluster, Unread
+    from kubectl_spread.objects.selectors import Labels, Selector
+
+
+class ObjectName(NamedTuple):
+    """An object by kind and name."""
+
+    kind: str
+    name: str
+
+
+class Selection(NamedTuple):
+    """Workloads by name, or all of some kinds; all of every kind if there are neither.
+
+    `namespace` is empty for all namespaces.
+    """
+
+    targets: tuple[ObjectName, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    selector: Optional[Selector] = None
+    namespace: str = "default"
+
+    def includes(self, key: ObjectKey, labels: Labels) -> bool:
+        """Return whether a workload is selected."""
+        if self.namespace and key.namespace != self.namespace:
+            return False
+        if self.targets:
+            if ObjectName(key.kind, key.name) not in self.targets:
+                return False
+        elif self.kinds and key.kind not in self.kinds:
+            return False
+        return self.selector is None or self.selector.matches(labels)
+
+    @property
+    def all_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of the targets and the kinds that are named, sorted; empty for every kind."""
+        return tuple(sorted({target.kind for target in self.targets} | self.kinds))
+
+    @property
+    def place(self) -> str:
+        """Return `in namespace shop` or `in all namespaces`."""
+        return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
+
 
 # The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
@@ -52,6 +91,8 @@ def missing_targets(seen: Iterable[ObjectKey], selection: Selection, cluster: Cl
 
 def _workload_above(key: ObjectKey, cluster: Cluster) -> Optional[ObjectKey]:
     """Return the workload that an object belongs to; None if it belongs to none, or does not exist."""
+    from kubectl_spread.cluster.ownership import top_of, workload_of
+
     if key.kind == "Pod":
         own = (pod for pod in cluster.pods if pod.name == key.name and pod.namespace == key.namespace)
         found = next((workload_of(pod, cluster) for pod in own), key)
@@ -75,8 +116,7 @@ def _hides(item: Unread, kind: str, namespace: str) -> bool:
 
 
 def _missing_rights(unread: list[Unread]) -> str:
-    from kubectl_spread.sources.live.resources import resource_of
-    from kubectl_spread.sources.live.rights import rbac_rule
+    from kubectl_spread.sources.live.resources import rbac_rule, resource_of
 
     plurals = " and ".join(item.plural for item in unread)
     groups = {item.plural: found.group for item in unread if (found := resource_of(item.kind)) is not None}

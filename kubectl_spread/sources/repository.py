@@ -1,4 +1,4 @@
-"""Settings for `.kubectl-spread.yaml` that fit a repository."""
+"""Survey of a repository for `init`: its Kubernetes objects, and the settings that fit them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,131 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import minor_of, VersionError
-from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.sources.repository.scan import file_of, Repository
+from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
+from kubectl_spread.sources import files
+from kubectl_spread.sources.kustomize import kustomizations
+from kubectl_spread.text.compose import compose, Document
+from kubectl_spread.text.source import SourceFile
+
+VENDORED = ("node_modules", "third_party", "vendor")
+_SKIPPED = ("__pycache__", "build", "dist", "venv")
+_CHART = "Chart.yaml"
+_MOST_FILES, _LARGEST_FILE = 20_000, 8 << 20  # bytes
+
+
+class Repository(NamedTuple):
+    """Content of a repository; all paths are relative to `root`, with slashes.
+
+    Attributes:
+        root: the absolute path.
+        sources: every text that was read.
+        objects: the Kubernetes objects in them, without those in templates of charts.
+        charts: directories with a `Chart.yaml` that are in no other chart.
+        kustomizations: by their absolute directory.
+        vendored: directories with other projects' manifests, which were not read.
+        is_complete: false if the repository has too many files to read all of them.
+    """
+
+    root: str
+    sources: tuple[SourceFile, ...]
+    objects: tuple[Manifest, ...]
+    charts: tuple[str, ...]
+    kustomizations: dict[str, Kustomization]
+    vendored: tuple[str, ...]
+    is_complete: bool = True
+
+    @property
+    def workloads(self) -> list[Manifest]:
+        return [item for item in self.objects if item.workload_kind is not None]
+
+
+def file_of(item: Manifest) -> str:
+    """Return the file of an object, relative to the repository."""
+    return item.document.source.name
+
+
+def scan(root: str) -> Repository:
+    """Read a repository. Files that cannot be read or parsed are skipped, because `check` reports them.
+
+    Raises:
+        SourceError: the directory cannot be read.
+    """
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        raise SourceError(root, (error.strerror or str(error)).lower()) from None
+    vendored: list[str] = []
+    paths: list[str] = []
+    for path in _files(root, vendored):
+        paths.append(path)
+        if len(paths) > _MOST_FILES:
+            break
+    sources = tuple(_texts(root, paths[:_MOST_FILES]))
+    charts = _outermost(os.path.dirname(item.name) for item in sources if os.path.basename(item.name) == _CHART)
+    plain = (
+        source
+        for source in sources
+        if "templates" not in source.name.split("/")[:-1] or not any(_is_below(source.name, chart) for chart in charts)
+    )
+    objects = tuple(item for source in plain for item in _objects(source))
+    absolute = [SourceFile(os.path.join(root, *source.name.split("/")), source.text) for source in sources]
+    known = kustomizations(item for item in absolute if os.path.basename(item.name) in FILE_NAMES)
+    return Repository(root, sources, objects, charts, known, tuple(vendored), len(paths) <= _MOST_FILES)
+
+
+def _files(root: str, vendored: list[str]) -> Iterator[str]:
+    """Yield the files to read; directories of other projects are added to `vendored`."""
+    unread = {*VENDORED, *_SKIPPED}
+    for directory, folders, names in os.walk(root):
+        inside = os.path.relpath(directory, root).replace(os.sep, "/")
+        prefix = "" if inside == "." else f"{inside}/"
+        vendored += [f"{prefix}{name}" for name in sorted(folders) if name in VENDORED and _has_yaml(directory, name)]
+        folders[:] = sorted(name for name in folders if name not in unread and not name.startswith("."))
+        for name in sorted(names):
+            is_manifest = name.endswith(files.EXTENSIONS) and name not in files.CONFIGS
+            if is_manifest or name in FILE_NAMES:
+                yield f"{prefix}{name}"
+
+
+def _has_yaml(directory: str, name: str) -> bool:
+    found = os.walk(os.path.join(directory, name))
+    return any(file.endswith((".yaml", ".yml")) for _, _, names in found for file in names)
+
+
+def _texts(root: str, paths: list[str]) -> Iterator[SourceFile]:
+    for path in paths:
+        full = os.path.join(root, *path.split("/"))
+        try:
+            if not os.path.isfile(full) or os.path.getsize(full) > _LARGEST_FILE:
+                continue
+            yield SourceFile(path, files.read_text(full).text)
+        except (OSError, SourceError):
+            continue
+
+
+def _objects(source: SourceFile) -> Iterator[Manifest]:
+    if not source.name.endswith(files.EXTENSIONS) or not looks_like_objects(source.text):
+        return
+    for document in compose(source):
+        if isinstance(document, Document):
+            yield from manifests(document)
+
+
+def _outermost(directories: Iterator[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for directory in sorted(directories):
+        if not any(_is_below(directory, other) for other in found):
+            found.append(directory)
+    return tuple(found)
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return directory in ("", path) or path.startswith(f"{directory}/")
+
 
 _MOST_PATHS = 8
 _LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
@@ -72,7 +193,7 @@ def propose(repository: Repository) -> Proposal:
     roots = _roots(repository)
     kinds = {item.kind for item in repository.objects}
     return Proposal(
-        paths=_paths(repository),
+        paths=_top_directories(repository),
         charts=repository.charts,
         vendored=repository.vendored,
         roots=roots,
@@ -117,7 +238,7 @@ def _nodes(repository: Repository) -> list[Manifest]:
     return [item for item in repository.objects if item.kind == "Node" and item.api_version == "v1"]
 
 
-def _paths(repository: Repository) -> tuple[str, ...]:
+def _top_directories(repository: Repository) -> tuple[str, ...]:
     """Return the top directories with workloads, if there are other YAML files as well.
 
     Hidden files do not count: they configure tools, and `init` itself writes some.
@@ -145,13 +266,10 @@ def _copies(repository: Repository) -> Iterable[set[str]]:
     copies: dict[tuple[str, str, str], set[str]] = {}
     for item in repository.workloads:
         file = file_of(item)
-        if os.path.join(repository.root, *file.split("/")) not in kustomized and _is_named(item):
+        is_named = isinstance(fields(item.plain.get("metadata")).get("name"), str)
+        if is_named and os.path.join(repository.root, *file.split("/")) not in kustomized:
             copies.setdefault((item.kind, item.namespace, item.name), set()).add(os.path.dirname(file))
     return copies.values()
-
-
-def _is_named(item: Manifest) -> bool:
-    return isinstance(fields(item.plain.get("metadata")).get("name"), str)
 
 
 def _siblings(directories: Iterable[str]) -> Optional[str]:
@@ -160,7 +278,3 @@ def _siblings(directories: Iterable[str]) -> Optional[str]:
     shortest = min(map(len, parts))
     depth = next((at for at in range(shortest) if len({steps[at] for steps in parts}) > 1), shortest)
     return None if depth == shortest else "/".join(parts[0][:depth])
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return directory == "" or path.startswith(f"{directory}/")

@@ -1,22 +1,24 @@
-"""Manifests and patches that steps of `simulate` refer to."""
+"""Objects of manifests: what `check` and `explain` apply to the cluster facts, and what steps of `simulate` name."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
-from kubectl_spread.cluster.building import apply_manifests
+from kubectl_spread.cluster.building import build
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.manifest import Manifest, manifests
-from kubectl_spread.sources import files
+from kubectl_spread.sources import files, kustomize
 from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.kustomizing import kustomize
 from kubectl_spread.sources.single_document import root_of
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -25,11 +27,58 @@ from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
+_KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(build.APPLIED_KINDS)}|[A-Za-z]*List)\b""")
+
+
+def looks_like_facts(text: str) -> bool:
+    """Return whether a text may contain one of the objects."""
+    return _KIND.search(text) is not None
+
+
+def with_manifests(
+    cluster: Cluster, sources: Iterable[SourceFile], namespace: str
+) -> tuple[Cluster, list[SourceError]]:
+    """Return the cluster after applying the manifests, except for their workloads, and read errors of the manifests.
+
+    Args:
+        cluster: before the manifests.
+        sources: the manifests. Invalid YAML is skipped here, because the check reports it.
+        namespace: of objects without one.
+    """
+    found: list[Plain] = []
+    errors: list[SourceError] = []
+    lost: list[ObjectKey] = []
+    for source in sources:
+        for document in compose.compose(source, looks_like_facts):
+            if isinstance(document, compose.SyntaxProblem):
+                continue
+            for manifest in manifests(document):
+                if manifest.kind in build.APPLIED_KINDS and not is_of_another_group(manifest.plain):
+                    wrong = _undecodable(manifest, " is left out")
+                    errors += wrong
+                    found += [] if wrong else [manifest.plain]
+                    lost += [ObjectKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
+    after = cluster._replace(undecodable=(*cluster.undecodable, *lost))
+    return (build.add_objects(after, found, namespace) if found else after), errors
+
+
+def _undecodable(manifest: Manifest, what: str) -> list[SourceError]:
+    """Return the errors that prevent an object from being applied; `what` follows its name."""
+    return [
+        manifest.document.source.error(
+            manifest.place(problem.route).span.start,
+            f"{manifest.kind} {short(manifest.name)}{what}: {decode.problem_text(problem)}",
+        )
+        for problem in decode.problems(manifest.plain, SHAPES[manifest.kind])
+        if problem.kind is decode.ProblemKind.TYPE
+    ]
+
+
 _EXTENSIONS = "[.json .yaml .yml]"  # resource.FileExtensions
 _CLUSTER_WIDE = frozenset(
     ("Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "CSINode", "CSIDriver")
 )
-_AROUND = frozenset((*apply_manifests.KINDS, "Node", "HorizontalPodAutoscaler"))
+_AROUND = frozenset((*build.APPLIED_KINDS, "Node", "HorizontalPodAutoscaler"))
 
 
 class StepObjects:
@@ -104,9 +153,7 @@ class StepObjects:
         result = check_source(source, named=True, codes=(), namespace=namespace)
         for finding in result.findings:
             if finding.rule.severity is Severity.ERROR:
-                line, column = source.position(finding.place.span.start)
-                message = f"{finding.rule.code} {finding.message}"
-                self.errors.append(SourceError(source.name, message, line=line, column=column))
+                self.errors.append(source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))
         good = {_key(checked.manifest, namespace) for checked in result.workloads}
         every = {
             _key(manifest, namespace)
@@ -123,16 +170,8 @@ class StepObjects:
             return manifest.workload_kind is not None
         if manifest.kind not in _AROUND:
             return False
-        problems = [
-            item
-            for item in decode.problems(manifest.plain, SHAPES[manifest.kind])
-            if item.kind is decode.ProblemKind.TYPE
-        ]
-        source = manifest.document.source
-        for problem in problems:
-            line, column = source.position(manifest.place(problem.route).span.start)
-            what = f"{manifest.kind} {short(manifest.name)}: {decode.problem_text(problem)}"
-            self.errors.append(SourceError(source.name, what, line=line, column=column))
+        problems = _undecodable(manifest, "")
+        self.errors += problems
         return not problems
 
     def value(self, text: str, name: str) -> Any:
@@ -150,7 +189,7 @@ class StepObjects:
             SourceError: it cannot be read, or is neither.
         """
         path = self._path(path)
-        return _value(files.read_text(path) if self._inside is None else files.read_setting(path, self._inside))
+        return _value(files.read_text(path, inside=self._inside))
 
 
 def _joined(errors: Sequence[SourceError]) -> SourceError:

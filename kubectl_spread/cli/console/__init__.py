@@ -1,1 +1,0 @@
-"""The terminal: its width, standard error, and progress."""

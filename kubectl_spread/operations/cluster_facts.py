@@ -1,0 +1,364 @@
+"""Cluster facts: their sources, the profiles and version to use with them, and notices while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple, Optional, TYPE_CHECKING
+
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.sources.live.flags import Flags
+
+if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.objects.releases.version import Release
+    from kubectl_spread.objects.workloads.workload import Workload
+    from kubectl_spread.scheduler.framework.profile import Profile
+    from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.sources.live.reading import LiveFacts, Session
+    from kubectl_spread.sources.live.resources import Question
+    from kubectl_spread.sources.live.scheduler import ConfigurationText
+    from kubectl_spread.sources.snapshot import SnapshotObjects
+    from kubectl_spread.text.source import SourceFile
+
+
+class Level(Enum):
+    """The severity of a notice."""
+
+    NOTE = "note"  # an assumption of the answer
+    WARNING = "warning"  # an input is not as it should be
+
+
+class Notice(NamedTuple):
+    """A sentence for the user. The same notice may be sent more than once."""
+
+    level: Level
+    text: str
+
+
+Listener = Callable[[Notice], None]
+
+
+def ignore(_: Notice) -> None:
+    """Drop a notice."""
+
+
+class ClusterSource(NamedTuple):
+    """The source of cluster facts: a live cluster, snapshots, a topology, or none.
+
+    Attributes:
+        live: read the cluster that kubectl uses.
+        snapshot: files and directories that together make one cluster; `-` is standard input.
+        topology: a made-up cluster, as `zones=3,nodes=2,cpu=4` or as a file.
+        inside: the directory that must contain these files, if a scenario names them.
+        scheduler_config: a KubeSchedulerConfiguration file; by default the facts' configuration, or kube-scheduler's
+            defaults.
+        kubernetes_version: the version to follow; by default the facts' version, or the newest.
+        all_nodes: score every feasible node, in large clusters as well.
+        seed: choose reproducibly at random among nodes of equal score; by default the first by name is taken.
+        connection: kubectl's flags for a live cluster.
+        listener: receives notices while the facts are read.
+    """
+
+    live: bool = False
+    snapshot: tuple[str, ...] = ()
+    topology: Optional[str] = None
+    inside: Optional[str] = None
+    scheduler_config: Optional[str] = None
+    kubernetes_version: Optional[str] = None
+    all_nodes: bool = False
+    seed: Optional[int] = None
+    connection: Flags = Flags()
+    listener: Listener = ignore
+
+    @property
+    def is_given(self) -> bool:
+        """Return whether any field is set, the listener left aside."""
+        return any(self._replace(connection=(), listener=())) or any(self.connection)  # type: ignore[arg-type]
+
+    @property
+    def has_facts(self) -> bool:
+        """Return whether any source of facts is set."""
+        return self.live or bool(self.snapshot) or self.topology is not None
+
+    def or_live(self) -> ClusterSource:
+        """Return the live cluster if no other source is given."""
+        return self if self.snapshot or self.topology is not None else self._replace(live=True)
+
+    def note(self, text: str) -> None:
+        """Send an assumption of the answer, unless the text is empty."""
+        if text:
+            self.listener(Notice(Level.NOTE, text))
+
+    def warn(self, text: str) -> None:
+        """Send a warning: an input is not as it should be."""
+        self.listener(Notice(Level.WARNING, text))
+
+
+class LoadedCluster(NamedTuple):
+    """A cluster, its scheduler's profiles, and the errors of reading it. With a `seed`, ties are broken at random.
+
+    `name` is the name of the live cluster, the files or the topology. `version` is the cluster's own, if known.
+    """
+
+    cluster: Cluster
+    profiles: dict[str, Profile]
+    all_nodes: bool
+    seed: Optional[int]
+    errors: tuple[SourceError, ...]
+    name: str = ""
+    version: str = ""
+
+    @property
+    def version_words(self) -> str:
+        """Return `v1.34.1, by the rules of 1.34`."""
+        minors = sorted({profile.minor for profile in self.profiles.values()})
+        rules = f"rules of {', '.join(f'1.{minor}' for minor in minors)}"
+        return f"{self.version}, by the {rules}" if self.version else rules
+
+
+def open_session(source: ClusterSource) -> Optional[Session]:
+    """Return a connection to the live cluster, or None if another source is named. Nothing is sent yet.
+
+    Raises:
+        RequestError: more than one source of facts is named.
+        SpreadError: the kubeconfig has no current cluster, or none of the given name.
+    """
+    names = ("live", "snapshot", "topology")
+    chosen = [name for name in names if getattr(source, name) not in (False, (), None)]
+    if len(chosen) > 1:
+        raise RequestError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+    if not source.live:
+        return None
+    from kubectl_spread.sources.live.reading import Session
+
+    return Session(source.connection)
+
+
+def load(
+    source: ClusterSource, session: Optional[Session], question: Question, *, is_again: bool = False
+) -> LoadedCluster:
+    """Return the cluster that a source names.
+
+    Args:
+        source: the source.
+        session: the connection to the live cluster, if that is the source.
+        question: which objects of a live cluster are needed.
+        is_again: the cluster was read before and will be read again, so its notices were given already.
+
+    Raises:
+        SourceError: there is no cluster in a file, or no scheduler would start with the configuration.
+        ClusterError: the live cluster cannot be read.
+    """
+    return load_files(source) if session is None else _load_live(source, session, question, is_again=is_again)
+
+
+def load_files(source: ClusterSource) -> LoadedCluster:
+    """Return the cluster of a snapshot or topology.
+
+    Raises:
+        SourceError: as `load` does.
+    """
+    if source.snapshot.count("-") > 1:
+        raise RequestError("standard input cannot be read twice")
+    cluster, errors = _read_files(source)
+    source = source._replace(kubernetes_version=source.kubernetes_version or cluster.kubernetes_version or None)
+    profiles = load_profiles(source, held=cluster.scheduler_configuration)
+    name = ", ".join("standard input" if path == "-" else path for path in source.snapshot) or source.topology or ""
+    return LoadedCluster(
+        cluster, profiles, source.all_nodes, source.seed, errors, name, cluster.kubernetes_version or ""
+    )
+
+
+def _read_files(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]]:
+    if source.snapshot:
+        from kubectl_spread.sources import snapshot as snapshots
+
+        facts = snapshots.load(*source.snapshot, inside=source.inside)
+        for warning in facts.warnings:
+            source.warn(warning)
+        return facts.cluster, facts.errors
+    from kubectl_spread.sources import topology as topologies
+
+    return topologies.load(source.topology or "", inside=source.inside), ()
+
+
+def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: str) -> LoadedCluster:
+    """Return the cluster after applying the manifests' supporting objects, for example nodes and quotas."""
+    from kubectl_spread.sources import manifest_objects
+
+    cluster, errors = manifest_objects.with_manifests(known.cluster, sources, namespace)
+    return known._replace(cluster=cluster, errors=(*known.errors, *errors))
+
+
+def place(
+    workloads: list[Workload], known: LoadedCluster, *, explain_first: bool = False, evicts: bool = False
+) -> list[Placement]:
+    """Place workloads on a cluster; `explain_first` and `evicts` as in `simulate.replicas.place`."""
+    from kubectl_spread.simulate import (
+        placing,  # numpy: 80 ms
+        replicas,
+    )
+
+    return replicas.place(
+        [_scaled(workload, known.cluster) for workload in workloads],
+        known.cluster,
+        known.profiles,
+        pick=None if known.seed is None else placing.seeded_pick(known.seed),
+        all_nodes=known.all_nodes,
+        explain_first=explain_first,
+        evicts=evicts,
+    )
+
+
+def _scaled(workload: Workload, cluster: Cluster) -> Workload:
+    """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps."""
+    from kubectl_spread.cluster.snapshot import key_of
+
+    found = cluster.autoscalers.get(key_of(workload))
+    if found is None or workload.replicas is None:
+        return workload
+    return workload._replace(replicas=found.nearest(workload.replicas))
+
+
+def _load_live(source: ClusterSource, session: Session, question: Question, *, is_again: bool = False) -> LoadedCluster:
+    """Read the live cluster."""
+    minor = minor_of(source) or session.version.minor
+    if not (source.kubernetes_version or is_again):
+        source.note(session.version.note)
+    facts = _read(source, session, question, minor=minor, is_again=is_again)
+    followed = source._replace(kubernetes_version=source.kubernetes_version or session.version.release.text)
+    profiles = load_profiles(followed) if source.scheduler_config else _profiles_of(facts.scheduler, followed)
+    if not is_again:
+        is_named = facts.scheduler.is_certain or _rests_on_scheduler(facts.cluster, question)
+        _note_cluster(source, session, minor, (source.scheduler_config or facts.scheduler.said) if is_named else "")
+        for unread in facts.unread:
+            source.warn(str(unread))
+    name, version = session.target.name, session.version.text
+    return LoadedCluster(facts.cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
+
+
+def live_objects(source: ClusterSource, session: Session) -> SnapshotObjects:
+    """Read everything that a snapshot holds.
+
+    Raises:
+        ClusterError: it cannot be read.
+    """
+    from kubectl_spread.sources.live.resources import Question
+    from kubectl_spread.sources.snapshot import SnapshotHead, SnapshotObjects
+
+    minor = minor_of(source) or session.version.minor
+    question = Question("", is_overview=True, keeps_objects=True, fallback=session.target.namespace)
+    facts = _read(source, session, question, minor=minor, is_again=False)
+    _note_cluster(source, session, minor, facts.scheduler.said)
+    configuration = facts.scheduler.source
+    cluster = facts.cluster
+    head = SnapshotHead(
+        session.version.snapshot_text,
+        "" if configuration is None else configuration.text,
+        cluster.read_at,
+        cluster.complete,
+        cluster.unread,
+    )
+    return SnapshotObjects(facts.objects, facts.errors, tuple(map(str, facts.unread)), head)
+
+
+def _read(source: ClusterSource, session: Session, question: Question, *, minor: int, is_again: bool) -> LiveFacts:
+    try:
+        return session.read(question, minor=minor, finds_scheduler=not source.scheduler_config)
+    finally:
+        if not is_again:
+            session.close()
+
+
+def _profiles_of(found: ConfigurationText, source: ClusterSource) -> dict[str, Profile]:
+    """Return the profiles of the cluster's configuration, or the default ones."""
+    if found.source is None:
+        return load_profiles(source)
+    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+    from kubectl_spread.sources import scheduler_config
+
+    loaded = scheduler_config.read(found.source, scheduler_profiles.version_of(source.kubernetes_version or ""))
+    for note in loaded.notes:
+        source.warn(f"{found.source.name}: {note}")
+    return loaded.profiles
+
+
+def _rests_on_scheduler(cluster: Cluster, question: Question) -> bool:
+    """Return whether an answer depends on the scheduler's configuration: pods are placed, or its defaults shown."""
+    if not question.is_overview or question.shows_defaults:
+        return True
+    return any(question.namespace in ("", pod.namespace) for pod in cluster.pending())
+
+
+def _note_cluster(source: ClusterSource, session: Session, minor: int, scheduler: str) -> None:
+    """Note which cluster was read; `scheduler` is empty if nothing depends on its configuration."""
+    version = session.version
+    rules = "" if version.text.startswith(f"v1.{minor}.") else f", by the rules of 1.{minor}"
+    configuration = f"; scheduler configuration: {scheduler}" if scheduler else ""
+    text = f"cluster {session.target.name}, Kubernetes {version.text}{rules}{configuration}"
+    source.note(text)
+
+
+def release_of(source: ClusterSource) -> Optional[Release]:
+    """Return the requested release; None if none is requested. Send a notice about a release that was never measured.
+
+    Raises:
+        RequestError: the version does not exist.
+    """
+    if not source.kubernetes_version:
+        return None
+    from kubectl_spread.objects.releases import version
+
+    try:
+        release = version.release_of(source.kubernetes_version)
+    except version.VersionError as error:
+        raise RequestError(str(error)) from None
+    source.note(version.note_on(release))
+    return release
+
+
+def version_text(source: ClusterSource) -> str:
+    """Return the requested version as a snapshot writes it, `1.34` or `1.34.2`; empty if none is requested."""
+    if release_of(source) is None or source.kubernetes_version is None:
+        return ""
+    from kubectl_spread.objects.releases.version import plain_text
+
+    return plain_text(source.kubernetes_version)
+
+
+def minor_of(source: ClusterSource) -> Optional[int]:
+    """Return the minor version to follow; None if none is requested."""
+    from kubectl_spread.objects.releases.version import nearest_release
+
+    release = release_of(source)
+    return None if release is None else nearest_release(release).minor
+
+
+def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile]:
+    """Return the scheduler's profiles.
+
+    Args:
+        source: names a configuration file and a version, or neither.
+        held: the text of the configuration in the cluster facts, used if no file is named.
+
+    Raises:
+        SourceError: no scheduler would start with the configuration.
+    """
+    from kubectl_spread.objects.releases.version import LATEST, nearest_release
+    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
+
+    release = nearest_release(release_of(source) or LATEST)
+    if not source.scheduler_config and not held:
+        return scheduler_profiles.profiles(None, release)
+    from kubectl_spread.sources import scheduler_config
+
+    if source.scheduler_config:
+        loaded = scheduler_config.load(source.scheduler_config, release)
+    else:
+        from kubectl_spread.text.source import SourceFile
+
+        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), release)
+    for note in loaded.notes:
+        source.warn(f"{source.scheduler_config or 'schedulerConfiguration'}: {note}")
+    return loaded.profiles

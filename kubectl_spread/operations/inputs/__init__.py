@@ -1,1 +1,0 @@
-"""Inputs of the operations: cluster facts, texts, and the choice of rules and workloads."""

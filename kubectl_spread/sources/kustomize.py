@@ -1,0 +1,354 @@
+"""Kustomizations: their files among those of a run, kustomize's output, and the origin of each object in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Optional, TYPE_CHECKING, Union
+
+from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
+from kubectl_spread.objects.workloads.manifest import manifests
+from kubectl_spread.sources.files import decode_text, Input, outside, read_text
+from kubectl_spread.sources.single_document import documents
+from kubectl_spread.text import compose
+from kubectl_spread.text import node as nodes
+from kubectl_spread.text.compose import Document
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short
+
+if TYPE_CHECKING:
+    from kubectl_spread.lint.roots import RootRules
+    from kubectl_spread.lint.selection import Config
+
+_COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))
+_MAX_LINES = 5  # Most lines of the program's error output.
+
+# kubectl logs its own failure as `E1121 17:19:32.1 3589 run.go:72] "command failed" err="..."`.
+_LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err="(.*)"')
+
+TIMEOUT_S = 60.0  # A remote base may have to be cloned.
+
+# What kustomize downloads over HTTP, or has git or an OCI client download. Source: kubernetes-sigs/kustomize
+# api/internal/git/repospec.go, NewRepoSpecFromURL; api/internal/loader/fileloader.go, IsRemoteFile. It looks for these
+# forms before it looks for a local file of that name.
+_REMOTE = re.compile(r"(?i)(?:git::|gh:|[a-z][a-z0-9+.-]*:/|[^/\s]*@|github\.com[:/])|[^\n]*(?:_git/|\.git(?:[/?]|\Z))")
+# Fields of a kustomization that name no file.
+_TEXTS = frozenset(
+    """
+    apiVersion buildMetadata commonAnnotations commonLabels images kind labels literals metadata namePrefix nameSuffix
+    namespace options patch replicas sortOptions vars
+    """.split()  # noqa: SIM905 (a list that is read as words)
+)
+_PLUGINS = frozenset({"generators", "transformers", "validators"})  # files that name further files
+# A second line of defence: git has no protocol, and HTTP has a proxy that does not exist.
+_OFFLINE = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    **{name: "http://127.0.0.1:9" for proxy in ("http_proxy", "https_proxy") for name in (proxy, proxy.upper())},
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), ""),
+}
+
+
+def render_directories(
+    directories: Iterable[str],
+    *,
+    inside: Optional[str] = None,
+    allow_remote: bool = False,
+    timeout_s: float = TIMEOUT_S,
+) -> Iterator[Union[Input, SourceError]]:
+    """Yield the rendered directories; a failure is yielded as an error.
+
+    Args:
+        directories: the kustomizations.
+        inside: the directory that must contain them and their bases, if a scenario names them.
+        allow_remote: whether kustomize may download bases and files.
+        timeout_s: of each run of kustomize.
+    """
+    for directory in directories:
+        name = f"{directory} (kustomize)"
+        try:
+            _check_references(directory, inside=inside, allow_remote=allow_remote)
+            render = partial(_rendered, timeout_s=timeout_s, is_offline=not allow_remote)
+            text = decode_text(name, render(directory, name))
+            find_origins = partial(_origins, text, directory, render)  # only findings need them
+            yield Input(SourceFile(name, text, find_origins), named=True, is_file=False)
+        except SourceError as error:
+            yield error
+
+
+def _check_references(directory: str, *, inside: Optional[str], allow_remote: bool) -> None:
+    """Check a kustomization and all that it refers to.
+
+    Raises:
+        SourceError: it is outside of the directory `inside`, or kustomize would have to download it.
+    """
+    pending, seen = [(directory, "")], set()
+    while pending:
+        path, file = pending.pop()
+        if not allow_remote and _REMOTE.match(path.strip()):
+            what = "kustomize would download it" if not file else f"kustomize would download `{short(path)}`"
+            raise SourceError(file or path, f"{what}; --allow-remote lets it")
+        where = os.path.join(os.path.dirname(file), path)
+        if "\n" in path or os.path.realpath(where) in seen:
+            continue
+        seen.add(os.path.realpath(where))
+        if inside is not None and (error := outside(where, inside)) is not None:
+            raise error
+        if os.path.isdir(where):
+            names = (os.path.join(where, name) for name in FILE_NAMES)
+            pending += [(text, name) for name in names if os.path.isfile(name) for text in _references(name)]
+
+
+def _references(file: str) -> Iterator[str]:
+    """Yield the texts of a kustomization that may name files or directories."""
+    try:
+        source = read_text(file, inside=os.path.dirname(file) or ".")
+    except SourceError:
+        return  # Kustomize will say what is wrong with it.
+    for document in compose.compose(source):
+        plain = document.plain if isinstance(document, Document) else None
+        yield from _texts(plain)
+        if isinstance(plain, dict):
+            for text in _texts([plain.get(field) for field in _PLUGINS]):
+                yield from _references_of_plugin(text, file)
+
+
+def _references_of_plugin(text: str, file: str) -> Iterator[str]:
+    """Yield the texts of a generator or transformer, a file or inline, that may name files."""
+    path = os.path.join(os.path.dirname(file), text)
+    if "\n" not in text:
+        if os.path.isfile(path):
+            yield from _references(path)
+        return
+    for document in compose.compose(SourceFile(file, text)):
+        yield from _texts(document.plain if isinstance(document, Document) else None)
+
+
+def _texts(plain: Any) -> Iterator[str]:
+    """Yield the texts in a value, except in fields that name no file."""
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, list):
+        for item in plain:
+            yield from _texts(item)
+    elif isinstance(plain, dict):
+        for key, item in plain.items():
+            if key not in _TEXTS:
+                yield from _texts(item)
+
+
+def _rendered(directory: str, name: str, *, timeout_s: float, is_offline: bool) -> bytes:
+    """Return the output of the first installed program.
+
+    Raises:
+        SourceError: neither is installed, or the program fails or takes too long.
+    """
+    import shutil
+    import subprocess  # 5 ms
+
+    program, verb = next((command for command in _COMMANDS if shutil.which(command[0])), ("", ""))
+    path = shutil.which(program) if program else None
+    if path is None:
+        raise SourceError(name, "neither kubectl nor kustomize is installed, and -k needs one of them")
+    said = f"{program} {verb}"
+    try:
+        done = subprocess.run(  # noqa: S603 (the user's own program)
+            [path, verb, "--", directory],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=timeout_s,
+            env={**os.environ, **(_OFFLINE if is_offline else {})},
+        )
+    except subprocess.TimeoutExpired:
+        raise SourceError(name, f"{said} took longer than {timeout_s:g} s") from None
+    except OSError as error:
+        raise SourceError(name, f"{said} does not start: {(error.strerror or str(error)).lower()}") from None
+    if done.returncode:
+        raise SourceError(name, f"{said} failed with exit code {done.returncode}: {_complaint(done.stderr)}")
+    return done.stdout
+
+
+def _complaint(stderr: bytes) -> str:
+    """Return the last lines of a program's error output as one line."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    for at, line in enumerate(lines):
+        logged = _LOGGED.fullmatch(line)
+        if logged is not None:
+            lines[at] = logged[1].replace('\\"', '"')
+    return "; ".join(lines[-_MAX_LINES:]) or "it gave no reason"
+
+
+_KINDS = ("", "Kustomization", "Component")
+
+
+def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
+    """Return the kustomizations by the absolute path of their directory.
+
+    A kustomization file is read if it is among the sources, or if a source is in the same directory.
+    """
+    texts = {os.path.abspath(source.name): source for source in sources}
+    found = {}
+    for directory in dict.fromkeys(map(os.path.dirname, texts)):
+        for name in FILE_NAMES:
+            parts = _documents(os.path.join(directory, name), texts, directory)
+            if parts is not None:
+                first = parts[0] if parts and isinstance(parts[0].plain, dict) else None
+                plain = {} if first is None else first.plain
+                if plain.get("kind", "") in _KINDS:
+                    found[directory] = kustomization(directory, first, _patches(directory, plain, texts))
+                break
+    return found
+
+
+def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFile]) -> dict[str, list[Document]]:
+    """Return the documents of the readable patches."""
+    found = {}
+    for patch in patches_of(directory, plain):
+        parts = _documents(patch.path, texts, directory) if patch.path else _parsed(SourceFile("", patch.inline))
+        if parts is not None:
+            found[patch.path or patch.inline] = parts
+    return found
+
+
+def _documents(path: str, texts: Mapping[str, SourceFile], inside: str) -> Optional[list[Document]]:
+    """Return the documents of a file; None if it cannot be read."""
+    if path in texts:
+        return _parsed(texts[path])
+    if not os.path.isfile(path):
+        return None
+    try:
+        here = os.path.join(os.getcwd(), "")
+        return _parsed(read_text(path.removeprefix(here), inside=inside))  # findings may name it
+    except SourceError:
+        return None
+
+
+def _parsed(source: SourceFile) -> Optional[list[Document]]:
+    try:
+        return list(documents(source))
+    except SourceError:
+        return None
+
+
+_ANNOTATION = "config.kubernetes.io/origin"
+_KUSTOMIZATION = "resources:\n- {}\nbuildMetadata: [originAnnotations]\n"
+_FIELD = re.compile(r"^(path|repo|ref|configuredIn): (.*)$", re.MULTILINE)
+
+
+_Key = tuple[str, str, str, str]  # apiVersion, kind, namespace and name of an object in a rendered stream
+
+
+def _origins(text: str, directory: str, render: Callable[[str, str], bytes]) -> list[tuple[int, str]]:
+    """Return the start of each object in a rendered text, with its file and line.
+
+    `buildMetadata: [originAnnotations]` in a kustomization makes kustomize annotate each object with its file. The
+    user's kustomization need not contain it: a temporary kustomization does, with the user's as its only resource.
+    The list is empty if kustomize does not report origins.
+    """
+    annotated = _annotated(directory, lambda path: render(path, directory))
+    if annotated is None:
+        return []
+    base, rendered = annotated
+    by_key = {key: _fields(annotation) for key, _, annotation in _objects(rendered) if annotation}
+    known: dict[str, list[tuple[_Key, int]]] = {}
+    return [(start, _described(by_key.get(key, {}), key, base=base, known=known)) for key, start, _ in _objects(text)]
+
+
+def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple[str, str]]:
+    """Return the base directory of origin paths, and the rendered text with annotations."""
+    import tempfile  # 5 ms
+
+    if not os.path.isdir(directory):
+        return None
+    with tempfile.TemporaryDirectory(prefix="kubectl-spread-") as temporary:
+        base = os.path.realpath(temporary)
+        try:
+            resource = os.path.relpath(os.path.realpath(directory), base)
+            with open(os.path.join(base, "kustomization.yaml"), "w", encoding="utf-8") as file:
+                file.write(_KUSTOMIZATION.format(resource))
+            return base, decode_text(directory, render(base))
+        except (SourceError, OSError, ValueError):  # Kustomize is too old, or the path is on another drive.
+            return None
+
+
+def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
+    """Yield the key of each object of a text, its start and its annotation."""
+    source = SourceFile("", text)
+    for document in compose.compose(source):
+        if isinstance(document, compose.SyntaxProblem):
+            continue
+        for manifest in manifests(document):
+            metadata = manifest.plain.get("metadata")
+            annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+            annotation = annotations.get(_ANNOTATION) if isinstance(annotations, dict) else None
+            node = nodes.follow(document.root, manifest.route)
+            key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
+            yield key, 0 if node is None else node.start, annotation if isinstance(annotation, str) else ""
+
+
+def _fields(annotation: str) -> dict[str, str]:
+    return {match[1]: match[2].strip() for match in _FIELD.finditer(annotation)}
+
+
+def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str, list[tuple[_Key, int]]]) -> str:
+    """Return `base/web.yaml:8`; a file of another repository has no line, a generated object its kustomization's."""
+    path = origin.get("path") or origin.get("configuredIn", "")
+    if not path:
+        return ""
+    if "repo" in origin:
+        ref = f"?ref={origin['ref']}" if "ref" in origin else ""
+        return f"{origin['repo']}//{path}{ref}"
+    name = os.path.relpath(os.path.join(base, path))
+    if "path" not in origin:
+        return name
+    if name not in known:
+        known[name] = _written(name)
+    line = _line(known[name], key)
+    return f"{name}:{line}" if line else name
+
+
+def _written(name: str) -> list[tuple[_Key, int]]:
+    """Return the objects in a file, with their lines."""
+    try:
+        source = read_text(name, inside=os.path.dirname(name) or ".")
+    except SourceError:
+        return []
+    return [(key, source.position(start).line) for key, start, _ in _objects(source.text)]
+
+
+def _line(written: list[tuple[_Key, int]], key: _Key) -> int:
+    """Return the line of an object, whose name may have got a prefix and a suffix; 0 if it is uncertain."""
+    version, kind, _, name = key
+    alike = [(other[3], line) for other, line in written if other[:2] == (version, kind)]
+    same = [line for other, line in alike if other == name]
+    within = [line for other, line in alike if other and other in name]
+    for lines in (same, within, [line for _, line in alike]):
+        if len(lines) == 1:
+            return lines[0]
+    return 0
+
+
+def root_rules(
+    sources: Sequence[SourceFile], config: Config, *, directories: Iterable[str] = (), texts: Iterable[str] = ()
+) -> RootRules:
+    """Return the rules for the roots of a run.
+
+    Args:
+        sources: the texts of the run.
+        config: its `roots`.
+        directories: named on the command line.
+        texts: the names of sources that are not files.
+    """
+    from kubectl_spread.lint.roots import RootRules
+
+    rendered = frozenset(texts)
+    return RootRules(
+        tuple(map(os.path.abspath, directories)),
+        tuple(Globs(config.root, (pattern,)) for pattern in config.roots),
+        rendered,
+        kustomizations(source for source in sources if source.name not in rendered),
+    )

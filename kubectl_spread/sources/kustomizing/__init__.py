@@ -1,1 +1,0 @@
-"""Kustomizations, their output, and the origin of each object in it."""

@@ -1,0 +1,170 @@
+"""Policy files (`kind: Policy`). Their JSON Schema is `schemas/policy.json`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, Optional
+
+from kubectl_spread.guarantee.policy import texts
+from kubectl_spread.guarantee.policy.policy import (
+    Amount,
+    GroupSpec,
+    PLACED,
+    Policy,
+    PolicyRule,
+    Regime,
+    REGIMES,
+    RuleKind,
+)
+from kubectl_spread.guarantee.policy.texts import PolicyTextError
+from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.selectors import compile_selector, key_errors, Selector, value_errors
+from kubectl_spread.sources import files
+from kubectl_spread.sources.single_document import Document
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import short
+
+
+def load(path: str, *, inside: Optional[str] = None) -> Policy:
+    """Read a policy; `inside` is the directory that must contain it, if a setting names the file.
+
+    Raises:
+        SourceError: it cannot be read, or is not YAML.
+        ConfigError: it has errors; all of them are listed.
+    """
+    return _PolicyReader(files.read_text(path, inside=inside), "policy").policy()
+
+
+class _PolicyReader(Document):
+    """Reader of the valid part of a policy; a value that the schema allows may still be an error."""
+
+    def policy(self) -> Policy:
+        """Return the whole policy.
+
+        Raises:
+            ConfigError: it has errors.
+        """
+        file = self.source.name
+        policy = Policy(
+            tuple(map(self._group, self.items(("groups",)))),
+            self.text(("name",)) or os.path.splitext(os.path.basename(file))[0],
+            file,
+            self._regimes(),
+        )
+        self.throw()
+        return policy
+
+    def _regimes(self) -> tuple[Regime, ...]:
+        names = [self.text(item) for item in self.items(("regimes",))]
+        return tuple(item for item in REGIMES if item.value in names) if names else REGIMES
+
+    def _group(self, route: Route) -> GroupSpec:
+        rules = [
+            *self._shares((*route, "maxShare")),
+            *self._numbers((*route, "maxCount"), RuleKind.MAX_COUNT, least=0),
+            *self._numbers((*route, "minDomains"), RuleKind.MIN_DOMAINS, least=1),
+            *self._separate_rules((*route, "separate")),
+            *self._losses((*route, "survive")),
+        ]
+        if not rules and self.fits:
+            known = "maxShare, maxCount, minDomains, separate, survive"
+            self.refuse(route, f"the group has no rule: add one of {known}")
+        if self.value((*route, "placed")) is not False:
+            rules.append(PLACED)
+        selector = self._selector((*route, "selector"))
+        each = self.value((*route, "each"))
+        line, column = self.place(route)
+        is_each = each if isinstance(each, bool) else selector is None
+        shards = self._shards(route, is_each=is_each)
+        return GroupSpec(
+            tuple(rules),
+            self.text((*route, "name")),
+            selector,
+            self.text((*route, "namespace")),
+            is_each,
+            self._replicas((*route, "replicas")),
+            shards,
+            line,
+            column,
+        )
+
+    def _selector(self, route: Route) -> Optional[Selector]:
+        if not self.has(route):
+            return None
+        for key, place in self.fields((*route, "matchLabels")):
+            for error in key_errors(key):
+                self.note(place, f"not a label key: {short(key)}: {error}", key=True)
+            for error in value_errors(self.text(place)):
+                self.note(place, f"not a label value: {short(self.text(place))}: {error}")
+        for place in self.items((*route, "matchExpressions")):
+            operator = self.text((*place, "operator"))
+            needs = operator in ("In", "NotIn")
+            if needs != bool(self.items((*place, "values"))):
+                self.refuse(place, f"{operator} {'needs' if needs else 'takes no'} values")
+        if not self.fits:
+            return None
+        return compile_selector(constraint.label_selector(self.value(route)))
+
+    def _replicas(self, route: Route) -> Optional[Range]:
+        text = self.text(route)
+        return self._parsed(route, texts.replicas, text) if text else None
+
+    def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
+        place = (*route, "shards")
+        text = self.text(place)
+        found: Optional[Range] = self._parsed(place, texts.shards, text) if text else None
+        if text and self.has((*route, "replicas")):
+            self.refuse(place, "excludes replicas: the range counts whole workloads", key=True)
+        elif text and is_each and self.fits:
+            self.refuse(place, "the workloads need a common selector, and not `each: true`", key=True)
+        return found
+
+    def _shares(self, route: Route) -> Iterator[PolicyRule]:
+        for key, place in self.fields(route):
+            rule = self._parsed(place, texts.share_of, key, self.text(place))
+            if rule is not None:
+                yield rule
+
+    def _separate_rules(self, route: Route) -> Iterator[PolicyRule]:
+        for place in self.items(route):
+            rule = self._parsed(place, texts.separate, self.text(place))
+            if rule is not None:
+                yield rule
+
+    def _losses(self, route: Route) -> Iterator[PolicyRule]:
+        for place in self.items(route):
+            lost = self._number((*place, "domains"), least=1) if self.has((*place, "domains")) else 1
+            rule = self._parsed(place, texts.survive, self.text((*place, "key")), self.text((*place, "keep")))
+            if rule is not None and lost is not None:
+                yield rule._replace(lost=lost)
+
+    def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[PolicyRule]:
+        for key, place in self.fields(route):
+            name = self._parsed(place, texts.topology_key, key, key=True)
+            number = self._number(place, least=least)
+            if name is not None and number is not None:
+                line, column = self.place(place)
+                yield PolicyRule(kind, name, Amount(number, text=str(number)), line=line, column=column)
+
+    def _number(self, route: Route, *, least: int) -> Optional[int]:
+        value = self.value(route)
+        if type(value) is int and value >= least:
+            return value
+        if value is not None:
+            wanted = "a whole number that is not negative" if not least else "a whole number of at least 1"
+            self.refuse(route, f"must be {wanted}, not {short(self.text(route))}")
+        return None
+
+    def _parsed(self, route: Route, read: Callable[..., Any], *texts: str, key: bool = False) -> Any:
+        """Return what a text means, a rule with its place; None if it is wrong, which is noted."""
+        try:
+            found = read(*texts)
+        except PolicyTextError as error:
+            self.refuse(route, str(error), key=key)
+            return None
+        if isinstance(found, PolicyRule):
+            line, column = self.place(route)
+            return found._replace(line=line, column=column)
+        return found
