@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from kubectl_spread.advice import patch
-from kubectl_spread.advice.patch import Op, put_op
-from kubectl_spread.advice.plan import Plan
-from kubectl_spread.advice.scene import HypotheticalCluster
-from kubectl_spread.advice.target import command, local
+from kubectl_spread.advice.plan import HypotheticalCluster, Plan
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.target import ADD, command, compact, END, local, Op, put_op, REMOVE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
@@ -37,22 +36,30 @@ class Action(ABC):
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         """Add the steps of the action to a plan; `scene` is the cluster after the whole change."""
 
-    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         """Return the changes in terms of the object's fields, one line each."""
         return []
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         """Return the command lines that carry out the action; empty if there are none."""
         return []
 
     @abstractmethod
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:
         """Return the action for programs, one entry per object."""
 
 
-def object_of(kind: str, namespace: str, name: str) -> Plain:
-    """Return the fields that name an object."""
-    return {"kind": kind, "namespace": namespace, "name": name}
+def _of_node(name: str, **change: Any) -> Plain:
+    return {"kind": "Node", "name": name, **change}
+
+
+def _of_object(kind: str, namespace: str, name: str, **change: Any) -> Plain:
+    return {"kind": kind, "namespace": namespace, "name": name, **change}
+
+
+def _of_pods(pods: Sequence[Pod], **change: Any) -> Plain:
+    names = [pod.name for pod in pods]
+    return _of_object("Pod", pods[0].namespace, names[0], **change, deleted=names)
 
 
 @dataclass(frozen=True)
@@ -69,26 +76,32 @@ class EditSpec(Action):
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         plan.edit_template(self.ops, scene.recreation().pod)
 
-    def lines(self, scene: HypotheticalCluster) -> list[str]:
-        prefix = scene.problem.target.spec
+    def lines(self, problem: PendingPodProblem) -> list[str]:
         found = []
         for op in self.ops:
-            if op.op == patch.ADD:
-                found.append(f"{path_text((*prefix, *op.path)).removesuffix(_APPENDED)}: {_flow(op.value)}")
-            elif op.op == patch.REMOVE:
-                found.append(f"{path_text((*prefix, *op.path))}: removed")
+            path = path_text((*problem.target.spec, *op.path))
+            if op.op == ADD:
+                found.append(f"{path.removesuffix(_APPENDED)}: {_flow(op.value)}")
+            elif op.op == REMOVE:
+                found.append(f"{path}: removed")
         return found
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:
-        problem = scene.problem
-        return problem.target.commands(self.ops, problem.given.own)
+    def commands(self, problem: PendingPodProblem) -> list[str]:
+        return problem.target.commands(self.ops, problem.own)
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
-        problem = scene.problem
-        return problem.target.document(self.ops, problem.given.own)
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:
+        return problem.target.document(self.ops, problem.own)
 
 
-_APPENDED = f".{patch.END}"
+_APPENDED = f".{END}"
+
+
+def _flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    is_plain = isinstance(value, str) and value[:1].isalpha()
+    if is_plain and value.replace("-", "").replace("/", "").replace(".", "").isalnum():
+        return str(value)
+    return json.dumps(value)
 
 
 @dataclass(frozen=True)
@@ -111,77 +124,54 @@ class SetRollout(Action):
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.edit_strategy(self._settings)
 
-    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         return [f"spec.strategy.rollingUpdate.{name}: {value}" for name, value in self._settings.items()]
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:
-        target = scene.problem.target
-        if not target.is_live:
-            return []
-        merge = f'{{"spec":{{"strategy":{{"rollingUpdate":{{"maxSurge":0,"maxUnavailable":{self.unavailable}}}}}}}}}'
-        rest = ("--type=merge", "-p", merge)
-        return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
+    def commands(self, problem: PendingPodProblem) -> list[str]:
+        target = problem.target
+        rest = ("--type=merge", "-p", compact({"spec": {"strategy": {"rollingUpdate": self._settings}}}))
+        line = command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)
+        return [line] if target.is_live else []
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
-        target = scene.problem.target
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:
         path = ("spec", "strategy", "rollingUpdate")
-        ops = [patch.put_op((*path, name), value) for name, value in self._settings.items()]
-        return [
-            {
-                **object_of(target.kind, target.namespace, target.name),
-                "patch": [op.document() for op in ops],
-                "deletesFirst": [pod.name for pod in self.deleted],
-            }
-        ]
-
-
-def _flow(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    import json
-
-    if (
-        isinstance(value, str)
-        and value.replace("-", "").replace("/", "").replace(".", "").isalnum()
-        and value[:1].isalpha()
-    ):
-        return value
-    return json.dumps(value)
+        ops = [put_op((*path, name), value).document() for name, value in self._settings.items()]
+        return [_of_object(*problem.target.key, patch=ops, deletesFirst=[pod.name for pod in self.deleted])]
 
 
 @dataclass(frozen=True)
 class EditNode(Action):
-    """Edit of a node: labels to write or remove (None), its cordon, its taints."""
+    """Edit of a node: labels to write or remove (None), its cordon, its taints.
+
+    is_awaited: the node loses the taints when it becomes Ready. No command is needed.
+    """
 
     node: str
     labels: tuple[tuple[str, Optional[str]], ...] = ()
     uncordoned: bool = False
     recordoned: bool = False
-    untainted: Optional[Taint] = None
+    untainted: tuple[Taint, ...] = ()
+    is_awaited: bool = False
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         node = next(node for node in scene.cluster.nodes if node.name == self.node)
         return scene.with_nodes([self._changed(node)])
 
     def _changed(self, node: Node) -> Node:
-        labels = dict(node.labels)
-        for key, value in self.labels:
-            if value is None:
-                labels.pop(key, None)
-            else:
-                labels[key] = value
-        taints = node.taints
-        if self.uncordoned:
-            taints = tuple(taint for taint in taints if taint != UNSCHEDULABLE)
-            node = node._replace(unschedulable=False)
+        labels = {**node.labels, **dict(self.labels)}
+        taints = [taint for taint in node.taints if not (self.uncordoned and taint == UNSCHEDULABLE)]
         if self.recordoned and UNSCHEDULABLE not in taints:
-            taints = (*taints, UNSCHEDULABLE)
-        taints = tuple(taint for taint in taints if taint != self.untainted)
-        return node._replace(labels=labels, taints=taints)
+            taints.append(UNSCHEDULABLE)
+        return node._replace(
+            labels={key: value for key, value in labels.items() if value is not None},
+            taints=tuple(taint for taint in taints if taint not in self.untainted),
+            unschedulable=node.unschedulable and not self.uncordoned,
+        )
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_node(self.node, self._changed)
+        plan.change_node(self.node, self._changed, is_up=self.is_awaited)
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         found = []
         if self.labels:
             words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
@@ -190,40 +180,47 @@ class EditNode(Action):
             found.append(command("uncordon", self.node))
         if self.recordoned:
             found.append(command("cordon", self.node))
-        if self.untainted is not None:
-            found.append(command("taint", "node", self.node, f"{self.untainted}-"))
-        return found
+        found += [command("taint", "node", self.node, f"{taint}-") for taint in self.untainted]
+        return [] if self.is_awaited else found
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        document: Plain = {"kind": "Node", "name": self.node}
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        taints = [str(taint) for taint in self.untainted]
+        if self.is_awaited:
+            return [_of_node(self.node, awaited="Ready", taintsRemoved=taints)]
+        document = _of_node(self.node)
         if self.labels:
             document["labels"] = dict(self.labels)
         if self.uncordoned:
             document["unschedulable"] = False
         if self.recordoned:
             document["taintAdded"] = str(UNSCHEDULABLE)
-        if self.untainted is not None:
-            document["taintRemoved"] = str(self.untainted)
+        if taints:
+            document["taintRemoved"] = taints[0]
         return [document]
 
 
 @dataclass(frozen=True)
 class DeleteNode(Action):
-    """Deletion of a node that runs no workload pods."""
+    """Deletion of a node, by a command or by an autoscaler that is awaited; controllers create its pods again."""
 
     node: str
+    is_awaited: bool = False
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
+        problem = scene.problem
+        pods = problem.pods_of_workloads(self.node)
+        scene = scene.without_pods([pod for pod in pods if not pod.terminating], replaced=True)
         return scene.with_nodes((), without=[self.node])
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.delete_node(self.node)
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        return [command("delete", "node", self.node)]
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+        return [] if self.is_awaited else [command("delete", "node", self.node)]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [{"kind": "Node", "name": self.node, "deleted": [self.node]}]
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        awaited = {"awaited": "Deleted"} if self.is_awaited else {}
+        return [_of_node(self.node, **awaited, deleted=[self.node])]
 
 
 @dataclass(frozen=True)
@@ -233,16 +230,12 @@ class AddNodes(Action):
     nodes: tuple[Plain, ...]
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene.with_nodes([self.node(plain) for plain in self.nodes])
-
-    @staticmethod
-    def node(plain: Plain) -> Node:
-        return read.node(plain)
+        return scene.with_nodes(map(read.node, self.nodes))
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.add_nodes(self.node(plain) for plain in self.nodes)
+        plan.add_nodes(map(read.node, self.nodes))
 
-    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         labels = self.nodes[0]["metadata"]["labels"]
         room = self.nodes[0]["status"]["allocatable"]
         return [
@@ -250,53 +243,8 @@ class AddNodes(Action):
             "allocatable: " + ", ".join(f"{key} {value}" for key, value in room.items()),
         ]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [{"kind": "Node", "name": self.nodes[0]["metadata"]["name"], "added": list(self.nodes)}]
-
-
-@dataclass(frozen=True)
-class AwaitNode(Action):
-    """Wait for a node to become Ready, which removes its not-ready taints."""
-
-    node: str
-    taints: tuple[Taint, ...]
-
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        node = next(node for node in scene.cluster.nodes if node.name == self.node)
-        return scene.with_nodes([self._ready(node)])
-
-    def _ready(self, node: Node) -> Node:
-        return node._replace(taints=tuple(taint for taint in node.taints if taint not in self.taints))
-
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.start_node(self.node, self._ready)
-
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        taints = [str(taint) for taint in self.taints]
-        return [{"kind": "Node", "name": self.node, "awaited": "Ready", "taintsRemoved": taints}]
-
-
-@dataclass(frozen=True)
-class AwaitRemoval(Action):
-    """Wait for an autoscaler to remove a node; controllers re-create its pods."""
-
-    node: str
-
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        problem = scene.problem
-        pods = problem.columns.pods[problem.columns.index[self.node]]
-        ending = [pod for pod in pods if not (pod.owner is not None and pod.owner.kind in _BOUND_TO_NODES)]
-        scene = scene.without_pods([pod for pod in ending if not pod.terminating], replaced=True)
-        return scene.with_nodes((), without=[self.node])
-
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.delete_node(self.node)
-
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [{"kind": "Node", "name": self.node, "awaited": "Deleted", "deleted": [self.node]}]
-
-
-_BOUND_TO_NODES = ("DaemonSet", "Node")
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        return [_of_node(self.nodes[0]["metadata"]["name"], added=list(self.nodes))]
 
 
 @dataclass(frozen=True)
@@ -311,61 +259,46 @@ class RemovePods(Action):
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.delete_pods(self.pods)
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        pod = self.pods[0]
-        return [{**object_of("Pod", pod.namespace, pod.name), "deleted": [pod.name for pod in self.pods]}]
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        return [_of_pods(self.pods)]
 
 
 @dataclass(frozen=True)
-class AwaitPods(Action):
-    """Wait for pods that terminate or are being evicted by the scheduler. No command is needed.
+class EndPods(Action):
+    """End of pods that terminate already, or that the scheduler evicts, whose controllers then create replacements.
 
-    is_replaced: their controllers create replacements.
+    awaited: how they end without a command; without it, a command forces the end of pods that have been terminating
+    for long, and whose node is needed.
     """
 
     pods: tuple[Pod, ...]
-    is_replaced: bool = False
+    awaited: str = ""
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene.without_pods(self.pods, replaced=self.is_replaced)
+        return scene.without_pods(self.pods, replaced=self.awaited == PREEMPTED)
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        if not self.is_replaced:  # the scheduler evicts the others by itself
+        if self.awaited != PREEMPTED:  # the scheduler evicts the others by itself
             plan.end_pods(self.pods)
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        pod = self.pods[0]
-        names = [pod.name for pod in self.pods]
-        awaited = "Preempted" if self.is_replaced else "Deleted"
-        return [{**object_of("Pod", pod.namespace, pod.name), "awaited": awaited, "deleted": names}]
-
-
-@dataclass(frozen=True)
-class FinishDeletion(Action):
-    """Forced end of a pod that has been terminating for long, and whose node is needed."""
-
-    pod: Pod
-
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene.without_pods([self.pod], replaced=False)
-
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.end_pods([self.pod])
-
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        pod = self.pod
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         force = ("--grace-period=0", "--force", "--wait=false")
-        lines = [command("delete", "pod", pod.name, namespace=pod.namespace, rest=force)]
-        if pod.finalizers:
-            merge = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-            lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
+        merge = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        lines = []
+        for pod in () if self.awaited else self.pods:
+            lines.append(command("delete", "pod", pod.name, namespace=pod.namespace, rest=force))
+            if pod.finalizers:
+                lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
         return lines
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [{**object_of("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}]
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        return [_of_pods(self.pods, **({"awaited": self.awaited} if self.awaited else {}))]
+
+
+DELETED, PREEMPTED = "Deleted", "Preempted"
 
 
 @dataclass(frozen=True)
@@ -383,31 +316,27 @@ class SetReplicas(Action):
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
         plan.set_replicas(self.replicas)
 
-    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         return [f"spec.replicas: {self.replicas}"]
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:
-        target = scene.problem.target
-        if not target.is_live:
-            return []
+    def commands(self, problem: PendingPodProblem) -> list[str]:
+        target = problem.target
         rest = (f"--replicas={self.replicas}",)
-        return [command("scale", target.display_name, namespace=target.namespace, rest=rest)]
+        return [command("scale", target.display_name, namespace=target.namespace, rest=rest)] if target.is_live else []
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
-        target = scene.problem.target
-        own = object_of(target.kind, target.namespace, target.name)
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:
+        target = problem.target
         if target.is_live:
-            return [{**own, "replicas": self.replicas, "deleted": [pod.name for pod in self.ended]}]
-        return [{**own, "patch": [put_op(("spec", "replicas"), self.replicas).document()]}]
+            deleted = [pod.name for pod in self.ended]
+            return [_of_object(*target.key, replicas=self.replicas, deleted=deleted)]
+        return [_of_object(*target.key, patch=[put_op(("spec", "replicas"), self.replicas).document()])]
 
 
 @dataclass(frozen=True)
 class ScaleDown(Action):
     """Another workload with fewer replicas; `deleted` are the pods that its controller removes."""
 
-    kind: str
-    namespace: str
-    name: str
+    key: ObjectKey
     replicas: int
     deleted: tuple[Pod, ...]
 
@@ -415,39 +344,42 @@ class ScaleDown(Action):
         return scene.without_pods(self.deleted, replaced=False)
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.scale(ObjectKey(self.kind, self.namespace, self.name), self.replicas)
+        plan.scale(self.key, self.replicas)
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        called = f"{self.kind.lower()}/{self.name}"
-        return [command("scale", called, namespace=self.namespace, rest=(f"--replicas={self.replicas}",))]
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+        named = f"{self.key.kind.lower()}/{self.key.name}"
+        return [command("scale", named, namespace=self.key.namespace, rest=(f"--replicas={self.replicas}",))]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [
-            {
-                **object_of(self.kind, self.namespace, self.name),
-                "replicas": self.replicas,
-                "deleted": [pod.name for pod in self.deleted],
-            }
-        ]
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        return [_of_object(*self.key, replicas=self.replicas, deleted=[pod.name for pod in self.deleted])]
+
+
+class _EditStorage(Action):
+    """A change of claims, volumes and their classes."""
+
+    @abstractmethod
+    def change(self, storage: Storage) -> Storage:
+        """Return the storage after the change."""
+
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
+        cluster = scene.cluster
+        return scene._replace(cluster=cluster._replace(storage=self.change(cluster.storage)))
+
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+        plan.change_storage(self.change)
 
 
 @dataclass(frozen=True)
-class CreateClaims(Action):
+class CreateClaims(_EditStorage):
     """Creation of claims that pods name but that do not exist, as plain objects."""
 
     claims: tuple[Plain, ...]
 
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene._replace(cluster=scene.cluster._replace(storage=self._with_claims(scene.cluster.storage)))
+    def change(self, storage: Storage) -> Storage:
+        claims = map(read_claim, self.claims)
+        return storage._replace(claims={**storage.claims, **{claim.key: claim for claim in claims}})
 
-    def _with_claims(self, storage: Storage) -> Storage:
-        made = [read_claim(plain) for plain in self.claims]
-        return storage._replace(claims={**storage.claims, **{claim.key: claim for claim in made}})
-
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_storage(self._with_claims)
-
-    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
         found = []
         for plain in self.claims:
             spec = plain["spec"]
@@ -457,58 +389,47 @@ class CreateClaims(Action):
             found.append(f"PersistentVolumeClaim {plain['metadata']['name']}: {size}, {modes}{in_class}")
         return found
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        import json
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+        return [f"echo {shlex.quote(compact(plain))} | kubectl create -f -" for plain in self.claims]
 
-        found = []
-        for plain in self.claims:
-            text = shlex.quote(json.dumps(plain, separators=(",", ":")))
-            found.append(f"echo {text} | kubectl create -f -")
-        return found
-
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
         metadata = self.claims[0]["metadata"]
-        named = object_of("PersistentVolumeClaim", metadata["namespace"], metadata["name"])
-        return [{**named, "added": list(self.claims)}]
+        return [_of_object(_CLAIM, metadata["namespace"], metadata["name"], added=list(self.claims))]
+
+
+_CLAIM = "PersistentVolumeClaim"
 
 
 @dataclass(frozen=True)
-class EditClass(Action):
+class EditClass(_EditStorage):
     """Replacement of an immutable StorageClass by one with another binding mode or more topologies."""
 
-    before: StorageClass
     after: StorageClass
     ops: tuple[Op, ...]
 
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene._replace(cluster=scene.cluster._replace(storage=self._with_class(scene.cluster.storage)))
-
-    def _with_class(self, storage: Storage) -> Storage:
+    def change(self, storage: Storage) -> Storage:
         return storage._replace(classes={**storage.classes, self.after.name: self.after})
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_storage(self._with_class)
-
-    def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        get = command("get", "storageclass", self.before.name, rest=("-o", "json"))
-        ops = patch_text(self.ops)
+    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+        get = command("get", "storageclass", self.after.name, rest=("-o", "json"))
+        ops = compact([op.document() for op in self.ops])
         edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", ops)
         return [f"{get} | {edit} | kubectl replace --force -f -"]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        return [{"kind": "StorageClass", "name": self.before.name, "patch": [op.document() for op in self.ops]}]
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+        return [{"kind": "StorageClass", "name": self.after.name, "patch": [op.document() for op in self.ops]}]
 
 
 @dataclass(frozen=True)
-class DeleteClaims(Action):
-    """Deletion and re-creation of claims, so that their volumes are provisioned where the pod is scheduled."""
+class DeleteClaims(_EditStorage):
+    """Deletion and re-creation of claims, so that their volumes are provisioned where the pod is scheduled.
+
+    A claim is deleted only once its waiting pods are deleted. A claim without a controller is created again.
+    """
 
     claims: tuple[NamespacedName, ...]
 
-    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        return scene._replace(cluster=scene.cluster._replace(storage=self._without_claims(scene.cluster.storage)))
-
-    def _without_claims(self, storage: Storage) -> Storage:
+    def change(self, storage: Storage) -> Storage:
         claims, volumes = dict(storage.claims), dict(storage.volumes)
         for key in self.claims:
             old = claims[key]
@@ -519,69 +440,56 @@ class DeleteClaims(Action):
         return storage._replace(claims=claims, volumes=volumes)
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
-        plan.change_storage(self._without_claims)
+        super().plan(plan, scene)
         if scene.problem.owner.kind != "Pod":  # It is created again as it is: to the scheduler it is the same.
-            plan.delete_pods(self._users(scene))
+            plan.delete_pods(self._users(scene.problem))
 
-    def commands(self, scene: HypotheticalCluster) -> list[str]:
-        """Return the commands that replace the claims.
-
-        A claim is deleted only once its waiting pods are deleted. A claim without a controller is created again.
-        """
-        found = [
-            command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
-            if _is_made_again(key, scene)
-            else _recreate_claim_command(key)
-            for key in self.claims
-        ]
-        pods, target = self._users(scene), scene.problem.target
-        if pods and target.is_live:
-            found.append(target.recreate_command() if target.kind == "Pod" else _deleted(pods))
-        return found
-
-    def _users(self, scene: HypotheticalCluster) -> list[Pod]:
+    def _users(self, problem: PendingPodProblem) -> list[Pod]:
         """Return the waiting pods that name the claims."""
         claims = set(self.claims)
         return [
             pod
-            for pod in scene.problem.given.own
+            for pod in problem.own
             if any(NamespacedName(pod.namespace, volume.claim) in claims for volume in pod.cls.volumes)
         ]
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
-        found: list[Plain] = []
-        again = [key for key in self.claims if _is_made_again(key, scene)]
-        if again:
-            key = again[0]
-            deleted = [claim.name for claim in again]
-            found.append({**object_of("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted})
-        for key in self.claims:
-            if key not in again:
-                found.append({**object_of("PersistentVolumeClaim", key.namespace, key.name), "replaced": True})
-        pods, target = self._users(scene), scene.problem.target
-        if pods and target.is_live and target.kind == "Pod":
-            found += [{**object_of("Pod", pod.namespace, pod.name), "replaced": True} for pod in pods]
-        elif pods and target.is_live and len(again) < len(self.claims):
-            first = pods[0]
-            named = object_of("Pod", first.namespace, first.name)
-            found.append({**named, "deleted": [pod.name for pod in pods]})
+    def _created_again(self, problem: PendingPodProblem) -> list[NamespacedName]:
+        """Return the claims that a StatefulSet creates again: their names end with the name of a pod."""
+        names = tuple(f"-{pod.name}" for pod in (*problem.own, *problem.running))
+        return [key for key in self.claims if problem.owner.kind == "StatefulSet" and key.name.endswith(names)]
+
+    def commands(self, problem: PendingPodProblem) -> list[str]:
+        again = self._created_again(problem)
+        found = [
+            command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
+            if key in again
+            else _recreate_claim_command(key)
+            for key in self.claims
+        ]
+        pods, target = self._users(problem), problem.target
+        if pods and target.is_live:
+            names = [pod.name for pod in pods]
+            delete = command("delete", "pod", *names, namespace=pods[0].namespace)
+            found.append(target.recreate_command() if target.kind == "Pod" else delete)
         return found
 
-
-def _is_made_again(key: NamespacedName, scene: HypotheticalCluster) -> bool:
-    """Return whether a StatefulSet creates the claim again: its name ends with the name of a pod."""
-    problem = scene.problem
-    pods = (*problem.given.own, *problem.given.running)
-    return problem.owner.kind == "StatefulSet" and any(key.name.endswith(f"-{pod.name}") for pod in pods)
+    def documents(self, problem: PendingPodProblem) -> list[Plain]:
+        again = self._created_again(problem)
+        found = [_of_object(_CLAIM, *again[0], deleted=[key.name for key in again])] if again else []
+        found += [_of_object(_CLAIM, *key, replaced=True) for key in self.claims if key not in again]
+        pods, target = self._users(problem), problem.target
+        if pods and target.is_live and target.kind == "Pod":
+            found += [_of_object("Pod", pod.namespace, pod.name, replaced=True) for pod in pods]
+        elif pods and target.is_live and len(again) < len(self.claims):
+            found.append(_of_pods(pods))
+        return found
 
 
 def _recreate_claim_command(key: NamespacedName) -> str:
     """Return the command that deletes a claim and creates it again, without its volume and its selected node."""
-    import json
-
     get = command("get", "pvc", key.name, namespace=key.namespace, rest=("-o", "json"))
     chosen = {"metadata": {"annotations": dict.fromkeys(_CHOSEN)}, "spec": {"volumeName": None}}
-    return f"{get} | {local('merge', json.dumps(chosen, separators=(',', ':')))} | kubectl replace --force -f -"
+    return f"{get} | {local('merge', compact(chosen))} | kubectl replace --force -f -"
 
 
 # What binding adds to a claim; null removes it.
@@ -590,14 +498,3 @@ _CHOSEN = (
     "pv.kubernetes.io/bound-by-controller",
     "volume.kubernetes.io/selected-node",
 )
-
-
-def _deleted(pods: Sequence[Pod]) -> str:
-    return command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace)
-
-
-def patch_text(ops: Sequence[Op]) -> str:
-    """Return a JSON patch on one line."""
-    import json
-
-    return json.dumps([op.document() for op in ops], separators=(",", ":"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
-from kubectl_spread.advice.actions import Action, EditSpec
-from kubectl_spread.advice.patch import Op
-from kubectl_spread.advice.scene import HypotheticalCluster
+from kubectl_spread.advice.actions import Action, AddNodes, EditSpec, SetRollout
+from kubectl_spread.advice.plan import HypotheticalCluster
+from kubectl_spread.advice.target import Op
 from kubectl_spread.explain.requirements.requirement import RequirementId, RequirementKind
 
 if TYPE_CHECKING:
@@ -127,6 +127,19 @@ class Change(NamedTuple):
         """
         return self.rank in REPAIRS or not (self.edits_template or self.rank in _LARGE)
 
+    @property
+    def ordered_actions(self) -> list[Action]:
+        """Return the actions in the order to carry them out, with all edits of the pod's manifest merged into one.
+
+        The rollout's settings come before the template: once that has changed, the rollout begins. New nodes come
+        before other changes of nodes and pods, as no command adds them.
+        """
+        ops = tuple(op for action in self.actions if isinstance(action, EditSpec) for op in action.ops)
+        edits: list[Action] = [EditSpec(ops)] if ops else []
+        first = (SetRollout, EditSpec, AddNodes)
+        settings, _, nodes = ([action for action in self.actions if isinstance(action, kind)] for kind in first)
+        return [*settings, *edits, *nodes, *(action for action in self.actions if not isinstance(action, first))]
+
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         """Return the hypothetical cluster after all actions of the change."""
         for action in self.actions:
@@ -146,12 +159,7 @@ class Ladder(NamedTuple):
         return None if change is None else change.rank
 
 
-Proposals = Iterator[Ladder]
-
-
-def single(change: Change) -> Ladder:
-    """Return a ladder with this change as its only step."""
-    return Ladder(1, lambda _: change)
+Proposal = Union[Change, Ladder]
 
 
 def of_spec(

@@ -16,25 +16,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.advice import effect
-from kubectl_spread.advice import plan as plans
-from kubectl_spread.advice.change import Change, Damage, Ladder
-from kubectl_spread.advice.plan import start_of
+from kubectl_spread.advice.change import Change
+from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
 from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
-from kubectl_spread.advice.scene import HypotheticalCluster
-from kubectl_spread.advice.suggestion import Setback, Why
+from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
-from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
+from kubectl_spread.explain.constraints.report import hard_counts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+
+Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
@@ -47,39 +48,6 @@ _LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
 _HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
-class PendingAtRest(NamedTuple):
-    """Number of waiting pods at rest, the highest of all outcomes: the workload's own, and others per workload."""
-
-    own: int
-    others: Counter[Optional[ObjectKey]]
-
-
-class JudgedChange(NamedTuple):
-    """Simulated result of a change.
-
-    outcomes: number of different outcomes found; basis: whether there are others. restarts: running pods of the
-    workload that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. nodes:
-    nodes of the problem's pod, or of its replacement, in all outcomes; the first outcome's come first. counts: from the
-    first outcome. ranges, skews: over all outcomes. lost: names of pods that end and that no controller creates again.
-    not_followed: effects that were not simulated. waiting: the workload's pods that still wait, the most in any
-    outcome; the problem's pod is not one of them. is_followed: the effects left out do not decide whether the change
-    helps.
-    """
-
-    outcomes: int
-    basis: Basis
-    restarts: int
-    placed: int
-    nodes: tuple[str, ...]
-    counts: effect.Counts
-    ranges: effect.Ranges
-    skews: effect.Skews
-    lost: tuple[str, ...]
-    not_followed: tuple[str, ...]
-    waiting: int = 0
-    is_followed: bool = True
-
-
 class Judge:
     """Simulator of changes for one problem."""
 
@@ -87,104 +55,93 @@ class Judge:
         self.problem = problem
         self._start = start_of(problem)
         self._key = key_of(problem, self._start)
+        self._others: Counter[Optional[ObjectKey]] = Counter()  # pods of each other workload that wait in any case
         if self._is_large:
-            self.rested = PendingAtRest(len(problem.given.own), Counter())
             return
-        self.before = self._baseline()
-        self.rested = self._rested(self.before.outcomes)
-        if problem.given.is_contended:  # The order decides which pod waits, so no other pod must wait.
-            self.rested = PendingAtRest(self.rested.own, self._fewest())
-
-    def _baseline(self) -> StepAnswer:
-        """Simulate the cluster without the change; a manifest that is not applied yet is applied unchanged."""
-        plan = plans.Plan(self.problem, self._start)
-        if not self.problem.exists:
+        plan = Plan(problem, self._start)
+        if not problem.exists:  # A manifest that is not applied yet is applied unchanged.
             plan.create_written()
-        return self._play(self._start, plan, QUICK).last
+        self._before = self._play(self._start, plan, QUICK).last
+        self._others = self._rested(self._before.outcomes)[1]
+        if problem.is_contended:  # The order decides which pod waits, so no other pod must wait.
+            outcomes = self._play(self._start, plan, self._limits).last.outcomes
+            self._others = functools.reduce(operator.and_, (self._rested([item])[1] for item in outcomes))
 
-    def _play(self, start: Cluster, plan: plans.Plan, limits: Limits) -> Answer:
+    def _play(self, start: Cluster, plan: Plan, limits: Limits) -> Answer:
         problem = self.problem
         return play(start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
 
-    def plan_of(self, change: Change, scene: HypotheticalCluster) -> plans.Plan:
-        """Return the steps of a change.
-
-        Raises:
-            KeyError, IndexError, TypeError, ValueError: it does not fit the objects.
-        """
-        plan = plans.Plan(self.problem, self._start)
-        for action in effect.merge_edits(change.actions):
-            action.plan(plan, scene)
-        if not self.problem.exists and not plan.has_new_template:
-            plan.create_written()
-        return plan
-
-    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Union[JudgedChange, Setback]:
+    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Union[Effect, Setback]:
         """Simulate a change; the result is a setback if a pod stays Pending that should not."""
         if self._is_large:
-            return self._in_batches(scene) or Setback(Why.OWN_WAIT)
+            return self._in_batches(change, scene) or Setback(Why.OWN_WAIT)
+        plan = Plan(self.problem, self._start)
         try:
-            plan = self.plan_of(change, scene)
+            for action in change.ordered_actions:
+                action.plan(plan, scene)
+            if not self.problem.exists and not plan.has_new_template:
+                plan.create_written()
         except (KeyError, IndexError, TypeError, ValueError):  # The command would be refused.
             return Setback(Why.NOT_APPLICABLE)
         last = self._play(plan.start, plan, limits).last
         if not last.outcomes or last.is_endless or not all(outcome.is_steady for outcome in last.outcomes):
             return Setback(Why.NOT_SETTLED)
-        after = self._rested(last.outcomes)
-        for key, number in after.others.items():
-            if number > self.rested.others[key]:
-                return Setback(Why.OTHERS_WAIT, number - self.rested.others[key], key)
-        found = self._judged(last, plan, scene)._replace(waiting=after.own)
+        waiting, others = self._rested(last.outcomes)
+        for key, number in others.items():
+            if number > self._others[key]:
+                return Setback(Why.OTHERS_WAIT, number - self._others[key], key)
+        found = self._effect(change, scene, plan, last)._replace(pending_after=waiting)
         has_own = self._key is not None or all(
-            len(self._own_placed(item)) == len(self.problem.given.own) for item in last.outcomes
+            len(self._own_placed(item)) == len(self.problem.own) for item in last.outcomes
         )
-        if has_own and (not after.own or self._is_partial(last.outcomes, found)):
+        if has_own and (not waiting or self._is_partial(last.outcomes, found)):
             return found
-        return Setback(Why.OWN_WAIT, after.own, self._key)
+        return Setback(Why.OWN_WAIT, waiting, self._key)
 
-    def _is_partial(self, outcomes: Sequence[Outcome], found: JudgedChange) -> bool:
+    def _is_partial(self, outcomes: Sequence[Outcome], found: Effect) -> bool:
         """Return whether a change places more pods of the workload and restarts none, although others still wait.
 
         A pod with a name of its own must be among them; a ReplicaSet's pods stand for each other.
         """
-        name, running = self.problem.pod.name, len(self.problem.given.running)
+        name, running = self.problem.pod.name, len(self.problem.running)
         has_more = all(len(self._own_placed(outcome)) > running for outcome in outcomes)
         still = any(pod.name == name and not pod.node for outcome in outcomes for pod in outcome.pods)
         return has_more and not found.restarts and (not still or self.problem.owner.kind in CREATING_AT_WILL)
 
-    def thorough(self, change: Change, scene: HypotheticalCluster) -> Union[JudgedChange, Setback]:
+    def thorough(self, change: Change, scene: HypotheticalCluster) -> Union[Effect, Setback]:
         """Simulate a change in all its outcomes, or in as many as time allows."""
         return self.judge(change, scene, self._limits)
 
-    def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
-        """Return the result of a change of many pods, placed in batches."""
+    def _in_batches(self, change: Change, scene: HypotheticalCluster) -> Optional[Effect]:
+        """Return the effect of a change of many pods, placed in batches."""
         problem = self.problem
         found = find_final_state(scene, [*scene.evicted])
         if found is None:
             return None
         model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
-        counts = effect.count_pods(model, found.scheduler)
-        stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
-        return JudgedChange(
-            outcomes=1,
-            basis=Basis.SAMPLE,
-            restarts=found.restarts,
-            placed=len(nodes) + stays,
+        return self._unsimulated(change, found.restarts)._replace(
+            placed_after=len(nodes) + (0 if scene.is_recreated else len(problem.running)),
             nodes=(found.placed[model.key],) if model.key in found.placed else nodes[:1],
-            counts=counts,
-            ranges={},
-            skews={},
-            lost=(),
+            spreads=spreads(self._counts_before, [count_pods(model, found.scheduler)]),
             not_followed=(phrase_of_omissions(scene, found),),
         )
 
-    def _fewest(self) -> Counter[Optional[ObjectKey]]:
-        """Count the pods of other workloads that wait in every outcome."""
-        plan = plans.Plan(self.problem, self._start)
-        outcomes = self._play(self._start, plan, self._limits).last.outcomes
-        found = [self._rested([outcome]).others for outcome in outcomes]
-        return found[0] if not found[1:] else functools.reduce(operator.and_, found)
+    def _unsimulated(self, change: Change, restarts: int) -> Effect:
+        """Return the effect of a change as far as it is known without a simulation."""
+        problem = self.problem
+        return Effect(
+            placed_before=len(problem.running) + len(problem.own) - problem.pending,
+            placed_after=0,
+            pending_before=problem.pending,
+            pending_after=0,
+            nodes=(),
+            without_node=len(problem.own) if problem.is_contended else problem.pending,
+            restarts=restarts,
+            under_way=min(restarts, len(problem.outdated_pods)),
+            is_new=change.edits_template,
+            running=len(problem.running),
+        )
 
     @property
     def _limits(self) -> Limits:
@@ -193,11 +150,11 @@ class Judge:
             return QUICK
         if self.problem.columns.n > _SMALL:
             return _SOME
-        size = self.problem.columns.n + len(self.problem.given.own) + len(self.problem.given.running)
+        size = self.problem.columns.n + len(self.problem.own) + len(self.problem.running)
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
-    def _rested(self, outcomes: Iterable[Outcome]) -> PendingAtRest:
-        """Count the waiting pods per workload, the most in any outcome.
+    def _rested(self, outcomes: Iterable[Outcome]) -> tuple[int, Counter[Optional[ObjectKey]]]:
+        """Count the waiting pods of the workload, and of each other one, the most in any outcome.
 
         If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
         is the problem's.
@@ -214,32 +171,30 @@ class Judge:
             own = max(own, mine + held_back)
             for key, number in waiting.items():
                 others[key] = max(others[key], number)
-        return PendingAtRest(own, others)
+        return own, others
 
     @cached_property
     def _alone(self) -> int:
         """Return the number of waiting pods without a workload that are not the problem's."""
-        own = {pod.key for pod in self.problem.given.own}
+        own = {pod.key for pod in self.problem.own}
         known = self._start.controllers
         pending = (pod for pod in self._start.pending() if not pod.terminating)
         waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
         return sum(pod.key not in own for pod in waiting)
 
-    def _judged(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
-        first = answer.outcomes[0]
-        own = self._own_placed(first)
-        model = next((pod for pod in scene.own() if pod.key == self.problem.pod.key), self.problem.pod)
-        found = [self._counts(outcome, model) for outcome in answer.outcomes]
-        return JudgedChange(
-            outcomes=len(answer.outcomes),
+    def _effect(self, change: Change, scene: HypotheticalCluster, plan: Plan, answer: StepAnswer) -> Effect:
+        problem, outcomes = self.problem, answer.outcomes
+        model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
+        found = [self._counts(outcome, model) for outcome in outcomes]
+        restarts = max(self._restarts(outcome, plan) for outcome in outcomes)
+        own = len(self._own_placed(outcomes[0]))
+        return self._unsimulated(change, restarts)._replace(
+            placed_after=own + (len(problem.running) if self._key is None else 0),
+            nodes=() if problem.pod.key in scene.ended else self._nodes(answer),
+            spreads=spreads(self._counts_before, found, answer),
+            outcomes=len(outcomes),
             basis=answer.basis_for((self._key,)),
-            restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
-            placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
-            nodes=() if self.problem.pod.key in scene.ended else self._nodes(answer),
-            counts=found[0],
-            ranges=ranges_of(found, answer),
-            skews=effect.skews(found),
-            lost=tuple(sorted({name for outcome in answer.outcomes for name in self._lost(outcome, plan)})),
+            lost=tuple(sorted({name for outcome in outcomes for name in self._lost(outcome, plan)})),
             not_followed=tuple(plan.not_followed),
             is_followed=plan.is_followed,
         )
@@ -248,7 +203,7 @@ class Judge:
         """Return the workload's pods with a node; for bare pods, the ones that waited at the start."""
         placed = [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
         if self._key is None:
-            keys = {(pod.namespace, pod.name) for pod in self.problem.given.own}
+            keys = {(pod.namespace, pod.name) for pod in self.problem.own}
             return [pod for pod in placed if (pod.namespace, pod.name) in keys]
         return placed
 
@@ -262,12 +217,12 @@ class Judge:
         pinned = required_node(pod.cls)
         if pinned is not None:
             return (pinned,)
-        ran = {other.name for other in self.problem.given.running}
+        ran = {other.name for other in self.problem.running}
         for outcome in answer.outcomes:
             placed = self._own_placed(outcome)
             came = [other for other in placed if not other.is_original or other.name not in ran]
             same = [other for other in came if other.name == pod.name and (other.is_original or self._key is None)]
-            if same and len(self.problem.given.own) > 1 and self._key is not None:  # Any of them may come first.
+            if same and len(self.problem.own) > 1 and self._key is not None:  # Any of them may come first.
                 same = [other for other in came if other.is_original and other.revision == same[0].revision]
             found |= dict.fromkeys(other.node for other in same or came)
         return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))
@@ -275,24 +230,21 @@ class Judge:
     @cached_property
     def _bare(self) -> list[Pod]:
         """Return the running pods that no controller would create again."""
-        return [pod for pod in self._start.pods if self._is_bare(pod)]
+        start = self._start
+        running = (pod for pod in start.pods if pod.node_name and pod.is_visible)
+        return [pod for pod in running if start.top_owner(pod) not in start.controllers]
 
-    def _is_bare(self, pod: Pod) -> bool:
-        above = self._start.top_owner(pod)
-        is_alone = above is None or above not in self._start.controllers
-        return bool(pod.node_name) and pod.is_visible and is_alone
-
-    def _restarts(self, outcome: Outcome, plan: plans.Plan) -> int:
+    def _restarts(self, outcome: Outcome, plan: Plan) -> int:
         """Return how many running pods of the workload are gone in an outcome."""
         if self._key is None:
             return 0
         own = [pod for pod in outcome.pods if pod.owner == self._key]
         there = sum(pod.is_original and not pod.is_terminating for pod in own)
-        waiting = len(self.problem.given.own) if self.problem.exists else 0
-        gone = len(self.problem.given.running) + waiting - there
+        waiting = len(self.problem.own) if self.problem.exists else 0
+        gone = len(self.problem.running) + waiting - there
         return max(0, gone - (waiting if plan.replaces_waiting else 0))
 
-    def _lost(self, outcome: Outcome, plan: plans.Plan) -> Iterator[str]:
+    def _lost(self, outcome: Outcome, plan: Plan) -> Iterator[str]:
         """Yield the names of pods without a controller that run at the start but not at the end."""
         if not self._bare:
             return
@@ -304,19 +256,57 @@ class Judge:
 
     @property
     def _is_large(self) -> bool:
-        given = self.problem.given
-        return len(given.own) + len(given.running) > _PLAYED or self.problem.columns.n > _HUGE
+        problem = self.problem
+        return len(problem.own) + len(problem.running) > _PLAYED or self.problem.columns.n > _HUGE
 
     @cached_property
-    def counts_before(self) -> effect.Counts:
+    def _counts_before(self) -> Counts:
         """Return the matching pods per domain of the pod's constraints without any change."""
+        problem = self.problem
         if self._is_large:
-            columns = self.problem.columns.copy_for_cluster(self.problem.cluster._replace(pods=()))
-            return effect.count_pods(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
-        return self._counts(self.before.outcomes[0], self.problem.pod)
+            columns = problem.columns.copy_for_cluster(problem.cluster._replace(pods=()))
+            return count_pods(problem.pod, Scheduler(columns, problem.profiles, all_nodes=True))
+        return self._counts(self._before.outcomes[0], problem.pod)
 
-    def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
-        return effect.count_pods(model, scheduler_of(self.problem, outcome.cluster()))
+    def _counts(self, outcome: Outcome, model: Pod) -> Counts:
+        return count_pods(model, scheduler_of(self.problem, outcome.cluster()))
+
+
+def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
+    """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
+    filtered = scheduler.filter(pod)
+    soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
+    found: Counts = {}
+    for counts in (*hard_counts(filtered), *soft):
+        found.setdefault(counts.constraint.topology_key, dict(counts.now().domains))
+    return found
+
+
+def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer] = None) -> tuple[SpreadChange, ...]:
+    """Return the counts per topology key before and after a change.
+
+    Args:
+        before: the counts before.
+        found: the counts in each outcome.
+        answer: the outcomes; with it, the ranges over all of them are known. Interchangeable domains share a range.
+    """
+    return tuple(_spread(key, before, found, answer) for key in dict.fromkeys((*found[0], *before)))
+
+
+def _spread(key: str, before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer]) -> SpreadChange:
+    change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
+    if answer is None:
+        return change
+    alike = answer.symmetry.alike(key)
+    numbers: dict[object, list[int]] = {}
+    for value, number in (item for counts in found for item in counts.get(key, {}).items()):
+        numbers.setdefault(alike.get(value, value), []).append(number)
+    same = {value: numbers[alike.get(value, value)] for value in change.after}
+    skews = [skew for counts in found if (skew := ConstraintCounts(counts.get(key, {})).skew) is not None]
+    return change._replace(
+        ranges={value: (min(own), max(own)) for value, own in same.items()},
+        skews=(min(skews), max(skews)) if skews else None,
+    )
 
 
 def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
@@ -341,21 +331,6 @@ def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
         )
         for name, profile in profiles.items()
     }
-
-
-def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:
-    """Return the fewest and most pods per domain over all outcomes; interchangeable domains share a range."""
-    ranges: effect.Ranges = {}
-    for key in found[0]:
-        alike = answer.symmetry.alike(key)
-        by_kind: dict[object, tuple[int, int]] = {}
-        for counts in found:
-            for value, number in counts.get(key, {}).items():
-                kind = alike.get(value, value)
-                least, most = by_kind.get(kind, (number, number))
-                by_kind[kind] = (min(least, number), max(most, number))
-        ranges[key] = {value: by_kind[alike.get(value, value)] for value in found[0][key]}
-    return ranges
 
 
 def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
@@ -429,19 +404,15 @@ class _Batches:
         problem = self._problem = scene.problem
         self._scene, self._others = scene, others
         self._made = scene.recreation().pod
-        self._old = [pod for pod in problem.given.running if pod.uid not in scene.gone]
+        self._old = [pod for pod in problem.running if pod.uid not in scene.gone]
         self._fresh = self._new_pods(problem)
         self._replicas = len(self._fresh)
         self._bound: list[Pod] = []
 
     def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
         """Return the wanted number of pods of the new template, the waiting ones first."""
-        running = [
-            pod for pod in (recreated_pod(pod, problem.cluster) for pod in problem.given.running) if pod is not None
-        ]
-        wanted = (
-            max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
-        )
+        running = [pod for pod in (recreated_pod(pod, problem.cluster) for pod in problem.running) if pod is not None]
+        wanted = max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.own)
         return _with_more([*self._scene.own(), *map(self._made, running)], wanted)
 
     def run(self) -> Optional[FinalState]:
@@ -461,13 +432,14 @@ class _Batches:
     def _limits(self) -> tuple[int, int]:
         problem = self._problem
         kind, settings = problem.owner.kind, self._scene.rollout or problem.rollout
-        if kind in _AT_ONCE or settings.type == "Recreate":
+        if kind in _AT_ONCE or settings.is_recreate:
             return 0, self._replicas
-        return (0, 1) if kind == "StatefulSet" else settings.limits(self._replicas)
+        settings = settings._replace(replicas=self._replicas)
+        return (0, 1) if kind == "StatefulSet" else (settings.max_surge, settings.max_unavailable)
 
     def _now(self) -> HypotheticalCluster:
         there = {pod.uid for pod in self._old}
-        gone = {pod.uid for pod in self._problem.given.running if pod.uid not in there}
+        gone = {pod.uid for pod in self._problem.running if pod.uid not in there}
         return self._scene._replace(gone=self._scene.gone | gone)
 
     def _place(self, pods: Sequence[Pod]) -> bool:
@@ -493,39 +465,3 @@ class _Batches:
         gone = {pod.uid for pod in ranked[:count]}
         self._old = [pod for pod in self._old if pod.uid not in gone]
         return True
-
-
-class TriedChange(NamedTuple):
-    """A change that helps at this moment, applied to the cluster.
-
-    waiting: how many of the workload's pods wait right after it. ladder, at: its ladder and its step there. judged: its
-    simulated result; None until it is simulated to the end. equals: equivalent changes of other objects, which are
-    shown with this one. is_rough: a smaller step may be enough.
-    """
-
-    change: Change
-    scene: HypotheticalCluster
-    waiting: int
-    ladder: Ladder
-    at: int
-    judged: Optional[JudgedChange] = None
-    equals: tuple[TriedChange, ...] = ()
-    is_rough: bool = False
-
-    @property
-    def comes_late(self) -> bool:
-        """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
-        problem = self.scene.problem
-        restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated_pods)
-        is_restarting = restarts if self.change.edits_template else True
-        return is_restarting and not self.change.is_gentle
-
-    @property
-    def damage(self) -> Damage:
-        """Return the worst effect; re-creating a Job or a bare pod ends its running pods."""
-        problem, damage = self.scene.problem, self.change.damage
-        if self.judged is not None and self.judged.lost:
-            damage = max(damage, Damage.EVICTS)
-        target = problem.target
-        ends_running = self.change.is_of_manifest and target.is_live and target.ends_its_pods
-        return max(damage, Damage.KILLS) if ends_running and problem.given.running else damage

@@ -1,22 +1,22 @@
-"""Steps of a change for the simulation over time.
+"""A change as a hypothetical cluster, on which pods are placed at once, and as steps for the simulation over time.
 
-The problem's cluster is completed first. A controller that the cluster facts lack is built from its pods, so that it
-can act. Terminating pods and the like are removed at the start.
+For the steps, the problem's cluster is completed first. A controller that the cluster facts lack is built from its
+pods, so that it can act. Terminating pods and the like are removed at the start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.advice import patch
-from kubectl_spread.advice.patch import Op
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.recreate import is_made_of, whole_spec_of
+from kubectl_spread.advice.recreate import is_made_of, recreated_pod, Recreation, whole_spec_of
+from kubectl_spread.advice.target import edited, Op
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
+from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
@@ -25,11 +25,113 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.replica import daemon
-from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.objects.workloads.replica import controller_of, daemon
+from kubectl_spread.objects.workloads.workload import created_labels, Workload
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
+from kubectl_spread.simulate.running.controllers import with_controllers
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
+
+
+class HypotheticalCluster(NamedTuple):
+    """Cluster and pod template after a change.
+
+    cluster: nodes and storage after the change; its bound pods are the problem's, except `gone`. spec: pod spec of the
+    problem's pods. gone: uids of the deleted bound pods. evicted: pods that controllers create as replacements; they
+    need nodes, too. renewed: keys of the problem's waiting pods that are deleted and re-created from their controller's
+    current template. ended: keys of the problem's waiting pods that their controller deletes when fewer replicas are
+    asked for. rollout: rollout settings that replace the workload's own.
+    """
+
+    problem: PendingPodProblem
+    cluster: Cluster
+    spec: Plain
+    gone: frozenset[str] = frozenset()
+    evicted: tuple[Pod, ...] = ()
+    renewed: frozenset[str] = frozenset()
+    ended: frozenset[str] = frozenset()
+    rollout: Optional[DeploymentSpec] = None
+
+    @property
+    def is_recreated(self) -> bool:
+        """Return whether the problem's pods are re-created from another template."""
+        return self.spec is not self.problem.spec
+
+    def place(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
+        """Place pods in order; if the pod with the key `needed` is refused, stop."""
+        problem = self.problem
+        columns = problem.columns.copy_for_cluster(self.cluster, self.gone)
+        sampler = problem.sampler.restart() if columns.nodes is problem.cluster.nodes else None
+        scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.all_nodes, sampler=sampler)
+        return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
+
+    def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:
+        """Return the problem's waiting pods after the change.
+
+        `is_same_revision`: they keep the label of their revision although their template changes.
+        """
+        pods = tuple(pod for pod in self.problem.own if pod.key not in self.ended)
+        if self.renewed:
+            cluster = self.problem.cluster
+            pods = tuple((recreated_pod(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
+        if not self.is_recreated:
+            return pods
+        recreation = self.recreation(is_same_revision=is_same_revision)
+        return tuple(map(recreation.pod, pods))
+
+    def recreation(self, *, is_same_revision: bool = False) -> Recreation:
+        """Return the function object that re-creates existing pods from the changed template."""
+        problem, owner = self.problem, self.new_owner()
+        label = "" if is_same_revision else problem.revision_label
+        labels = {label: created_labels(owner).get(label, "")} if label else {}
+        controller = controller_of(owner) if label and problem.pod.owner is not None else None
+        keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]
+        return Recreation(
+            problem.spec,
+            self.spec,
+            labels=labels,
+            owner=None if keeps_owner else controller,
+            priority=self._priority(),
+        )
+
+    def _priority(self) -> Optional[int]:
+        """Return the value of the new priority class; None if the class does not change."""
+        name = self.spec.get("priorityClassName")
+        found = self.problem.cluster.priority_classes.get(name or "")
+        return None if found is None or name == self.problem.spec.get("priorityClassName") else found.value
+
+    def new_owner(self) -> Workload:
+        """Return the workload with the changed template, as a new revision."""
+        owner = self.problem.owner
+        return owner._replace(template={**owner.template, "spec": self.spec}, known_hash="")
+
+    def with_spec(self, ops: Iterable[Op]) -> HypotheticalCluster:
+        """Return the cluster after editing the template of the problem's pods."""
+        changed = self._replace(spec=edited(self.spec, ops))
+        return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
+
+    def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> HypotheticalCluster:
+        """Return the cluster with some nodes replaced or added, and others removed."""
+        by_name = {node.name: node for node in self.cluster.nodes}
+        by_name |= {node.name: node for node in changed}
+        for name in without:
+            by_name.pop(name, None)
+        nodes = tuple(sorted(by_name.values(), key=lambda node: node.name))
+        return self._replace(cluster=self.cluster._replace(nodes=nodes))
+
+    def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> HypotheticalCluster:
+        """Return the cluster without these pods; with `replaced`, their controllers create new ones."""
+        own = {pod.key for pod in self.problem.own}
+        waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)
+        deleted = tuple(pod for pod in pods if pod.key not in waiting)
+        cluster = self.problem.cluster
+        again = [recreated_pod(pod, cluster) for pod in deleted] if replaced else []
+        made = tuple(pod for pod in again if pod is not None)
+        gone = self.gone | {pod.uid for pod in deleted}
+        return self._replace(gone=gone, evicted=(*self.evicted, *made), renewed=self.renewed | waiting)
+
 
 NOT_FOLLOWED = "how {{owner}} then replaces {pods}: a change of the template usually restarts all of them"
 NOT_CREATED = "how {owner} then creates its pods"
@@ -89,7 +191,7 @@ class Plan:
         key = self._key()
         if not problem.exists:
             self._create_edited(ops, made)
-        elif key is None or key.kind not in reading.KINDS or not self._has(key):
+        elif key is None or key.kind not in reading.KINDS or not (key.kind == "Job" or key in self._start.controllers):
             self._replace_waiting(made)
         elif key.kind == "Job":
             self._recreate_jobs(ops)
@@ -98,7 +200,7 @@ class Plan:
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
             self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
             if key.kind in _KEEP_THEIR_PODS and problem.exists:
-                self.delete_pods(problem.given.own)
+                self.delete_pods(problem.own)
 
     def _rolled_back(self, workload: Workload) -> Workload:
         """Return a changed workload with the hash of the older revision whose running pods have its template.
@@ -125,7 +227,7 @@ class Plan:
             self._apply(known._replace(workload=_patched(known.workload, ops)))
             self.has_new_template = True
             return
-        for pod in map(made, self._problem.given.own):
+        for pod in map(made, self._problem.own):
             self.ops.append(steps.CreatePod(pod.name, pod.cls))
 
     def edit_strategy(self, rolling: Plain) -> None:
@@ -156,24 +258,16 @@ class Plan:
         """Scale down another workload."""
         self.ops.append(steps.Scale(key, replicas))
 
-    def change_node(self, name: str, change: Callable[[Node], Node]) -> None:
-        """Change a node.
+    def change_node(self, name: str, change: Callable[[Node], Node], *, is_up: bool = False) -> None:
+        """Change a node; `is_up` lets one that does not answer become Ready.
 
         Raises:
             KeyError: the node does not exist.
         """
+        if is_up and is_unreachable(self._nodes[name]):
+            self.ops.append(steps.NodesUp((name,)))
         node = self._nodes[name] = change(self._nodes[name])
         self.ops.append(steps.ChangeNodes((node,)))
-
-    def start_node(self, name: str, change: Callable[[Node], Node]) -> None:
-        """Let a node become Ready; on a node that does not answer, no pod would.
-
-        Raises:
-            KeyError: the node does not exist.
-        """
-        if is_unreachable(self._nodes[name]):
-            self.ops.append(steps.NodesUp((name,)))
-        self.change_node(name, change)
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
         """Add steps in which new nodes join, with room for their DaemonSet pods."""
@@ -191,7 +285,7 @@ class Plan:
         self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
         self.deleted |= {pod.uid for pod in gone}
         uids = tuple(pod.uid for pod in gone if pod.uid not in self.ended)
-        own = [pod for pod in self._problem.given.own if pod.uid in uids]
+        own = [pod for pod in self._problem.own if pod.uid in uids]
         self.replaces_waiting |= bool(own)
         self.ops.append(steps.DeletePods(uids))
 
@@ -211,9 +305,6 @@ class Plan:
         key = key_of(owner)
         return key._replace(kind="Job") if owner.kind == "CronJob" else key
 
-    def _has(self, key: ObjectKey) -> bool:
-        return key.kind == "Job" or key in self._start.controllers
-
     def _controller(self, key: ObjectKey) -> Controller:
         found = self._controllers.get(key)
         if found is not None:
@@ -227,7 +318,7 @@ class Plan:
 
     def _recreate_jobs(self, ops: Sequence[Op]) -> None:
         """Delete the Jobs whose pods wait, and create them again."""
-        waiting = [pod.owner for pod in self._problem.given.own if pod.owner is not None]
+        waiting = [pod.owner for pod in self._problem.own if pod.owner is not None]
         for owner in dict.fromkeys(waiting):
             key = ObjectKey(owner.kind, self._problem.pod.namespace, owner.name)
             known = self._controller(key)
@@ -236,13 +327,13 @@ class Plan:
 
     def _replace_waiting(self, made: Callable[[Pod], Pod]) -> None:
         """Replace only the waiting pods, because their controller's behaviour is unknown."""
-        owner, pods = self._problem.owner, self._problem.given.own
+        owner, pods = self._problem.owner, self._problem.own
         self.delete_pods(pods)
         for pod in pods:
             replacement = made(pod)
             self.ops.append(steps.CreatePod(replacement.name, replacement.cls))
         if owner.kind != "Pod":
-            running = len(self._problem.given.running)
+            running = len(self._problem.running)
             words = {0: NOT_CREATED, 1: NOT_FOLLOWED.format(pods="its running pod")}
             template = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
             self.not_followed.append(template.format(owner=f"{owner.kind} {owner.name}"))
@@ -268,7 +359,7 @@ def _like(pod: Pod, key: ObjectKey, cluster: Cluster) -> Controller:
 
 
 def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
-    spec = patch.apply_ops(owner.template.get("spec") or {}, ops)
+    spec = edited(owner.template.get("spec") or {}, ops)
     return owner._replace(template={**owner.template, "spec": spec}, known_hash="")
 
 
@@ -293,7 +384,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
         return cluster._replace(owners=owners, controllers=controllers)
     controllers |= _missing_controllers(problem)
     if owner.kind == "Deployment":
-        sets = {pod.owner.name for pod in (*problem.given.own, *problem.given.running) if pod.owner is not None}
+        sets = {pod.owner.name for pod in (*problem.own, *problem.running) if pod.owner is not None}
         owners |= {ObjectKey("ReplicaSet", owner.namespace, name): top for name in sets}
         _tell_apart(controllers, [key for key, above in owners.items() if above == top])
     return cluster._replace(controllers=controllers, owners=owners)
@@ -301,7 +392,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
 
 def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectKey]) -> None:
     """Mark the templates of older ReplicaSets as different, because the cluster facts may omit the difference."""
-    known = sorted((key for key in sets if key in controllers), key=lambda key: _revision(controllers[key]))
+    known = sorted((key for key in sets if key in controllers), key=lambda key: natural(controllers[key].revision) or 0)
     for at, key in enumerate(known[:-1]):
         mine = controllers[key]
         later = (controllers[other].workload.template for other in known[at + 1 :])
@@ -311,16 +402,12 @@ def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectK
             controllers[key] = mine._replace(workload=mine.workload._replace(template=template))
 
 
-def _revision(controller: Controller) -> int:
-    return natural(controller.revision) or 0
-
-
 def _can_be_made(problem: PendingPodProblem) -> bool:
     """Return whether the template can be derived from the pods.
 
     It cannot if each pod has claims of its own that no claim template creates.
     """
-    pods = (*problem.given.own, *problem.given.running)
+    pods = (*problem.own, *problem.running)
     own = [{volume.claim.removesuffix(f"-{pod.name}") for volume in pod.cls.volumes} for pod in pods]
     return all(claims == own[0] for claims in own)
 
@@ -330,19 +417,19 @@ def _makers(problem: PendingPodProblem) -> list[ObjectKey]:
     owner = problem.owner
     if owner.kind != "CronJob":
         return [key_of(owner)] if owner.kind in KINDS else []
-    jobs = {pod.owner.name for pod in problem.given.own if pod.owner is not None}
+    jobs = {pod.owner.name for pod in problem.own if pod.owner is not None}
     return [ObjectKey("Job", owner.namespace, name) for name in sorted(jobs)]
 
 
 def _synthesized(problem: PendingPodProblem, key: ObjectKey) -> Controller:
     """Return a controller that is built from its pods."""
     owner, cls = problem.owner, problem.pod.cls
-    own = (*problem.given.own, *problem.given.running)
+    own = (*problem.own, *problem.running)
     mine = [pod for pod in own if key.kind != "Job" or (pod.owner is not None and pod.owner.name == key.name)]
     made_claims = {f"{name}-{problem.pod.name}" for name in _claim_templates(problem.pod)}
     kept = tuple(volume for volume in cls.volumes if key.kind != "StatefulSet" or volume.claim not in made_claims)
     template = {"metadata": {"labels": problem.own_labels}, "spec": whole_spec_of(cls._replace(volumes=kept))}
-    if owner.template.get("spec") and problem.given.is_template_known:
+    if owner.template.get("spec") and problem.is_template_known:
         template = owner.template
     workload = Workload(
         key.kind,

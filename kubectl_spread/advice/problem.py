@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
-from kubectl_spread.advice.node_facts import is_of_system
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
+from kubectl_spread.engine import reading
+from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.objects.amounts.quantity import int_or_text, scaled_value
+from kubectl_spread.objects.amounts.quantity import int_or_text
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node, Taint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
@@ -41,58 +43,6 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods, with_controllers
 from kubectl_spread.text.scalars import natural
 
-RECREATE, ON_DELETE, ORDERED = "Recreate", "OnDelete", "OrderedReady"
-_DEFAULT_SHARE = "25%"
-
-
-class RolloutSettings(NamedTuple):
-    """Rollout settings of a workload, with the API server's defaults for missing fields.
-
-    surge, unavailable: as written, a number or a percentage. partition: of a StatefulSet, the lowest ordinal that is
-    replaced. is_ordered: pods of a StatefulSet are replaced one after another.
-    """
-
-    type: str = "RollingUpdate"
-    surge: Any = _DEFAULT_SHARE
-    unavailable: Any = _DEFAULT_SHARE
-    partition: int = 0
-    is_ordered: bool = True
-    is_paused: bool = False
-
-    def limits(self, replicas: int) -> tuple[int, int]:
-        """Return how many pods a Deployment may have above its replicas, and how many may be unavailable.
-
-        Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts, MaxUnavailable (v1.36.2).
-        """
-        surge = scaled_value(self.surge, replicas, round_up=True) or 0
-        unavailable = scaled_value(self.unavailable, replicas, round_up=False) or 0
-        if not surge and not unavailable:
-            unavailable = 1
-        return surge, min(unavailable, replicas)
-
-    @property
-    def may_surge(self) -> bool:
-        """Return whether new pods are created before old ones are deleted."""
-        return self.type != RECREATE and not (self.surge in (0, "0", "0%") and self.unavailable not in (0, "0", "0%"))
-
-
-def settings_of(controller: Optional[Controller], kind: str) -> RolloutSettings:
-    """Return the settings of a workload; the defaults of its kind if the cluster facts lack it."""
-    spec = {} if controller is None else controller.spec
-    strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
-    rolling = fields(strategy.get("rollingUpdate"))
-    partition = rolling.get("partition")
-    usual = (0, 1) if kind == "DaemonSet" else (_DEFAULT_SHARE, _DEFAULT_SHARE)
-    return RolloutSettings(
-        type=str(strategy.get("type") or "RollingUpdate"),
-        surge=int_or_text(rolling.get("maxSurge"), usual[0]),
-        unavailable=int_or_text(rolling.get("maxUnavailable"), usual[1]),
-        partition=partition if type(partition) is int else 0,
-        is_ordered=(spec.get("podManagementPolicy") or ORDERED) == ORDERED,
-        is_paused=bool(spec.get("paused")),
-    )
-
-
 Plain = dict[str, Any]
 
 # Labels of a pod that its workload's template does not have, or that change with each release.
@@ -101,14 +51,15 @@ PASSING_LABELS = frozenset(
 )
 
 
-class ProblemInput(NamedTuple):
-    """Input of a problem.
+@dataclass(eq=False)
+class PendingPodProblem:
+    """A pod that stays Pending. Derived values are computed once.
 
     pod: the Pending pod to place. owner: workload whose template is changed; its `template` may be incomplete. own: the
     owner's pods without a node, including `pod`, in scheduling order. before, after: waiting pods of other owners,
     scheduled before or after them. running: the owner's pods with a node. pending: number of pods in `own` that find no
     node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
-    order decides which of them waits.
+    order decides which of them waits. bound: columns of the unchanged cluster, if they exist already.
     """
 
     pod: Pod
@@ -125,18 +76,7 @@ class ProblemInput(NamedTuple):
     pending: int
     all_nodes: bool = False
     is_contended: bool = False
-
-
-class PendingPodProblem:
-    """A pod that stays Pending. Derived values are computed once."""
-
-    def __init__(self, given: ProblemInput, columns: Optional[Columns] = None) -> None:
-        self.given = given
-        self.pod, self.owner, self.target = given.pod, given.owner, given.target
-        self.cluster, self.profiles = given.cluster, given.profiles
-        self.explanation = given.explanation
-        self._columns = columns
-        self._counted: dict[Selector, list[LabelGroup]] = {}
+    bound: Optional[Columns] = None
 
     @property
     def spec(self) -> Plain:
@@ -150,6 +90,10 @@ class PendingPodProblem:
         return next(iter(self.profiles.values()))
 
     @property
+    def constraints(self) -> tuple[TopologySpreadConstraint, ...]:
+        return self.pod.cls.constraints
+
+    @property
     def reports(self) -> list[ConstraintReport]:
         """Return the reports of the pod's own hard constraints, which its manifest can change."""
         return [item for item in self.explanation.constraints if item.constraint.is_hard and not item.is_default]
@@ -157,7 +101,7 @@ class PendingPodProblem:
     @cached_property
     def columns(self) -> Columns:
         """Return the columns of the unchanged cluster; callers must not bind pods in them."""
-        return self._columns or Columns(self.cluster)
+        return self.bound or Columns(self.cluster)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -180,9 +124,25 @@ class PendingPodProblem:
         return any(pod is self.pod or pod.uid == self.pod.uid for pod in self.cluster.pending())
 
     @cached_property
-    def rollout(self) -> RolloutSettings:
-        """Return the settings by which the workload replaces its pods."""
-        return settings_of(self.controller, self.owner.kind)
+    def rollout(self) -> DeploymentSpec:
+        """Return the settings by which the workload replaces its pods; the defaults of its kind if they are unknown."""
+        spec, kind = {} if self.controller is None else self.controller.spec, self.owner.kind
+        strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
+        rolling = fields(strategy.get("rollingUpdate"))
+        surge, unavailable = (0, 1) if kind == "DaemonSet" else ("25%", "25%")
+        return DeploymentSpec(
+            replicas=0,
+            rev=0,
+            surge=int_or_text(rolling.get("maxSurge"), surge),
+            unavailable=int_or_text(rolling.get("maxUnavailable"), unavailable),
+            is_recreate=strategy.get("type") == "Recreate",
+        )
+
+    @property
+    def may_surge(self) -> bool:
+        """Return whether new pods are created before old ones are deleted."""
+        none, settings = (0, "0", "0%"), self.rollout
+        return not settings.is_recreate and (settings.surge not in none or settings.unavailable in none)
 
     @property
     def controller(self) -> Optional[Controller]:
@@ -197,36 +157,22 @@ class PendingPodProblem:
         """
         own = {node.name: node.labels[OS] for node in self.cluster.nodes if OS in node.labels}
         asked = dict(self.pod.cls.node_selector).get(OS, "")
-        running = Counter(own[pod.node_name] for pod in self.given.running if pod.node_name in own)
+        running = Counter(own[pod.node_name] for pod in self.running if pod.node_name in own)
         fitting = Counter(own[name] for at in self.usable if (name := self.columns.nodes[at].name) in own)
         for counts in (running, fitting, Counter(own.values())):
             if counts and not asked:
                 asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
         return asked
 
-    def workload_pods(self, node: Node) -> list[Pod]:
+    def pods_of_workloads(self, node: str) -> list[Pod]:
         """Return the pods of a node except DaemonSet and static pods."""
-        pods = self.columns.pods[self.columns.index[node.name]]
+        pods = self.columns.pods[self.columns.index[node]]
         return [pod for pod in pods if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node")]
-
-    @cached_property
-    def idle_taints(self) -> frozenset[Taint]:
-        """Return the taints set by users that keep the pod off a node without workload pods."""
-        untolerated = zip(self.cluster.nodes, self.columns.untolerated_taints(self.pod.cls.tolerations), strict=True)
-        return frozenset(
-            taint
-            for node, taint in untolerated
-            if taint is not None and not is_of_system(taint) and not self.workload_pods(node)
-        )
 
     def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
-        found = self._counted.get(selector)
-        if found is None:
-            matching = self.columns.matches(self.pod.namespace, selector, 0)
-            groups = self.columns.groups
-            found = self._counted[selector] = [groups[at] for at in matching.nonzero()[0]]
-        return found
+        matching = self.columns.matches(self.pod.namespace, selector, 0)
+        return [self.columns.groups[at] for at in matching.nonzero()[0]]
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
@@ -241,26 +187,27 @@ class PendingPodProblem:
         It is also empty if the running pods may or may not be of the manifest's revision.
         """
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
-        is_unknown = not self.target.is_live and bool(self.given.running) and not self.owner.known_hash
+        is_unknown = not self.target.is_live and bool(self.running) and not self.owner.known_hash
         return found if found in dict(self.pod.cls.labels) and not is_unknown else ""
 
     @property
     def replicas(self) -> int:
         """Return how many pods the workload should have once no rollout is under way."""
-        given, label = self.given, self.revision_label
-        if given.is_template_known and self.owner.replicas is not None:
+        label = self.revision_label
+        if self.is_template_known and self.owner.replicas is not None:
             return self.owner.replicas
         own = dict(self.pod.cls.labels).get(label)
-        old = sum(dict(pod.cls.labels).get(label) != own for pod in given.running)
-        return max(old, len(given.own) + len(given.running) - old)
+        old = sum(dict(pod.cls.labels).get(label) != own for pod in self.running)
+        return max(old, len(self.own) + len(self.running) - old)
 
     @cached_property
     def outdated_pods(self) -> tuple[Pod, ...]:
         """Return the running pods of an older revision, which an ongoing rollout replaces anyway."""
         label = self.revision_label
-        if not label or self.target.is_paused or not self.target.is_live or self.rollout.type == ON_DELETE:
+        is_on_delete = self.controller is not None and reading.is_on_delete(self.controller)
+        if not label or self.target.is_paused or not self.target.is_live or is_on_delete:
             return ()
-        return tuple(pod for pod in self.given.running if self._is_older(pod, label))
+        return tuple(pod for pod in self.running if self._is_older(pod, label))
 
     def _is_older(self, pod: Pod, label: str) -> bool:
         theirs = dict(pod.cls.labels).get(label)
@@ -280,14 +227,14 @@ class PendingPodProblem:
     @property
     def rivals(self) -> tuple[Pod, ...]:
         """Return the Pending pods of other workloads that may take the room before the pod."""
-        return self.given.before if self.given.is_contended else ()
+        return self.before if self.is_contended else ()
 
     @cached_property
     def missing(self) -> int:
         """Return how many pods the workload's controller has yet to create."""
         if not self.exists or self.controller is None or self.owner.kind not in _CREATING:
             return 0
-        return max(0, self.replicas - len(self.given.own) - len(self.given.running))
+        return max(0, self.replicas - len(self.own) - len(self.running))
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Return whether a pod of the owner, of any revision, has these labels."""
@@ -295,7 +242,7 @@ class PendingPodProblem:
 
     @cached_property
     def _own_label_sets(self) -> frozenset[frozenset[tuple[str, str]]]:
-        return frozenset(_lasting(dict(pod.cls.labels)) for pod in (*self.given.own, *self.given.running))
+        return frozenset(_lasting(dict(pod.cls.labels)) for pod in (*self.own, *self.running))
 
 
 def _lasting(labels: Mapping[str, str]) -> frozenset[tuple[str, str]]:
@@ -329,23 +276,21 @@ def of_pod(
     own, others = _waiting(pod, cluster, placed_first)
     owner, target, is_known = _owner(pod, own, cluster)
     return PendingPodProblem(
-        ProblemInput(
-            pod=pod,
-            owner=owner,
-            target=target,
-            cluster=cluster,
-            profiles=profiles,
-            explanation=explanation,
-            before=tuple(other for other in others if other.key in placed_first),
-            own=tuple(own),
-            after=tuple(_without(others, placed_first)),
-            running=tuple(_running_siblings(pod, cluster)),
-            is_template_known=is_known,
-            pending=len(_without(own, placed_first)),
-            all_nodes=all_nodes,
-            is_contended=bool(placed_first),
-        ),
-        columns,
+        pod=pod,
+        owner=owner,
+        target=target,
+        cluster=cluster,
+        profiles=profiles,
+        explanation=explanation,
+        before=tuple(other for other in others if other.key in placed_first),
+        own=tuple(own),
+        after=tuple(_without(others, placed_first)),
+        running=tuple(_running_siblings(pod, cluster)),
+        is_template_known=is_known,
+        pending=len(_without(own, placed_first)),
+        all_nodes=all_nodes,
+        is_contended=bool(placed_first),
+        bound=columns,
     )
 
 
@@ -386,22 +331,22 @@ def of_placements(
     cluster = with_claims(owners, with_controllers(owners, cluster))
     owned = OwnedPods(cluster)
     waiting = _missing_pods(owners, cluster, owned)
+    created = {pod.key for pods in waiting for pod in pods}
+    others = (pod for pod in cluster.pending() if pod.key not in created and _is_queued(pod))
     return PendingPodProblem(
-        ProblemInput(
-            pod=next(pod for pod in waiting[at] if pod.key == placement.pending[0].pod.key),
-            owner=owner,
-            target=target_of(owner, is_live=False),
-            cluster=cluster,
-            profiles=profiles,
-            explanation=placement.pending[0].explanation,
-            before=tuple(pod for pods in waiting[:at] for pod in pods),
-            own=tuple(waiting[at]),
-            after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
-            running=tuple(running_pods(owner, owned)),
-            is_template_known=True,
-            pending=len(placement.pending),
-            all_nodes=all_nodes,
-        )
+        pod=next(pod for pod in waiting[at] if pod.key == placement.pending[0].pod.key),
+        owner=owner,
+        target=target_of(owner, is_live=False),
+        cluster=cluster,
+        profiles=profiles,
+        explanation=placement.pending[0].explanation,
+        before=tuple(pod for pods in waiting[:at] for pod in pods),
+        own=tuple(waiting[at]),
+        after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *others),
+        running=tuple(running_pods(owner, owned)),
+        is_template_known=True,
+        pending=len(placement.pending),
+        all_nodes=all_nodes,
     )
 
 
@@ -411,12 +356,6 @@ def _missing_pods(owners: Iterable[Workload], cluster: Cluster, owned: OwnedPods
     return [
         [claims.without(pod, owner) for pod in missing_replicas(owner, owned) if not pod.cls.gates] for owner in owners
     ]
-
-
-def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
-    """Return the waiting pods of the cluster that are not among the pods to create."""
-    keys = {pod.key for pods in waiting for pod in pods}
-    return [pod for pod in pending if pod.key not in keys and _is_queued(pod)]
 
 
 def _is_queued(pod: Pod) -> bool:

@@ -16,7 +16,7 @@ from kubectl_spread.objects.amounts.resources import CPU, PODS
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
-from kubectl_spread.objects.pod import Owner, Pod, PodClass
+from kubectl_spread.objects.pod import differences, Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
@@ -43,7 +43,7 @@ def spec_of(cls: PodClass) -> Plain:
 
 def whole_spec_of(cls: PodClass) -> Plain:
     """Return a spec that reads as the class: its editable fields, requests, ports and volumes."""
-    requests = {name: _quantity(name, amount) for name, amount in cls.requests if name != PODS}
+    requests = {name: f"{amount}m" if name == CPU else str(amount) for name, amount in cls.requests if name != PODS}
     ports = [
         {"containerPort": port.port, "hostPort": port.port, "protocol": port.protocol, "hostIP": port.ip}
         for port in cls.host_ports
@@ -63,10 +63,6 @@ def whole_spec_of(cls: PodClass) -> Plain:
         }
     )
     return {**spec_of(cls), "containers": [container], **fixed}
-
-
-def _quantity(name: str, amount: int) -> str:
-    return f"{amount}m" if name == CPU else str(amount)
 
 
 def own_tolerations(cls: PodClass) -> list[Any]:
@@ -170,22 +166,6 @@ def _without_empty(fields: Plain) -> Plain:
     return {name: value for name, value in fields.items() if value}
 
 
-_FIELDS = (
-    "requests",
-    "nonzero",
-    "scored",
-    "node_selector",
-    "node_affinity",
-    "pod_affinity",
-    "pod_anti_affinity",
-    "preferred_affinity",
-    "preferred_anti_affinity",
-    "constraints",
-    "host_ports",
-    "volumes",
-)
-
-
 class Recreation:
     """Change of a pod spec that is applied to pods. Pods of one class stay in one class."""
 
@@ -223,7 +203,7 @@ class Recreation:
         labels = {**dict(cls.labels), **self._labels}
         old = _read(cls, dict(cls.labels), self._before)
         new = _read(cls, labels, self._after)
-        touched = {field: getattr(new, field) for field in _FIELDS if getattr(new, field) != getattr(old, field)}
+        touched = {name: getattr(new, name) for name in differences(old, new)}
         if self._priority is not None:
             touched |= {"priority": self._priority, "preemption_policy": ""}
         if new.tolerations != old.tolerations:
@@ -264,17 +244,6 @@ def recreated_pod(pod: Pod, cluster: Cluster) -> Optional[Pod]:
 
 _NEVER_AGAIN = ("Node",)  # The kubelet of a node creates its mirror pods.
 _OF_ITS_NODE = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
-# Fields that a template may change in a waiting pod. Additions by admission are not changes.
-_COMPARED = (
-    "requests",
-    "node_selector",
-    "node_affinity",
-    "pod_affinity",
-    "pod_anti_affinity",
-    "tolerations",
-    "constraints",
-    "host_ports",
-)
 
 
 def current_class(pod: Pod, cluster: Cluster) -> PodClass:
@@ -308,7 +277,8 @@ def is_made_of(pod: Pod, spec: Plain) -> bool:
 def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     written, now = spec_of(cls), spec_of(made)
-    if _is_other_request(cls, made):
+    own = dict(cls.requests)  # Resources that the template does not name may be defaults of admission.
+    if any(own.get(name) != amount for name, amount in made.requests if amount):
         found["requests"] = made.requests
     if not set(made.tolerations) <= set(cls.tolerations):
         added = [item for item in cls.tolerations if item in DEFAULT_TOLERATIONS and item not in made.tolerations]
@@ -325,17 +295,3 @@ def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[s
     if not is_daemon and made.node_affinity != cls.node_affinity:
         found["node_affinity"] = made.node_affinity
     return found
-
-
-def _is_other_request(cls: PodClass, made: PodClass) -> bool:
-    """Return whether the template requests another amount of a resource.
-
-    Resources that it does not name are ignored, because admission may add defaults.
-    """
-    own = dict(cls.requests)
-    return any(own.get(name) != amount for name, amount in made.requests if amount)
-
-
-def differences(old: PodClass, new: PodClass) -> list[str]:
-    """Return the names of the fields from the template in which two classes differ."""
-    return [field for field in _COMPARED if getattr(old, field) != getattr(new, field)]

@@ -11,23 +11,45 @@ If no single change is enough, pairs are tried.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.actions import AddNodes, DeleteClaims
-from kubectl_spread.advice.change import Change, Damage, Ladder, Rank
-from kubectl_spread.advice.judge import Judge, JudgedChange, TriedChange
-from kubectl_spread.advice.moves import MOVES
+from kubectl_spread.advice.change import Change, Damage, Ladder, Proposal, Rank
+from kubectl_spread.advice.judge import Judge
+from kubectl_spread.advice.moves import constraints, new_nodes, nodes, pods, storage, template
+from kubectl_spread.advice.moves.nodes import idle_taints
 from kubectl_spread.advice.moves.pods import deleting_first, is_stuck_for_room
+from kubectl_spread.advice.plan import HypotheticalCluster
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.scene import HypotheticalCluster
-from kubectl_spread.advice.suggestion import Setback, Suggestions, Why
-from kubectl_spread.advice.telling import suggestion
+from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Suggestions, Why
+from kubectl_spread.advice.target import manager_of
 from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.simulate.placing import PlacedPods
+
+MOVES: tuple[Callable[[PendingPodProblem], Iterator[Proposal]], ...] = (
+    pods.propose_waiting,
+    pods.propose_stale,
+    constraints.propose,
+    constraints.propose_selectors,
+    template.propose,
+    nodes.propose_kinds,
+    template.propose_host_ports,
+    template.propose_priority,
+    pods.propose_rollout,
+    template.propose_requests,
+    nodes.propose_labels,
+    nodes.propose,
+    new_nodes.propose,
+    pods.propose,
+    storage.propose,
+)
 
 MOST = 5
 BUDGET_S = 4.0  # Estimated time, so that every machine tries the same.
@@ -50,6 +72,42 @@ def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = B
     return _Search(problem, budget_s).run(most)
 
 
+class TriedChange(NamedTuple):
+    """A change that helps at this moment, applied to the cluster.
+
+    waiting: how many of the workload's pods wait right after it. ladder, at: its ladder and its step there. effect:
+    None until it is simulated to the end. equals: equivalent changes of other objects, which are
+    shown with this one. is_rough: a smaller step may be enough.
+    """
+
+    change: Change
+    scene: HypotheticalCluster
+    waiting: int
+    ladder: Ladder
+    at: int
+    effect: Optional[Effect] = None
+    equals: tuple[TriedChange, ...] = ()
+    is_rough: bool = False
+
+    @property
+    def comes_late(self) -> bool:
+        """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
+        problem = self.scene.problem
+        restarts = problem.target.replaces_its_pods and len(problem.running) > len(problem.outdated_pods)
+        is_restarting = restarts if self.change.edits_template else True
+        return is_restarting and not self.change.is_gentle
+
+    @property
+    def damage(self) -> Damage:
+        """Return the worst effect; re-creating a Job or a bare pod ends its running pods."""
+        problem, damage = self.scene.problem, self.change.damage
+        if self.effect is not None and self.effect.lost:
+            damage = max(damage, Damage.EVICTS)
+        target = problem.target
+        ends_running = self.change.is_of_manifest and target.is_live and target.ends_its_pods
+        return max(damage, Damage.KILLS) if ends_running and problem.running else damage
+
+
 class _Search:
     def __init__(self, problem: PendingPodProblem, budget_s: float) -> None:
         self._problem = problem
@@ -66,11 +124,10 @@ class _Search:
         self._not_tried = 0
         self._failed: list[tuple[Change, Setback]] = []
         self._partial: list[TriedChange] = []
-        given = problem.given
-        self._others = frozenset(pod.key for pod in (*given.before, *given.after))
+        self._others = frozenset(pod.key for pod in (*problem.before, *problem.after))
         self._before = self._scene.place(self._queue(self._scene))
         self._others &= self._before.bound.keys()
-        self._own = {pod.key for pod in given.own}
+        self._own = {pod.key for pod in problem.own}
 
     @cached_property
     def _judge(self) -> Judge:
@@ -86,7 +143,7 @@ class _Search:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
             chosen, left = self._judged(arrange(self._probed(pairs)), most)
         chosen = with_partial(chosen, self._partial, min(most, SHOWN))
-        items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
+        items = [_suggestion(item, item.effect) for item in chosen if item.effect is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(is_harmful, left))
         failed = () if items else tuple(self._explained(*one) for one in most_obvious(self._failed))
@@ -116,8 +173,8 @@ class _Search:
     def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
         """Yield changes of other objects that also help in the end; only a few are tried."""
         for other in map(self._least, item.equals[:_MOST_EQUAL]):
-            judged = self._judge.judge(other.change, other.scene)
-            if isinstance(judged, JudgedChange) and not judged.waiting:
+            effect = self._judge.judge(other.change, other.scene)
+            if isinstance(effect, Effect) and not effect.pending_after:
                 yield other
 
     def _held(self, item: TriedChange) -> Optional[TriedChange]:
@@ -131,26 +188,26 @@ class _Search:
             other = item if at == item.at else self._try(item.ladder, at)
             if other is None:
                 continue
-            self._left_s -= _PLAYED * self._cost_s(len(self._problem.given.own) + len(self._problem.given.running))
-            judged = self._judge.thorough(other.change, other.scene)
-            if isinstance(judged, Setback):
-                self._failed.append((other.change, judged))
-            elif judged.waiting:
-                self._partial.append(other._replace(judged=judged))
+            self._left_s -= _PLAYED * self._cost_s(len(self._problem.own) + len(self._problem.running))
+            effect = self._judge.thorough(other.change, other.scene)
+            if isinstance(effect, Setback):
+                self._failed.append((other.change, effect))
+            elif effect.pending_after:
+                self._partial.append(other._replace(effect=effect))
             else:
-                return other._replace(judged=judged)
+                return other._replace(effect=effect)
         return self._without_surge(item)
 
     def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
         """Return the change with a rollout that deletes old pods before it creates new ones."""
         problem, change = self._problem, item.change
-        if not is_stuck_for_room(problem, change) or not problem.given.running:
+        if not is_stuck_for_room(problem, change) or not problem.running:
             return None
         for other in deleting_first(problem, change):
             scene = self._applied(other)
-            judged = None if scene is None else self._judge.thorough(other, scene)
-            if scene is not None and isinstance(judged, JudgedChange) and not judged.waiting:
-                return item._replace(change=other, scene=scene, judged=judged)
+            effect = None if scene is None else self._judge.thorough(other, scene)
+            if scene is not None and isinstance(effect, Effect) and not effect.pending_after:
+                return item._replace(change=other, scene=scene, effect=effect)
         return None
 
     def _may_be_enough(self, ladder: Ladder) -> bool:
@@ -234,8 +291,8 @@ class _Search:
 
     def _queue(self, scene: HypotheticalCluster) -> list[Pod]:
         """Return all waiting pods by priority; of other workloads, only pods that find a node without the change."""
-        given = self._problem.given
-        before, after = ([pod for pod in pods if pod.key in self._others] for pods in (given.before, given.after))
+        problem = self._problem
+        before, after = ([pod for pod in pods if pod.key in self._others] for pods in (problem.before, problem.after))
         return sorted([*before, *scene.own(), *after, *scene.evicted], key=lambda pod: -pod.cls.priority)
 
     def _cost_s(self, pods: int) -> float:
@@ -256,15 +313,19 @@ class _Search:
             yield _together(one, other)
 
 
-def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
-    """Return the ladders without duplicates of the first step; ladders that give up the least come first."""
-    by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
-    return sorted(by_start.values(), key=_first_rank)
+def _different(proposals: Iterable[Proposal]) -> list[Ladder]:
+    """Return the proposals as ladders without duplicates of the first step; those that give up the least come first."""
+    by_start: dict[str, tuple[int, int, Ladder]] = {}
+    for item in proposals:
+        ladder = item if isinstance(item, Ladder) else Ladder(1, functools.partial(_only_step, item))
+        step = ladder.step(0)
+        if step is not None:
+            by_start[step.title] = (step.rank, step.weight, ladder)
+    return [ladder for *_, ladder in sorted(by_start.values(), key=lambda item: item[:2])]
 
 
-def _first_rank(ladder: Ladder) -> tuple[int, int]:
-    change = ladder.step(0)
-    return (99, 0) if change is None else (change.rank, change.weight)
+def _only_step(change: Change, _at: int) -> Change:
+    return change
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
@@ -313,7 +374,7 @@ ALL = 10  # From this number on, harmful suggestions are shown, too.
 def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
     """Return the suggestions in the order to show them."""
     found = list(found)
-    uses_idle = any(item.change.rank in _IDLE and item.scene.problem.idle_taints for item in found)
+    uses_idle = any(item.change.rank in _IDLE and idle_taints(item.scene.problem) for item in found)
     ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=uses_idle)))
     first: list[TriedChange] = []
     for item in ordered:
@@ -389,3 +450,62 @@ def _distinct(found: list[TriedChange]) -> list[TriedChange]:
 def is_redundant(item: TriedChange, chosen: Iterable[TriedChange]) -> bool:
     """Return whether a change adds a node although the pod only has to wait a little."""
     return _adds_nodes(item.change) and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)
+
+
+_NAMED = 4
+
+
+def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
+    """Return a helpful change as a suggestion: its commands, their effect and notes."""
+    change, scene = item.change, item.scene
+    problem = scene.problem
+    actions = change.ordered_actions
+    notes = list(change.notes)
+    if item.equals:
+        notes.append(f"would work as well: {' or '.join(other.change.title for other in item.equals)}")
+    if effect.lost:
+        end, it = ("ends", "it") if len(effect.lost) == 1 else ("end", "them")
+        notes.append(f"{', '.join(effect.lost[:_NAMED])} {end}, and nothing creates {it} again")
+    if change.is_of_manifest:
+        notes += [*_of_revision(scene), *_of_target(problem)]
+    return Suggestion(
+        title=change.title,
+        changes=tuple(document for action in actions for document in action.documents(problem)),
+        lines=tuple(line for action in actions for line in action.lines(problem)),
+        commands=tuple(line for action in actions for line in action.commands(problem)),
+        effect=effect,
+        gives_up=change.gives_up,
+        notes=tuple(notes),
+        is_of_manifest=change.is_of_manifest,
+        managed_by=manager_of(problem.controller) if change.is_of_manifest and problem.target.is_live else None,
+    )
+
+
+def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
+    """Yield a note if the change helps only because the new pods get another revision hash."""
+    label = scene.problem.revision_label
+    if not label or not scene.is_recreated or not scene.problem.target.is_live:
+        return
+    placed = scene.place(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
+    if scene.problem.pod.key not in placed.bound:
+        yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
+
+
+def _of_target(problem: PendingPodProblem) -> Iterator[str]:
+    """Yield notes on the object to change."""
+    target, running = problem.target, problem.running
+    if target.is_guessed:
+        yield f"{target.display_name} was inferred from the name of the pod's ReplicaSet"
+    if target.kind not in KINDS:
+        yield f"{target.kind} {target.name} creates the pods: change the pod template in it"
+    if target.is_paused:
+        yield f"{target.display_name} is paused: once resumed, it also rolls out all other changes since then"
+    if target.is_live and target.kind == "CronJob":
+        yield "a changed CronJob affects only new Jobs: the current Job is deleted and created again"
+    if target.is_live and target.ends_its_pods and running:
+        names = ", ".join(pod.name for pod in running[:_NAMED])
+        more = f" and {len(running) - _NAMED} more" if len(running) > _NAMED else ""
+        yield f"these running pods are deleted and created again: {names}{more}"
+    master = problem.cluster.owners.get(ObjectKey(target.kind, target.namespace, target.name))
+    if master is not None:
+        yield f"{target.display_name} is controlled by {master.kind} {master.name}: change it there, or it is undone"

@@ -6,7 +6,8 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.target import Manager
-from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 
 Plain = dict[str, Any]
@@ -15,25 +16,37 @@ Plain = dict[str, Any]
 class SpreadChange(NamedTuple):
     """Matching pods per domain of a constraint, before and after the change.
 
-    Domains that the constraint does not count are left out. A skew is the highest count minus the lowest; None if no
-    domain is counted or the constraint did not exist. `after` is one outcome. `ranges` has the lowest and highest count
-    of all outcomes, `skews` the lowest and highest skew.
+    Domains that the constraint does not count are left out. `after` is one outcome. `ranges` has the lowest and highest
+    count of all outcomes, `skews` the lowest and highest skew.
     """
 
     topology_key: str
     before: dict[str, int]
     after: dict[str, int]
-    skew_before: Optional[int]
-    skew_after: Optional[int]
     ranges: dict[str, tuple[int, int]] = {}  # noqa: RUF012 (never written to)
     skews: Optional[tuple[int, int]] = None
 
+    @property
+    def skew_before(self) -> Optional[int]:
+        """Return the highest count minus the lowest; None if no domain is counted or the constraint did not exist."""
+        return ConstraintCounts(self.before).skew
+
+    @property
+    def skew_after(self) -> Optional[int]:
+        return ConstraintCounts(self.after).skew
+
 
 class Effect(NamedTuple):
-    """Numbers of placed and waiting pods of the workload, without the change and at rest after it.
+    """Simulated effect of a change on the workload, at rest after it.
 
-    nodes: nodes of the problem's pod, or of its replacement, in the outcomes found. without_node: the workload's pods
-    that have no node now, including pods that the scheduler can place without a change.
+    placed_before, placed_after, pending_before, pending_after: pods with and without a node; the problem's pod is not
+    among those that still wait. nodes: nodes of the problem's pod, or of its replacement, in the outcomes found.
+    without_node: the workload's pods that have no node now, including pods that the scheduler can place without a
+    change. outcomes: number of different outcomes found; basis: whether there are others. restarts: running pods that
+    are replaced, the most in any outcome. under_way: how many of these belong to a rollout that has already begun.
+    is_new: the change begins another rollout. running: pods that run now. lost: names of pods that end and that no
+    controller creates again. not_followed: effects that were not simulated. is_followed: these do not decide whether
+    the change helps.
     """
 
     placed_before: int
@@ -43,33 +56,34 @@ class Effect(NamedTuple):
     nodes: tuple[str, ...]
     spreads: tuple[SpreadChange, ...] = ()
     without_node: int = 0
-
-
-class Rollout(NamedTuple):
-    """Simulated rollout of a change.
-
-    outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
-    that are replaced, the most in any outcome. not_followed: effects that were not simulated. under_way: how many of
-    the `restarts` belong to a rollout that has already begun. is_new: the change begins another rollout. running:
-    number of the workload's pods that run now.
-    """
-
     outcomes: int = 1
+    basis: Basis = Basis.SAMPLE
     restarts: int = 0
-    is_exact: bool = False
-    not_followed: tuple[str, ...] = ()
     under_way: int = 0
     is_new: bool = False
     running: int = 0
+    lost: tuple[str, ...] = ()
+    not_followed: tuple[str, ...] = ()
+    is_followed: bool = True
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether there are no other outcomes."""
+        return self.basis.is_exact
+
+    @property
+    def certainty(self) -> Certainty:
+        """Return POSSIBLE if there are several outcomes, or not all were simulated."""
+        ranges = [ends for spread in self.spreads for ends in spread.ranges.values()]
+        alike = sum(least < most for least, most in ranges)  # One outcome also stands for exchanges of equal nodes.
+        return certainty(self.basis, self.outcomes + alike)
 
 
 class Suggestion(NamedTuple):
     """A change after which no pod of the workload waits.
 
     changes: for programs. lines: the changed fields, as they would be written. is_of_manifest: the cluster does not
-    change. certainty: POSSIBLE if there are several outcomes, or not all were simulated. managed_by: tool that manages
-    the changed object and would revert the change. verified: the change was simulated to its end. If not, its
-    controller is unknown, and only the waiting pods were simulated.
+    change. managed_by: tool that manages the changed object and would revert the change.
     """
 
     title: str
@@ -79,11 +93,13 @@ class Suggestion(NamedTuple):
     effect: Effect
     gives_up: str
     notes: tuple[str, ...]
-    certainty: Certainty
     is_of_manifest: bool
-    rollout: Rollout = Rollout()
     managed_by: Optional[Manager] = None
-    verified: bool = True
+
+    @property
+    def verified(self) -> bool:
+        """Return whether the change was simulated to its end; else only the waiting pods were simulated."""
+        return self.effect.is_followed
 
     @property
     def is_complete(self) -> bool:

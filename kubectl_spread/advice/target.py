@@ -1,4 +1,4 @@
-"""Targets of a change of a pod's manifest: the kubectl commands for it, and the tool that would revert it.
+"""Targets of a change of a pod's manifest: patch (RFC 6902), kubectl commands, and the tool that would revert it.
 
 Sources for managing tools: helm.sh/helm pkg/action/validate.go; argo-cd common/common.go;
 fluxcd/kustomize-controller and helm-controller, the labels they set; operator-lifecycle-manager pkg/lib/ownerutil.
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.advice.patch import Op
 from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.kubectl.merging import json_patch
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
 
 # Kinds that do not replace waiting pods automatically when the template changes.
 _KEEP_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
@@ -24,6 +27,56 @@ _LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
 # Kinds whose template or pod is immutable.
 _FIXED = frozenset({"Pod", "Job"})
 _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
+
+
+ADD, REMOVE, TEST = "add", "remove", "test"
+END = "-"  # Last step of a path; it appends to a list.
+
+
+class Op(NamedTuple):
+    """A single operation; `add` replaces an existing field."""
+
+    op: str
+    path: Route
+    value: Any = None
+
+    def under(self, prefix: Route) -> Op:
+        """Return the operation for an object that contains this one under the prefix."""
+        return self._replace(path=(*prefix, *self.path))
+
+    def document(self) -> Plain:
+        """Return the operation as a JSON Patch object."""
+        document: Plain = {"op": self.op, "path": pointer(self.path)}
+        return document if self.op == REMOVE else {**document, "value": self.value}
+
+
+def put_op(path: Route, value: Any) -> Op:
+    """Return the operation that sets a field, whether it exists or not; its parent must exist."""
+    return Op(ADD, path, value)
+
+
+def drop(path: Route) -> Op:
+    """Return the operation that removes an existing field."""
+    return Op(REMOVE, path)
+
+
+def test(path: Route, value: Any) -> Op:
+    """Return the operation that makes the patch fail if the value differs."""
+    return Op(TEST, path, value)
+
+
+def pointer(path: Route) -> str:
+    """Return the path as a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def edited(spec: Plain, ops: Iterable[Op]) -> Plain:
+    """Return a spec after all operations, in order.
+
+    Raises:
+        ValueError: an operation does not fit the spec, or a test fails.
+    """
+    return json_patch(spec, [op.document() for op in ops])
 
 
 class TemplateOwner(NamedTuple):
@@ -40,6 +93,10 @@ class TemplateOwner(NamedTuple):
     is_live: bool
     is_guessed: bool = False
     is_paused: bool = False
+
+    @property
+    def key(self) -> ObjectKey:
+        return ObjectKey(self.kind, self.namespace, self.name)
 
     @property
     def resource(self) -> str:
@@ -59,13 +116,13 @@ class TemplateOwner(NamedTuple):
         """Return whether a change of the template replaces the running pods."""
         return self.is_live and self.kind not in _LEAVE_THEIR_PODS
 
-    def patch(self, ops: Sequence[Op]) -> list[dict[str, Any]]:
+    def patch(self, ops: Sequence[Op]) -> list[Plain]:
         """Return the JSON patch of the object for operations on its pod spec."""
         return [op.under(self.spec).document() for op in ops]
 
-    def document(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[dict[str, Any]]:
+    def document(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[Plain]:
         """Return a change of the pod spec for programs, one entry per object."""
-        own: dict[str, Any] = {"kind": self.kind, "namespace": self.namespace, "name": self.name}
+        own: Plain = self.key._asdict()
         own["patch"] = self.patch(ops)
         if self.is_paused:
             own["patch"].append({"op": "add", "path": "/spec/paused", "value": False})
@@ -89,7 +146,7 @@ class TemplateOwner(NamedTuple):
         """
         if not self.is_live:
             return []
-        written = json.dumps(self.patch(ops), separators=(",", ":"))
+        written = compact(self.patch(ops))
         if self.kind in _FIXED:
             return [self._replace_command(written)]
         lines = [
@@ -122,7 +179,7 @@ class TemplateOwner(NamedTuple):
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
         steps = [get, local("json", written)]
         if self.kind == "Job":
-            steps.append(local("merge", json.dumps(_JOB_AGAIN, separators=(",", ":"))))
+            steps.append(local("merge", compact(_JOB_AGAIN)))
         return " | ".join([*steps, "kubectl replace --force -f -"])
 
 
@@ -133,10 +190,15 @@ _JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",
     "batch.kubernetes.io/job-name",
 )
-_JOB_AGAIN: dict[str, Any] = {
+_JOB_AGAIN: Plain = {
     "metadata": {"labels": dict.fromkeys(_JOB_LABELS)},
     "spec": {"selector": None, "template": {"metadata": {"labels": dict.fromkeys(_JOB_LABELS)}}},
 }
+
+
+def compact(value: Any) -> str:
+    """Return a value as JSON without spaces."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def local(kind: str, patch: str) -> str:

@@ -24,7 +24,7 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import differences, Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -496,17 +496,6 @@ _PER_POD = frozenset(
         "revision",
     }
 )
-_FIELDS = (
-    "requests",
-    "node_selector",
-    "node_affinity",
-    "pod_affinity",
-    "pod_anti_affinity",
-    "preferred_affinity",
-    "preferred_anti_affinity",
-    "constraints",
-    "scheduler_name",
-)
 
 
 def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodClass]:
@@ -521,7 +510,7 @@ def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodC
         return counts.most_common(1)[0][0]
     made = replica(workload, 0).cls
     agreeing = [cls for cls, _ in counts.most_common() if agrees(cls, made)]
-    return max(agreeing, key=lambda cls: _common_fields(cls, made), default=None)
+    return min(agreeing, key=lambda cls: len(differences(cls, made)), default=None)
 
 
 def agrees(cls: PodClass, made: PodClass) -> bool:
@@ -538,10 +527,6 @@ def agrees(cls: PodClass, made: PodClass) -> bool:
         and _terms(made) <= _terms(cls)
         and (made.node_affinity.required is None or cls.node_affinity.required is not None)
     )
-
-
-def _common_fields(cls: PodClass, made: PodClass) -> int:
-    return sum(getattr(cls, field) == getattr(made, field) for field in _FIELDS)
 
 
 def _labels(cls: PodClass) -> set[tuple[str, str]]:

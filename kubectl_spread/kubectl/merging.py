@@ -43,7 +43,7 @@ _SETS = frozenset({"finalizers"})  # Lists of strings that are merged.
 _PATCH, _FROM, _ORDER, _RETAIN = "$patch", "$deleteFromPrimitiveList/", "$setElementOrder/", "$retainKeys"
 
 
-class PatchError(Exception):
+class PatchError(ValueError):
     """Error for a patch that does not fit; `str()` is one line."""
 
 

@@ -115,6 +115,15 @@ class PodClass(NamedTuple):
         return NodeRequirement(self.node_selector, self.node_affinity.required)
 
 
+# Fields that a template's spec decides; its metadata and its controller decide the others.
+TEMPLATE_FIELDS = tuple(name for name in PodClass._fields if name not in {"namespace", "labels", "owner", "owner_uid"})
+
+
+def differences(one: PodClass, other: PodClass) -> list[str]:
+    """Return the fields of the template in which two classes differ."""
+    return [name for name in TEMPLATE_FIELDS if getattr(one, name) != getattr(other, name)]
+
+
 class Pod(NamedTuple):
     """A pod; `node_name` is empty while it is not bound."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _MOST_QUOTED = 40  # characters of an input in an error
 
@@ -67,3 +67,53 @@ def did_you_mean(word: object, known: Iterable[str], *, cutoff: float = 0.6) -> 
     """Return `did you mean X?`; empty if no known word is close enough."""
     near = nearest(word, known, cutoff=cutoff)
     return f"did you mean `{near}`?" if near else ""
+
+
+_LEAST = 5  # Shortest name in which a swapped or missing letter is reliable.
+
+
+def spelling_of(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is another spelling or the plural of a name; empty without one.
+
+    Names of zones differ in one character on purpose (us-east-1a, us-east-1b). Two names are the same if only case and
+    punctuation differ, if two letters are swapped, or if one letter is missing or extra.
+    """
+    others = sorted(other for other in known if other != name)
+    near = {*_spellings([name, *others]).get(name, ()), f"{name}s", name.removesuffix("s")}
+    return next((other for other in others if other in near), "")
+
+
+def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the misspelt names, each with the spelling that is more frequent, or longer."""
+    found: dict[str, str] = {}
+    near = _spellings(counts)
+    for wrong in counts:
+        best = max((counts[other], len(other), other) for other in {wrong, *near[wrong]} - found.keys())
+        if best[-1] != wrong:
+            found[wrong] = best[-1]
+    return found
+
+
+def _spellings(names: Iterable[str]) -> dict[str, set[str]]:
+    """Return the other spellings of each name, without comparing all pairs of names."""
+    by_plain: dict[str, list[str]] = {}
+    for name in names:
+        by_plain.setdefault("".join(filter(str.isalnum, name.lower())), []).append(name)
+    near: dict[str, set[str]] = {name: set() for same in by_plain.values() for name in same}
+    for plain, same in by_plain.items():
+        for other in (name for form in {plain, *_slips(plain)} - {""} for name in by_plain.get(form, ())):
+            for name in same:
+                near[name].add(other)
+                near[other].add(name)
+    return {name: others - {name} for name, others in near.items()}
+
+
+def _slips(plain: str) -> set[str]:
+    """Return a name with two adjacent letters swapped, or without one letter, except the last character.
+
+    Short names have none, because a letter more or less is no reliable sign of a mistake in them.
+    """
+    pairs = [at for at in range(len(plain) - 1) if plain[at : at + 2].isalpha()]
+    swapped = {f"{plain[:at]}{plain[at + 1]}{plain[at]}{plain[at + 2 :]}" for at in pairs}
+    less = {plain[:at] + plain[at + 1 :] for at, character in enumerate(plain) if character.isalpha()} - {plain[:-1]}
+    return {name for name in swapped | less if len(name) >= _LEAST}

@@ -102,7 +102,7 @@ def test_an_expert_would_do_this_first(name: str) -> None:
     """The first suggestion, and how many running pods it restarts."""
     best = usual(name)[0]
 
-    assert FIRST[name] == (best.title, best.rollout.restarts)
+    assert FIRST[name] == (best.title, best.effect.restarts)
 
 
 @pytest.mark.parametrize("name", FIRST)
@@ -129,14 +129,14 @@ def test_a_rollout_that_is_not_simulated_is_not_verified() -> None:
     best = usual("P105b")[0]
 
     assert not best.verified
-    assert best.rollout.not_followed == (
+    assert best.effect.not_followed == (
         "how StatefulSet etcd then replaces its 2 running pods: a change of the template usually restarts all of them",
     )
 
 
 def test_idle_nodes_are_used_before_a_node_is_bought() -> None:
     """The node of zone c is idle and tainted by a user, so that no new node is needed."""
-    found = [(item.title.partition(" in the ")[0], item.rollout.restarts) for item in usual("paused")]
+    found = [(item.title.partition(" in the ")[0], item.effect.restarts) for item in usual("paused")]
 
     assert found == [
         ("set nodeTaintsPolicy: Honor", 2),
@@ -147,15 +147,15 @@ def test_idle_nodes_are_used_before_a_node_is_bought() -> None:
 
 def test_node_changes_come_before_those_that_restart_pods() -> None:
     """A cordoned node is no idle one: a new node restarts nothing."""
-    assert [item.rollout.restarts for item in usual("cc")][:1] == [0]
+    assert [item.effect.restarts for item in usual("cc")][:1] == [0]
 
 
 def test_restarts_of_the_rollout_under_way_are_not_those_of_a_new_node() -> None:
     """The old pods are replaced by the rollout that is stuck, whatever lets it go on."""
     added, lowered = usual("o04")
 
-    assert (added.rollout.restarts, added.rollout.under_way, added.rollout.is_new) == (2, 2, False)
-    assert (lowered.rollout.restarts, lowered.rollout.under_way, lowered.rollout.is_new) == (2, 2, True)
+    assert (added.effect.restarts, added.effect.under_way, added.effect.is_new) == (2, 2, False)
+    assert (lowered.effect.restarts, lowered.effect.under_way, lowered.effect.is_new) == (2, 2, True)
 
 
 def test_no_node_is_bought_where_waiting_helps() -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.advice import node_facts
+from kubectl_spread.advice.moves.nodes import misspelt_values
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
+from kubectl_spread.text.wording import spelling_of
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -33,8 +34,8 @@ def nodes(*zones: str) -> list[Node]:
     ],
 )
 def test_two_spellings_of_one_name(one: str, other: str) -> None:
-    assert node_facts.is_same(one, other)
-    assert node_facts.is_same(other, one)
+    assert spelling_of(one, [other]) == other
+    assert spelling_of(other, [one]) == one
 
 
 @pytest.mark.parametrize(
@@ -50,23 +51,23 @@ def test_two_spellings_of_one_name(one: str, other: str) -> None:
     ],
 )
 def test_names_that_only_look_alike(one: str, other: str) -> None:
-    assert not node_facts.is_same(one, other)
-    assert not node_facts.is_same(other, one)
+    assert not spelling_of(one, [other])
+    assert not spelling_of(other, [one])
 
 
 def test_the_spelling_that_more_nodes_have_is_the_right_one() -> None:
-    assert node_facts.misspelt_values(nodes("us-east-1a", "us-east-1a", "us-east1a", "us-east-1b", ""), ZONE) == {
+    assert misspelt_values(nodes("us-east-1a", "us-east-1a", "us-east1a", "us-east-1b", ""), ZONE) == {
         "us-east1a": "us-east-1a"
     }
 
 
 def test_of_two_as_frequent_spellings_one_is_wrong() -> None:
     """The longer one is right: a hyphen is rather forgotten than added."""
-    assert node_facts.misspelt_values(nodes("us-east1a", "us-east-1a"), ZONE) == {"us-east1a": "us-east-1a"}
+    assert misspelt_values(nodes("us-east1a", "us-east-1a"), ZONE) == {"us-east1a": "us-east-1a"}
 
 
 def test_no_spelling_is_corrected_to_one_that_is_wrong_itself() -> None:
-    found = node_facts.misspelt_values(nodes("storage", "storage", "sotrage", "storrage"), ZONE)
+    found = misspelt_values(nodes("storage", "storage", "sotrage", "storrage"), ZONE)
 
     assert found == {"sotrage": "storage", "storrage": "storage"}
 
@@ -74,13 +75,13 @@ def test_no_spelling_is_corrected_to_one_that_is_wrong_itself() -> None:
 @given(st.lists(st.text("ab1-", min_size=1, max_size=8), max_size=12))
 def test_the_index_finds_what_comparing_all_with_all_finds(names: list[str]) -> None:
     """Nothing is missed for the sake of speed."""
-    found = {(name, other) for name, others in node_facts._near(set(names)).items() for other in others}
-    all_pairs = {(one, other) for one in names for other in names if one != other and node_facts.is_same(one, other)}
+    for name in names:
+        alone = [other for other in sorted(names) if other != name and spelling_of(name, [other])]
 
-    assert found == all_pairs
+        assert spelling_of(name, names) == next(iter(alone), "")
 
 
 @pytest.mark.parametrize(("name", "found"), [("disk", "disks"), ("sotrage", "storage"), ("gpu", "")])
 def test_a_name_is_looked_up_among_those_that_exist(name: str, found: str) -> None:
     """A plural is the same name, too."""
-    assert node_facts.spelling_of(name, ["storage", "disks", name]) == found
+    assert spelling_of(name, ["storage", "disks", name]) == found

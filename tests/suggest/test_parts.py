@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.advice import patch
+from kubectl_spread.advice import target as targets
 from kubectl_spread.advice.recreate import Recreation, spec_of
-from kubectl_spread.advice.target import TemplateOwner
+from kubectl_spread.advice.target import drop, edited, put_op, TemplateOwner
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.reading import read
@@ -88,7 +88,7 @@ def test_what_the_api_server_adds_for_match_label_keys_is_not_written() -> None:
     }
     stored = read.pod(pod("p", labels={"app": "web", "pod-template-hash": "1"}, topologySpreadConstraints=[constraint]))
     spec = spec_of(stored.cls)
-    changed = patch.apply_ops(spec, [patch.put_op(("topologySpreadConstraints", 0, "maxSkew"), 2)])
+    changed = edited(spec, [put_op(("topologySpreadConstraints", 0, "maxSkew"), 2)])
     anew = Recreation(spec, changed, labels={"pod-template-hash": "2"}).pod(stored)
 
     assert [{"matchLabels": {"app": "web"}}] == [item["labelSelector"] for item in spec["topologySpreadConstraints"]]
@@ -96,27 +96,16 @@ def test_what_the_api_server_adds_for_match_label_keys_is_not_written() -> None:
     assert ("pod-template-hash", "2") in anew.cls.labels
 
 
-def test_edits_share_what_they_do_not_touch() -> None:
-    """A copy is changed, along the path only."""
-    value: Plain = {"a": {"b": [1, 2]}, "c": {}}
-    ops = [patch.test(("a", "b", 0), 1), patch.drop(("a", "b", 0)), patch.put_op(("a", "b", patch.END), 3)]
-    changed = patch.apply_ops(value, ops)
-
-    assert {"a": {"b": [2, 3]}, "c": {}} == changed
-    assert {"a": {"b": [1, 2]}, "c": {}} == value
-    assert value["c"] is changed["c"]
-
-
 def test_a_failing_test_fails() -> None:
     """As the API server refuses the patch."""
     with pytest.raises(ValueError, match="/a/b~1c"):
-        patch.apply_ops({"a": {"b/c": 1}}, [patch.test(("a", "b/c"), 2)])
+        edited({"a": {"b/c": 1}}, [targets.test(("a", "b/c"), 2)])
 
 
 def test_commands_are_safe_for_shells() -> None:
     """Whatever an object is called; and pods that nobody replaces are deleted."""
     target = TemplateOwner("StatefulSet", "o'ne; rm -rf /", "we b", ("spec", "template", "spec"), is_live=True)
-    ops = [patch.put_op(("nodeSelector", "it's"), "$(x)")]
+    ops = [put_op(("nodeSelector", "it's"), "$(x)")]
     waiting = [read.pod(pod("web-0"))]
 
     assert [
@@ -130,7 +119,7 @@ def test_commands_are_safe_for_shells() -> None:
 
 def test_pods_are_replaced_and_manifests_only_edited() -> None:
     """A pod cannot be patched; what is in a file alone has no command."""
-    ops = [patch.drop(("nodeSelector",))]
+    ops = [drop(("nodeSelector",))]
     bare = TemplateOwner("Pod", "shop", "web", ("spec",), is_live=True)
 
     assert [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubectl_spread.advice.change import Change, Ladder, of_constraint, of_spec, Rank, single
-from kubectl_spread.advice.patch import drop, END, Op, put_op, test
+from kubectl_spread.advice.change import Change, Ladder, of_constraint, of_spec, Proposal, Rank
 from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
+from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
@@ -22,11 +22,11 @@ _MOST_SKEW = 1_000
 _TIGHT = 3  # Up to this maxSkew, even a few pods are spread.
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of each hard constraint of the pod."""
     reports = problem.reports
     if problem.owner.kind == "DaemonSet" and reports:
-        yield single(_of_daemons())
+        yield _of_daemons()
     for report in reports:
         yield from _keys(problem, report)
         yield from _policies(problem, [report])
@@ -43,19 +43,41 @@ def route(report: ConstraintReport, *steps: str) -> Route:
     return (FIELD, report.constraint.position, *steps)
 
 
-def guard_ops(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
+def _guarded(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
     """Return the operations after a test that the same constraint is still at this position."""
     return (test(route(report, "topologyKey"), report.constraint.topology_key), *ops)
+
+
+def _edit(
+    problem: PendingPodProblem,
+    report: ConstraintReport,
+    title: str,
+    *ops: Op,
+    rank: Rank,
+    gives_up: str = "",
+    weight: int = 0,
+    is_enough: bool = True,
+) -> Change:
+    """Return an edit of a constraint's field, which names the family; `is_enough` if it loosens no other."""
+    return of_spec(
+        title,
+        _guarded(report, *ops),
+        family=str(ops[0].path[2]),
+        rank=rank,
+        weight=weight,
+        relaxes=of_constraint(problem, report.constraint.position) if is_enough else (),
+        gives_up=gives_up,
+    )
 
 
 def constraint_name(problem: PendingPodProblem, report: ConstraintReport) -> str:
     """Return a constraint's name for sentences: its key, or its position if several share the key."""
     key = report.constraint.topology_key
-    same = [item for item in problem.pod.cls.constraints if item.topology_key == key]
+    same = [item for item in problem.constraints if item.topology_key == key]
     return f"the constraint on {key}" if len(same) == 1 else f"{FIELD}[{report.constraint.position}]"
 
 
-def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Raise maxSkew step by step.
 
     The first value lets this pod into some usable domain. The last is the most that all pods could need.
@@ -65,56 +87,44 @@ def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         return
     now = report.constraint.max_skew
     least = max(min(usable), now + 1)
-    most = min(max(usable) + len(problem.given.own), max(problem.replicas, len(problem.given.own)), _MOST_SKEW)
+    most = min(max(usable) + len(problem.own), max(problem.replicas, len(problem.own)), _MOST_SKEW)
     if least > most:
         return
 
     def step(at: int) -> Change:
         value = least + at
-        return of_spec(
+        return _edit(
+            problem,
+            report,
             f"set maxSkew: {value} in {constraint_name(problem, report)}",
-            guard_ops(report, put_op(route(report, "maxSkew"), value)),
-            family="maxSkew",
+            put_op(route(report, "maxSkew"), value),
             rank=Rank.WIDE_SKEW if value > max(_TIGHT, now) and 2 * value > problem.replicas else Rank.MAX_SKEW,
             weight=value - now,
-            relaxes=of_constraint(problem, report.constraint.position),
             gives_up=f"domains of {report.constraint.topology_key} may differ by {value} pods instead of {now}",
         )
 
     yield Ladder(max(1, most - least + 1), step)
 
 
-def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     constraint = report.constraint
-    pairs = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
-    relaxes = of_constraint(problem, constraint.position)
-    coarse = max(0, 10 - len(report.domains))  # A key with more domains spreads better.
     key = constraint.topology_key
-    if (key, SCHEDULE_ANYWAY) in pairs:
-        yield single(
-            of_spec(
-                f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays",
-                guard_ops(report, drop((FIELD, constraint.position))),
-                family="whenUnsatisfiable",
-                rank=Rank.SOFT_CONSTRAINT,
-                weight=coarse,
-                gives_up=f"an even spread over {key} becomes a preference: any number of pods may share a domain",
-            )
-        )
-        return
+    title = f"set whenUnsatisfiable: ScheduleAnyway in {constraint_name(problem, report)}"
     ops = [put_op(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
     if constraint.min_domains is not None:
         ops.append(drop(route(report, "minDomains")))
-    yield single(
-        of_spec(
-            f"set whenUnsatisfiable: ScheduleAnyway in {constraint_name(problem, report)}",
-            guard_ops(report, *ops),
-            family="whenUnsatisfiable",
-            rank=Rank.SOFT_CONSTRAINT,
-            weight=coarse,
-            relaxes=relaxes if len(problem.reports) == 1 else (),
-            gives_up=f"an even spread over {key} becomes a preference: any number of pods may share a domain",
-        )
+    relaxes = of_constraint(problem, constraint.position) if len(problem.reports) == 1 else frozenset()
+    if any((item.topology_key, item.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for item in problem.constraints):
+        title = f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays"
+        ops, relaxes = [drop((FIELD, constraint.position))], frozenset()
+    yield of_spec(
+        title,
+        _guarded(report, *ops),
+        family="whenUnsatisfiable",
+        rank=Rank.SOFT_CONSTRAINT,
+        weight=max(0, 10 - len(report.domains)),  # A key with more domains spreads better.
+        relaxes=relaxes,
+        gives_up=f"an even spread over {key} becomes a preference: any number of pods may share a domain",
     )
 
 
@@ -131,10 +141,10 @@ def _of_daemons() -> Change:
     )
 
 
-def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _defaults(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Give the pod soft constraints of its own, which replace hard default constraints of the scheduler."""
     defaults = [item for item in problem.explanation.constraints if item.constraint.is_hard and item.is_default]
-    if not defaults or problem.pod.cls.constraints or not problem.own_labels:
+    if not defaults or problem.constraints or not problem.own_labels:
         return
     keys = dict.fromkeys(item.constraint.topology_key for item in defaults)
     written = [
@@ -146,61 +156,43 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
         }
         for key in keys
     ]
-    yield single(
-        of_spec(
-            f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
-            "scheduler's defaults",
-            [put_op((FIELD,), written)],
-            family="own constraints",
-            rank=Rank.SOFT_CONSTRAINT,
-            gives_up=f"the cluster's default constraint on {', '.join(keys)} becomes a preference for these pods",
-        )
+    yield of_spec(
+        f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
+        "scheduler's defaults",
+        [put_op((FIELD,), written)],
+        family="own constraints",
+        rank=Rank.SOFT_CONSTRAINT,
+        gives_up=f"the cluster's default constraint on {', '.join(keys)} becomes a preference for these pods",
     )
 
 
-def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     if not report.is_below_min_domains:
         return
-    there = report.eligible_domains
-    relaxes = of_constraint(problem, report.constraint.position)
-    key, asked = report.constraint.topology_key, report.min_domains
+    there, asked, key = report.eligible_domains, report.min_domains, report.constraint.topology_key
+    where, path = constraint_name(problem, report), route(report, "minDomains")
+    title, op = f"remove minDomains from {where}", drop(path)
+    if there > 1:
+        title, op = f"set minDomains: {there} in {where}, the number of existing domains", put_op(path, there)
     gives_up = (
         f"the pods no longer wait for {asked} domains of {key}: with fewer domains, the existing ones "
         "may take all of them"
     )
-    if there > 1:
-        change = of_spec(
-            f"set minDomains: {there} in {constraint_name(problem, report)}, the number of existing domains",
-            guard_ops(report, put_op(route(report, "minDomains"), there)),
-            family="minDomains",
-            rank=Rank.MIN_DOMAINS,
-            relaxes=relaxes,
-            gives_up=gives_up,
-        )
-    else:
-        change = of_spec(
-            f"remove minDomains from {constraint_name(problem, report)}",
-            guard_ops(report, drop(route(report, "minDomains"))),
-            family="minDomains",
-            rank=Rank.MIN_DOMAINS,
-            relaxes=relaxes,
-            gives_up=gives_up,
-        )
-    yield single(change)
+    yield _edit(problem, report, title, op, rank=Rank.MIN_DOMAINS, gives_up=gives_up)
 
 
-def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
+def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Proposal]:
     """Let constraints ignore nodes that the pod may not use, by taints, by affinity, or by both."""
     taints = _changed_policies(reports, _TAINTS) if _has_tainted(problem) else []
     affinity = _changed_policies(reports, _AFFINITY)
     if len(reports) > 1 and max(len(taints), len(affinity)) < 2:
         return
     if taints:
-        yield single(_with_policies(problem, reports, {_TAINTS: taints}))
+        yield _with_policies(problem, reports, {_TAINTS: taints})
     if affinity:
-        yield single(_with_policies(problem, reports, {_AFFINITY: affinity}))
+        yield _with_policies(problem, reports, {_AFFINITY: affinity})
     if taints and affinity:
-        yield single(_with_policies(problem, reports, {_TAINTS: taints, _AFFINITY: affinity}))
+        yield _with_policies(problem, reports, {_TAINTS: taints, _AFFINITY: affinity})
 
 
 class _Policy(NamedTuple):
@@ -245,7 +237,7 @@ def _with_policies(
             op
             for policy, items in changed.items()
             for item in items
-            for op in guard_ops(item, put_op(route(item, policy.field), HONOR))
+            for op in _guarded(item, put_op(route(item, policy.field), HONOR))
         ],
         family=main.field,
         rank=main.rank,
@@ -260,24 +252,21 @@ def _has_tainted(problem: PendingPodProblem) -> bool:
     return any(taint is not None for taint in untolerated)
 
 
-def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Replace a topology key that no node has."""
     key = report.constraint.topology_key
     nodes = problem.cluster.nodes
     if len(report.without_key) < len(nodes):
         return
-    taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
+    taken = {item.topology_key for item in problem.constraints if item.is_hard}
     known = _known_as(problem, key)
-    if known:
-        if (known, report.constraint.when_unsatisfiable) not in taken:
-            yield single(_with_key(report, known, rank=Rank.MISTAKE, gives_up=""))
-    elif (
-        any(HOSTNAME in node.labels for node in nodes) and (HOSTNAME, report.constraint.when_unsatisfiable) not in taken
-    ):
+    if known and known not in taken:
+        yield _with_key(problem, report, known, rank=Rank.MISTAKE)
+    elif not known and HOSTNAME not in taken and any(HOSTNAME in node.labels for node in nodes):
         gives_up = (
             f"the pods are spread over nodes, no longer over domains of {key}: several of the pods may share a domain"
         )
-        yield single(_with_key(report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up))
+        yield _with_key(problem, report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up)
 
 
 def has_meant_key(problem: PendingPodProblem, report: ConstraintReport) -> bool:
@@ -294,18 +283,15 @@ def _known_as(problem: PendingPodProblem, key: str) -> str:
     return next((label for label in likely if label in present), "")
 
 
-def _with_key(report: ConstraintReport, label: str, *, rank: int, gives_up: str) -> Change:
-    key = report.constraint.topology_key
-    return of_spec(
-        f"write topologyKey: {label} instead of {key}, which no node has",
-        guard_ops(report, put_op(route(report, "topologyKey"), label)),
-        family="topologyKey",
-        rank=rank,
-        gives_up=gives_up,
-    )
+def _with_key(
+    problem: PendingPodProblem, report: ConstraintReport, label: str, *, rank: Rank, gives_up: str = ""
+) -> Change:
+    title = f"write topologyKey: {label} instead of {report.constraint.topology_key}, which no node has"
+    op = put_op(route(report, "topologyKey"), label)
+    return _edit(problem, report, title, op, rank=rank, gives_up=gives_up, is_enough=False)
 
 
-def propose_selectors(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_selectors(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose selectors that match the workload's pods and no others."""
     for report in problem.reports:
         if not report.self_match:
@@ -316,19 +302,17 @@ def propose_selectors(problem: PendingPodProblem) -> Iterator[Ladder]:
     yield from _revisions(problem)
 
 
-def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Correct a selector that does not match the pod itself, so that placing the pod changes the count."""
     labels = _stable(problem, report)
     if labels:
-        yield single(
-            of_spec(
-                f"let {constraint_name(problem, report)} select the pod's own labels: {_written(labels)}",
-                guard_ops(report, put_op(route(report, "labelSelector"), {"matchLabels": labels})),
-                family="labelSelector",
-                rank=Rank.MISTAKE,
-                relaxes=of_constraint(problem, report.constraint.position),
-                gives_up="the pods that were selected so far are no longer counted",
-            )
+        yield _edit(
+            problem,
+            report,
+            f"let {constraint_name(problem, report)} select the pod's own labels: {_written(labels)}",
+            put_op(route(report, "labelSelector"), {"matchLabels": labels}),
+            rank=Rank.MISTAKE,
+            gives_up="the pods that were selected so far are no longer counted",
         )
 
 
@@ -368,7 +352,7 @@ def _differing(key: str, value: str, others: list[dict[str, str]]) -> set[int]:
     return {at for at, labels in enumerate(others) if labels.get(key) != value}
 
 
-def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
     chosen = _distinguishing(problem, report)
     if not chosen:
@@ -379,19 +363,14 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
     if old:
         ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
-    yield single(
-        of_spec(
-            f"add {_written(chosen)} to the selector of {constraint_name(problem, report)}",
-            guard_ops(report, *ops),
-            family="labelSelector",
-            rank=Rank.SELECTOR,
-            relaxes=of_constraint(problem, report.constraint.position),
-            gives_up="the pods of other workloads that are counted now are no longer spread together with these",
-        )
-    )
+    title = f"add {_written(chosen)} to the selector of {constraint_name(problem, report)}"
+    yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
 
 
-def _without_others(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+_OTHERS_APART = "the pods of other workloads that are counted now are no longer spread together with these"
+
+
+def _without_others(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Stop counting other workloads by a label that their pods have and the own pods lack, such as a canary's."""
     others = _labels_of_others(problem, report)
     taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys, *dict(problem.pod.cls.labels)}
@@ -406,51 +385,33 @@ def _without_others(problem: PendingPodProblem, report: ConstraintReport) -> Ite
     there = selector is not None and bool(selector.match_expressions)
     owners = [pods.owner for domain in report.domains for pods in domain.pods if pods.owner and not pods.is_own]
     named = ", ".join(dict.fromkeys(f"{owner.kind} {owner.name}" for owner in owners))
-    yield single(
-        of_spec(
-            f"add {key} notin ({', '.join(values)}) to the selector of {constraint_name(problem, report)}"
-            + (f", which leaves out {named}" if named else ""),
-            guard_ops(report, put_op((*path, END), expression) if there else put_op(path, [expression])),
-            family="labelSelector",
-            rank=Rank.SELECTOR,
-            weight=1,
-            relaxes=of_constraint(problem, report.constraint.position),
-            gives_up="the pods of other workloads that are counted now are no longer spread together with these",
-        )
-    )
+    title = f"add {key} notin ({', '.join(values)}) to the selector of {constraint_name(problem, report)}"
+    title += f", which leaves out {named}" if named else ""
+    op = put_op((*path, END), expression) if there else put_op(path, [expression])
+    yield _edit(problem, report, title, op, rank=Rank.SELECTOR, weight=1, gives_up=_OTHERS_APART)
 
 
-def _revision(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _revision(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     ops = _revision_ops(problem, report)
     if ops:
-        yield single(
-            of_spec(
-                f"add matchLabelKeys: [{problem.revision_label}] to {constraint_name(problem, report)}",
-                guard_ops(report, *ops),
-                family="matchLabelKeys",
-                rank=Rank.REVISION,
-                relaxes=of_constraint(problem, report.constraint.position),
-                gives_up=_BY_REVISION,
-            )
-        )
+        title = f"add matchLabelKeys: [{problem.revision_label}] to {constraint_name(problem, report)}"
+        yield _edit(problem, report, title, *ops, rank=Rank.REVISION, gives_up=_BY_REVISION)
 
 
 _BY_REVISION = "each revision is spread by itself: while a rollout lasts, old and new pods together may be uneven"
 
 
-def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _revisions(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Add the revision label to matchLabelKeys of all constraints at once."""
     found = [(report, ops) for report in problem.reports if (ops := _revision_ops(problem, report))]
     if len(found) > 1:
-        yield single(
-            of_spec(
-                f"add matchLabelKeys: [{problem.revision_label}] to every DoNotSchedule constraint",
-                [op for report, ops in found for op in guard_ops(report, *ops)],
-                family="matchLabelKeys",
-                rank=Rank.REVISION,
-                weight=1,
-                gives_up=_BY_REVISION,
-            )
+        yield of_spec(
+            f"add matchLabelKeys: [{problem.revision_label}] to every DoNotSchedule constraint",
+            [op for report, ops in found for op in _guarded(report, *ops)],
+            family="matchLabelKeys",
+            rank=Rank.REVISION,
+            weight=1,
+            gives_up=_BY_REVISION,
         )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.advice.actions import AddNodes
-from kubectl_spread.advice.change import Change, Ladder, Rank
+from kubectl_spread.advice.change import Change, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
-from kubectl_spread.advice.node_facts import is_unfit, misspelt_values
+from kubectl_spread.advice.moves.nodes import is_control_plane, is_unfit, misspelt_values
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
@@ -27,11 +27,10 @@ _MOST_ON_ONE = 100  # pods on a single new node
 _MOST_PLACES = 2
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
-_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
     places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # Each of its pods has its own node.
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
@@ -72,13 +71,6 @@ def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
         if refusing and refusing <= set(full):
             return True
     return False
-
-
-def is_control_plane(node: Node) -> bool:
-    """Return whether a node belongs to the control plane."""
-    return any(key in node.labels for key in _CONTROL_PLANE) or any(
-        taint.key in _CONTROL_PLANE for taint in node.taints
-    )
 
 
 def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
@@ -179,15 +171,10 @@ def _where(place: dict[str, str]) -> str:
     return "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
 
 
-def _free(room: dict[str, str], nodes: int) -> str:
-    size = _size(room)
-    return f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
-
-
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
     rank = _rank(problem, place)
-    waiting = problem.given.pending + problem.missing
+    waiting = problem.pending + problem.missing
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
     usual = _pods_on_a_usual_node(problem)
@@ -198,7 +185,9 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         nodes, pods = sizes[at % len(sizes)]
         room = _room(problem, pods, with_rivals=at >= len(sizes))
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
-        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{_free(room, nodes)}"
+        size = ", ".join(f"{name} {amount}" for name, amount in room.items() if name != PODS)
+        free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
+        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{free}"
         fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
         note = "add the requests of the DaemonSet pods on a new node"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
@@ -245,11 +234,6 @@ def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[s
             room[resource] = str(total)
     room[PODS] = str(max(110, pods))
     return room
-
-
-def _size(room: dict[str, str]) -> str:
-    amounts = {name: amount for name, amount in room.items() if name != PODS}
-    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
 
 
 def _node(problem: PendingPodProblem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:

@@ -1,17 +1,20 @@
-"""Changes of nodes: cordons, taints, labels, and the nodes that pods select."""
+"""Changes of nodes: cordons, taints, labels, and the nodes that pods select.
+
+A taint of a component means that a node is starting, unhealthy or about to be removed. It should be neither tolerated
+nor removed by hand.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kubectl_spread.advice.actions import Action, DeleteNode, EditNode, EditSpec
-from kubectl_spread.advice.change import Change, Ladder, of_kind, Rank, single
+from kubectl_spread.advice.change import Change, Ladder, of_kind, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
-from kubectl_spread.advice.moves.new_nodes import is_control_plane
-from kubectl_spread.advice.node_facts import is_down, is_leaving, is_of_system, misspelt_values, spelling_of
-from kubectl_spread.advice.patch import Op, put_op
 from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.target import Op, put_op
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
@@ -19,9 +22,112 @@ from kubectl_spread.objects.node import first_untolerated, Node, Taint, UNSCHEDU
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.text.wording import misspelt, spelling_of
+
+_PREFIXES = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "node.cluster.x-k8s.io/",
+    "node.cilium.io/",
+    "aws-node-termination-handler/",
+    "readiness.k8s.io/",
+    "karpenter.sh/disrupt",
+)
+_KEYS = frozenset(
+    {
+        "ToBeDeletedByClusterAutoscaler",
+        "DeletionCandidateOfClusterAutoscaler",
+        "karpenter.sh/unregistered",
+        "karpenter.sh/unhealthy",
+        "cloud.google.com/impending-node-termination",
+        "remediation.medik8s.io/exclude-from-remediation",
+        "eks.amazonaws.com/compute-type",  # Fargate places its pods itself
+        "virtual-kubelet.io/provider",
+    }
+)
+_SUFFIXES = ("/agent-not-ready", "/not-ready", "/uninitialized", "/startup", "/out-of-service")
+
+# A node has these until it is Ready, or again once it is not.
+_STARTING = (
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cluster.x-k8s.io/uninitialized",
+    "karpenter.sh/unregistered",
+)
+_LEAVING = (
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "node.cloudprovider.kubernetes.io/shutdown",
+    "node.kubernetes.io/out-of-service",
+    "cloud.google.com/impending-node-termination",
+)
+_LEAVING_PREFIXES = ("karpenter.sh/disrupt", "aws-node-termination-handler/")
+_DOWN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+
+def is_of_system(taint: Taint) -> bool:
+    """Return whether a component of the cluster manages the taint."""
+    key = taint.key
+    return key in _KEYS or key.startswith(_PREFIXES) or key.endswith(_SUFFIXES)
+
+
+def ends_when_ready(taint: Taint) -> bool:
+    """Return whether the taint is removed automatically once its node is Ready."""
+    return taint.key in _STARTING or taint.key.endswith(("/agent-not-ready", "/not-ready", "/uninitialized"))
+
+
+def is_leaving(node: Node) -> bool:
+    """Return whether an autoscaler or the cloud is about to remove the node."""
+    return any(taint.key in _LEAVING or taint.key.startswith(_LEAVING_PREFIXES) for taint in node.taints)
+
+
+def is_down(node: Node) -> bool:
+    """Return whether the node controller reports the node as not Ready or unreachable."""
+    return any(taint.key in _DOWN and taint.repels for taint in node.taints)
+
+
+def temporary_taints(node: Node) -> tuple[Taint, ...]:
+    """Return the taints that the node loses when it becomes Ready; none for a node that is being removed."""
+    if is_leaving(node):
+        return ()
+    return tuple(taint for taint in node.taints if taint.repels and ends_when_ready(taint))
+
+
+def is_unfit(nodes: Iterable[Node]) -> bool:
+    """Return whether all of the nodes are down or being removed; False if there are none."""
+    found = list(nodes)
+    return bool(found) and all(is_down(node) or is_leaving(node) for node in found)
+
+
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+
+
+def is_control_plane(node: Node) -> bool:
+    """Return whether a node belongs to the control plane."""
+    return any(key in node.labels for key in _CONTROL_PLANE) or any(
+        taint.key in _CONTROL_PLANE for taint in node.taints
+    )
+
+
+def misspelt_values(nodes: Iterable[Node], key: str) -> dict[str, str]:
+    """Return the misspelt values of a label, each with the spelling that more nodes have."""
+    return misspelt(Counter(node.labels[key] for node in nodes if node.labels.get(key)))
+
 
 _NAMED = 4  # nodes that a title names
 _MOST_AT_ONCE = 32  # nodes of one group that are changed at once
+
+
+def idle_taints(problem: PendingPodProblem) -> frozenset[Taint]:
+    """Return the taints set by users that keep the pod off a node without workload pods."""
+    untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
+    return frozenset(
+        taint
+        for node, taint in zip(problem.cluster.nodes, untolerated, strict=True)
+        if taint is not None and not is_of_system(taint) and not problem.pods_of_workloads(node.name)
+    )
 
 
 def equal_groups(nodes: Iterable[Node]) -> list[list[Node]]:
@@ -57,7 +163,7 @@ def equal_ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], 
 _MOST = 4  # Most nodes that are proposed for one kind of change.
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of nodes that hold the global minimum down or that could take the pod."""
     yield from _uncordoned(problem)
     yield from _untainted(problem)
@@ -69,16 +175,10 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
     """Return the nodes sorted so that domains at the global minimum come first: they lack a pod."""
     held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
-    return sorted(
-        nodes, key=lambda node: (-sum((key, node.labels.get(key)) in held for key in _keys(problem)), node.name)
-    )
+    return sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
 
 
-def _keys(problem: PendingPodProblem) -> list[str]:
-    return list(dict.fromkeys(report.constraint.topology_key for report in problem.reports))
-
-
-def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
     cordoned = (node for node in problem.cluster.nodes if node.unschedulable and not is_leaving(node))
     relaxes = of_kind(problem, RequirementKind.CORDON)
 
@@ -98,7 +198,7 @@ def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
         yield equal_ladder(group, change)
 
 
-def _untainted(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _untainted(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Remove a taint that a user has put on nodes; taints that cluster components set are left alone."""
     tolerations = problem.pod.cls.tolerations
     chosen = (
@@ -117,7 +217,7 @@ def _untainted(problem: PendingPodProblem) -> Iterator[Ladder]:
 def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
     return Change(
         f"remove the taint {taint} from {named}",
-        tuple(EditNode(node.name, untainted=taint) for node in nodes),
+        tuple(EditNode(node.name, untainted=(taint,)) for node in nodes),
         "taint",
         Rank.TAINT,
         weight=len(nodes),
@@ -126,23 +226,21 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Cordon a node again whose cordon lacks its taint: a constraint that honours taints counts such a node."""
     nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
     if nodes:
         listed = ", ".join(node.name for node in nodes[:_MOST])
-        yield single(
-            Change(
-                f"cordon {listed} again with kubectl, which adds the taint of a cordon",
-                tuple(EditNode(node.name, recordoned=True) for node in nodes[:_MOST]),
-                "recordon",
-                Rank.RECORDON,
-                gives_up="constraints with nodeTaintsPolicy: Honor no longer count the node",
-            )
+        yield Change(
+            f"cordon {listed} again with kubectl, which adds the taint of a cordon",
+            tuple(EditNode(node.name, recordoned=True) for node in nodes[:_MOST]),
+            "recordon",
+            Rank.RECORDON,
+            gives_up="constraints with nodeTaintsPolicy: Honor no longer count the node",
         )
 
 
-def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Delete the unusable, empty nodes of one domain at the global minimum, all at once."""
     idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
     for report in problem.reports if idle else ():
@@ -154,16 +252,14 @@ def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
             nodes = by_value[value]
             if len(nodes) <= _MOST and all(node.name in idle for node in nodes):
                 listed = ", ".join(node.name for node in nodes)
-                yield single(
-                    Change(
-                        f"delete node {listed}, which takes no pods and counts as a domain of {key}",
-                        tuple(DeleteNode(node.name) for node in nodes),
-                        "delete node",
-                        Rank.EMPTY_NODE,
-                        weight=len(nodes),
-                        gives_up="the node is removed; stop its kubelet, or it registers the node again",
-                        notes=tuple(_may_still_run(problem, nodes)),
-                    )
+                yield Change(
+                    f"delete node {listed}, which takes no pods and counts as a domain of {key}",
+                    tuple(DeleteNode(node.name) for node in nodes),
+                    "delete node",
+                    Rank.EMPTY_NODE,
+                    weight=len(nodes),
+                    gives_up="the node is removed; stop its kubelet, or it registers the node again",
+                    notes=tuple(_may_still_run(problem, nodes)),
                 )
 
 
@@ -174,7 +270,7 @@ def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
     """
     if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
         return False
-    return all(is_down(node) and pod.terminating for pod in problem.workload_pods(node))
+    return all(is_down(node) and pod.terminating for pod in problem.pods_of_workloads(node.name))
 
 
 def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterator[str]:
@@ -183,7 +279,7 @@ def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterato
     there = [
         pod.name
         for node in down
-        for pod in problem.workload_pods(node)
+        for pod in problem.pods_of_workloads(node.name)
         if pod.owner is not None and pod.owner.kind == "StatefulSet"
     ]
     has_sets = any(key.kind == "StatefulSet" for key in problem.cluster.controllers)
@@ -199,7 +295,7 @@ def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterato
         )
 
 
-def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _selected(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Label nodes that lack only a label that nodeSelector requires.
 
     Labels that a node has from the beginning are not proposed.
@@ -244,10 +340,8 @@ _SAME_PLACE = {
     REGION: ("failure-domain.beta.kubernetes.io/region",),
 }
 
-_Pairs = list[tuple[Node, str]]
 
-
-def propose_labels(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_labels(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose labels that are missing on nodes, or corrections of wrong ones."""
     for report in problem.reports:
         yield from _misspelt(problem, report)
@@ -256,7 +350,7 @@ def propose_labels(problem: PendingPodProblem) -> Iterator[Ladder]:
         yield from _missing(problem, report)
 
 
-def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Correct a value that is a misspelling of another one: us-east1b for us-east-1b."""
     key = report.constraint.topology_key
     for wrong, right in misspelt_values(problem.cluster.nodes, key).items():
@@ -264,34 +358,30 @@ def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         if len(nodes) > _MOST_LABELLED:
             continue
         listed = ", ".join(node.name for node in nodes)
-        yield single(
-            Change(
-                f"correct the label {key} of node {listed}: {right} instead of {wrong}",
-                tuple(EditNode(node.name, ((key, right),)) for node in nodes),
-                "node label",
-                Rank.MISTAKE,
-                gives_up="",
-                notes=(f"{wrong} and {right} look like two spellings of one value: label the node only if they are",),
-            )
+        yield Change(
+            f"correct the label {key} of node {listed}: {right} instead of {wrong}",
+            tuple(EditNode(node.name, ((key, right),)) for node in nodes),
+            "node label",
+            Rank.MISTAKE,
+            gives_up="",
+            notes=(f"{wrong} and {right} look like two spellings of one value: label the node only if they are",),
         )
 
 
-def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     key = report.constraint.topology_key
     empty = [node for node in problem.cluster.nodes if node.labels.get(key) == ""]
     if empty and len(empty) <= _MOST_VALUES:
-        yield single(
-            Change(
-                f"remove the empty label {key} from node {', '.join(node.name for node in empty)}",
-                tuple(EditNode(node.name, ((key, None),)) for node in empty),
-                "node label",
-                Rank.NODE_LABEL,
-                gives_up="the pods no longer go to the node" if report.constraint.is_hard else "",
-            )
+        yield Change(
+            f"remove the empty label {key} from node {', '.join(node.name for node in empty)}",
+            tuple(EditNode(node.name, ((key, None),)) for node in empty),
+            "node label",
+            Rank.NODE_LABEL,
+            gives_up="the pods no longer go to the node" if report.constraint.is_hard else "",
         )
 
 
-def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Give each of the nodes that share a hostname label its own."""
     key = report.constraint.topology_key
     if key != HOSTNAME:
@@ -300,24 +390,22 @@ def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[La
     values = [node.labels[key] for node in shared]
     twice = [node for node in shared if values.count(node.labels[key]) > 1]
     if twice and len(twice) <= _MOST_LABELLED:
-        yield single(
-            Change(
-                f"give each of {', '.join(node.name for node in twice)} its own {key}",
-                tuple(EditNode(node.name, ((key, node.name),)) for node in twice),
-                "node label",
-                Rank.NODE_LABEL,
-                gives_up="selectors that use the shared value no longer find these nodes",
-            )
+        yield Change(
+            f"give each of {', '.join(node.name for node in twice)} its own {key}",
+            tuple(EditNode(node.name, ((key, node.name),)) for node in twice),
+            "node label",
+            Rank.NODE_LABEL,
+            gives_up="selectors that use the shared value no longer find these nodes",
         )
 
 
-def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Label the nodes that lack a constraint's key."""
     key = report.constraint.topology_key
     missing = [node for node in problem.cluster.nodes if key not in node.labels]
     known = [(node, value) for node in missing if (value := _known(node, key))]
     if known and len(known) <= _MOST_LABELLED:
-        yield single(_labelled(known, key, rank=Rank.NODE_LABEL, notes=()))
+        yield _labelled(known, key, rank=Rank.NODE_LABEL, notes=())
     elif missing and not known:
         yield from _unknown(problem, report, missing)
 
@@ -330,7 +418,7 @@ def _known(node: Node, key: str) -> str:
     return same or node.labels.get(spelling_of(key, node.labels), "")
 
 
-def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
+def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Proposal]:
     """Label nodes whose value is unknown: all that would take the pod at once, then one by one."""
     key = report.constraint.topology_key
     note = (f"write the value of {key} that is true of each node; the values shown were simulated",)
@@ -339,16 +427,16 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
     if not values:
         if len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
             made = key.rpartition("/")[2] + "-1"
-            yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note, fold=fold))
+            yield _labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note, fold=fold)
         return
     usable = [node for node in missing if _would_take(problem, node)]
     for first in range(min(len(values), _MOST_VALUES)):
         pairs = [(node, values[(first + at) % len(values)]) for at, node in enumerate(usable)]
         if 1 < len(pairs) <= _MOST_LABELLED:
-            yield single(_labelled(pairs, key, rank=Rank.NEW_LABEL, notes=note, fold=fold))
+            yield _labelled(pairs, key, rank=Rank.NEW_LABEL, notes=note, fold=fold)
     for node in usable[:_MOST_VALUES]:
         for value in values[:_MOST_VALUES]:
-            yield single(_labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99))
+            yield _labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99)
 
 
 def _would_take(problem: PendingPodProblem, node: Node) -> bool:
@@ -380,7 +468,7 @@ _OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
 _MOST_LABELLED = 20
 
 
-def propose_kinds(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose a nodeSelector for the nodes that can run the pods, so that other nodes do not count as domains."""
     if not problem.reports or problem.owner.kind == "DaemonSet":
         return
@@ -388,21 +476,19 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Ladder]:
     yield from _device(problem)
 
 
-def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _system(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Select the operating system of the pods, if the cluster has nodes of several."""
     systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
     wanted = problem.operating_system
     if len(systems) < 2 or _asks_for(problem, OS):
         return
     title = f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods"
-    yield single(
-        Change(
-            title,
-            (EditSpec(_selecting(problem, OS, wanted)),),
-            "nodeSelector",
-            Rank.NODE_KIND,
-            gives_up=f"the pods never run on nodes without {OS}={wanted}",
-        )
+    yield Change(
+        title,
+        (EditSpec(_selecting(problem, OS, wanted)),),
+        "nodeSelector",
+        Rank.NODE_KIND,
+        gives_up=f"the pods never run on nodes without {OS}={wanted}",
     )
 
 
@@ -415,7 +501,7 @@ def _parted(nodes: Iterable[Node], resource: str) -> tuple[list[Node], list[Node
     return having, others
 
 
-def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _device(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Select the nodes with a requested resource, if only some nodes have it."""
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
@@ -425,7 +511,7 @@ def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
         key, value = _label_of(having, others) or (f"{resource}.present", "true")
         unlabelled = [node for node in having if node.labels.get(key) != value]
         if len(unlabelled) <= _MOST_LABELLED and not _asks_for(problem, key):
-            yield single(_with_device(problem, resource, key, value, unlabelled))
+            yield _with_device(problem, resource, key, value, unlabelled)
 
 
 def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:

@@ -7,23 +7,30 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubectl_spread.advice.actions import (
-    AwaitNode,
-    AwaitPods,
-    AwaitRemoval,
-    FinishDeletion,
+    DELETED,
+    DeleteNode,
+    EditNode,
+    EndPods,
+    PREEMPTED,
     RemovePods,
     ScaleDown,
     SetRollout,
 )
-from kubectl_spread.advice.change import Change, Damage, Ladder, Rank, single
-from kubectl_spread.advice.moves.nodes import equal_groups, equal_ladder, names_of
-from kubectl_spread.advice.node_facts import is_down, is_leaving, temporary_taints
+from kubectl_spread.advice.change import Change, Damage, Ladder, Proposal, Rank
+from kubectl_spread.advice.moves.nodes import (
+    equal_groups,
+    equal_ladder,
+    is_down,
+    is_leaving,
+    names_of,
+    temporary_taints,
+)
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.recreate import current_class, differences
+from kubectl_spread.advice.recreate import current_class
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import differences, Pod
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
@@ -33,7 +40,7 @@ _MOST_OWN = 8
 _MOST_SCALED = 3
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose to remove pods whose absence lets the pod in."""
     found = blocking_pods(problem)
     for pod in found[:_MOST]:
@@ -66,35 +73,31 @@ def _is_replaced(pod: Pod) -> bool:
     return pod.owner is not None and pod.owner.kind in _CREATED_AGAIN and not pod.terminating
 
 
-def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
+def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
     if pod.terminating:
         why = f", whose finalizers hold it: {', '.join(pod.finalizers)}" if pod.finalizers else ""
-        yield single(
-            Change(
-                f"force the end of pod {pod.name}, which has been terminating{why}",
-                (FinishDeletion(pod),),
-                "terminating",
-                Rank.TERMINATING,
-                gives_up="cleanup by finalizers does not run, and the containers may keep running unnoticed",
-                damage=Damage.KILLS,
-            )
+        yield Change(
+            f"force the end of pod {pod.name}, which has been terminating{why}",
+            (EndPods((pod,)),),
+            "terminating",
+            Rank.TERMINATING,
+            gives_up="cleanup by finalizers does not run, and the containers may keep running unnoticed",
+            damage=Damage.KILLS,
         )
         return
     cluster = problem.cluster
     is_own = workload_of(pod, cluster) == workload_of(problem.pod, cluster)
-    yield single(
-        Change(
-            f"delete pod {pod.name} on {pod.node_name}: its controller creates it again on another node, and "
-            "its place is free",
-            (RemovePods((pod,)),),
-            "delete pod",
-            Rank.SIBLING if is_own else Rank.MOVED_POD,
-            weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
-            gives_up="the pod is restarted",
-            notes=tuple(_budget(problem, pod)),
-            damage=Damage.RESTARTS,
-            fold=f"delete pod of {workload_of(pod, cluster)}",
-        )
+    yield Change(
+        f"delete pod {pod.name} on {pod.node_name}: its controller creates it again on another node, and "
+        "its place is free",
+        (RemovePods((pod,)),),
+        "delete pod",
+        Rank.SIBLING if is_own else Rank.MOVED_POD,
+        weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
+        gives_up="the pod is restarted",
+        notes=tuple(_budget(problem, pod)),
+        damage=Damage.RESTARTS,
+        fold=f"delete pod of {workload_of(pod, cluster)}",
     )
 
 
@@ -107,7 +110,7 @@ def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
             yield f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
 
 
-def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _siblings(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Delete the youngest pod of the workload in each full domain, to make room for another."""
     columns = problem.columns
     proposed = 0
@@ -115,7 +118,7 @@ def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
     for report in problem.reports:
         full = {domain.value for domain in report.domains if domain.usable and not domain.fits}
         by_value: dict[str, list[Pod]] = {}
-        for pod in problem.given.running:
+        for pod in problem.running:
             at = columns.index.get(pod.node_name)
             value = None if at is None else columns.nodes[at].labels.get(report.constraint.topology_key)
             if value in full and _is_replaced(pod):
@@ -128,7 +131,7 @@ def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
                 yield from _without(problem, pod)
 
 
-def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladder]:
+def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Proposal]:
     """Scale down another workload, to one replica at least; its controller chooses the pods to delete."""
     owners = Counter(
         owner
@@ -165,7 +168,7 @@ def _victims_first(owner: ObjectKey, pods: list[Pod]) -> list[Pod]:
 def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
     count = at + 1
     left = len(ranked) - count
-    action = ScaleDown(owner.kind, owner.namespace, owner.name, left, tuple(ranked[:count]))
+    action = ScaleDown(owner, left, tuple(ranked[:count]))
     pods = ", ".join(pod.name for pod in ranked[:count])
     return Change(
         f"scale {owner.kind.lower()}/{owner.name} down from {len(ranked)} to {left}",
@@ -182,7 +185,7 @@ def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
 _MOST_NAMED = 4
 
 
-def propose_waiting(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_waiting(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose to wait."""
     yield from _preemption(problem)
     yield from _terminating(problem)
@@ -190,7 +193,7 @@ def propose_waiting(problem: PendingPodProblem) -> Iterator[Ladder]:
     yield from _leaving(problem)
 
 
-def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until the scheduler has evicted pods in favour of this one."""
     item = problem.explanation
     victims = [pod for pod in item.victims if pod.node_name]
@@ -198,23 +201,21 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
     if not victims or not node:
         return
     names = _listed([pod.name for pod in victims])
-    yield single(
-        Change(
-            f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
-            (AwaitPods(tuple(victims), is_replaced=True),),
-            "wait for preemption",
-            Rank.WAIT,
-        )
+    yield Change(
+        f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
+        (EndPods(tuple(victims), PREEMPTED),),
+        "wait for preemption",
+        Rank.WAIT,
     )
 
 
-def _terminating(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _terminating(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until deleted pods, which still hold their place, have terminated."""
     ending = [pod for pod in blocking_pods(problem) if pod.terminating]
     for pod in ending[:_MOST_NAMED]:
-        yield single(_after(problem, [pod]))
+        yield _after(problem, [pod])
     if len(ending) > 1:
-        yield single(_after(problem, ending))
+        yield _after(problem, ending)
 
 
 def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
@@ -222,12 +223,13 @@ def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     since = f" (terminating since {pods[0].deleted})" if len(pods) == 1 and pods[0].deleted else ""
     held = sorted({name for pod in pods for name in pod.finalizers})
     notes = (f"it ends only once {_listed(held)} is removed from its finalizers",) if held else ()
-    down = [pod for pod in pods if _is_on_dead_node(problem, pod)]
+    dead = {node.name for node in problem.cluster.nodes if is_down(node)}
+    down = [pod for pod in pods if pod.node_name in dead]
     if down:
         notes = (*notes, f"{down[0].node_name} does not answer: {down[0].name} ends once the node is back or deleted")
     return Change(
         f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free",
-        (AwaitPods(tuple(pods)),),
+        (EndPods(tuple(pods), DELETED),),
         "wait for pods",
         Rank.OUTAGE if down else Rank.WAIT,
         weight=len(pods),
@@ -235,18 +237,13 @@ def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     )
 
 
-def _is_on_dead_node(problem: PendingPodProblem, pod: Pod) -> bool:
-    at = problem.columns.index.get(pod.node_name)
-    return at is not None and is_down(problem.columns.nodes[at])
-
-
-def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _starting(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until nodes become Ready that are starting or down."""
     nodes = [node for node in problem.cluster.nodes if temporary_taints(node)]
     for group in equal_groups(nodes)[:_MOST_NAMED]:
         yield equal_ladder(group, _once_ready)
     if len(equal_groups(nodes)) > 1 and len(nodes) <= _MOST_NAMED * _MOST_NAMED:
-        yield single(_once_ready(nodes, names_of(nodes, len(nodes))))
+        yield _once_ready(nodes, names_of(nodes, len(nodes)))
 
 
 def _once_ready(nodes: Sequence[Node], named: str) -> Change:
@@ -256,7 +253,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
         verb, are = ("comes back" if is_outage else "starts"), "it is"
     return Change(
         f"wait until {named} {verb}, and the scheduler tries again once {are} Ready",
-        tuple(AwaitNode(node.name, temporary_taints(node)) for node in nodes),
+        tuple(EditNode(node.name, untainted=temporary_taints(node), is_awaited=True) for node in nodes),
         "wait for nodes",
         Rank.OUTAGE if is_outage else Rank.WAIT,
         weight=len(nodes),
@@ -264,19 +261,17 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _leaving(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _leaving(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until an autoscaler has removed nodes that still count as domains."""
     nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
     if nodes and len(nodes) <= _MOST_NAMED * _MOST_NAMED:
         named = names_of(nodes, len(nodes))
-        yield single(
-            Change(
-                f"wait until {named} {'is' if len(nodes) == 1 else 'are'} removed, as the taint says",
-                tuple(AwaitRemoval(node.name) for node in nodes),
-                "wait for removal",
-                Rank.WAIT,
-                weight=len(nodes),
-            )
+        yield Change(
+            f"wait until {named} {'is' if len(nodes) == 1 else 'are'} removed, as the taint says",
+            tuple(DeleteNode(node.name, is_awaited=True) for node in nodes),
+            "wait for removal",
+            Rank.WAIT,
+            weight=len(nodes),
         )
 
 
@@ -292,14 +287,14 @@ _WORDS = {
     "node_affinity": "another node affinity",
     "pod_affinity": "another pod affinity",
     "pod_anti_affinity": "another pod anti-affinity",
-    "constraints": "other topologySpreadConstraints",
     "tolerations": "other tolerations",
+    "constraints": "other topologySpreadConstraints",
 }
 
 
-def propose_stale(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_stale(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Delete the waiting pods, so that their controller re-creates them from its current template."""
-    pods = [pod for pod in problem.given.own if pod.owner is not None and pod.created is not None]
+    pods = [pod for pod in problem.own if pod.owner is not None and pod.created is not None]
     if not problem.target.is_live or not pods:
         return
     changed = [pod for pod in pods if current_class(pod, problem.cluster) is not pod.cls]
@@ -307,13 +302,11 @@ def propose_stale(problem: PendingPodProblem) -> Iterator[Ladder]:
         return
     names = ", ".join(pod.name for pod in changed)
     maker = problem.pod.owner
-    yield single(
-        Change(
-            f"delete the Pending pod {names}: the {maker.kind if maker else ''} creates it again with {_what(problem)}",
-            (RemovePods(tuple(changed)),),
-            "stale pod",
-            Rank.MISTAKE,
-        )
+    yield Change(
+        f"delete the Pending pod {names}: the {maker.kind if maker else ''} creates it again with {_what(problem)}",
+        (RemovePods(tuple(changed)),),
+        "stale pod",
+        Rank.MISTAKE,
     )
 
 
@@ -337,7 +330,7 @@ def deleting_first(problem: PendingPodProblem, change: Change, deleted: tuple[Po
 
     Pods that wait count as unavailable, so that one more may have to be. `deleted` are pods that go first.
     """
-    for unavailable in dict.fromkeys((1, problem.given.pending + 1)):
+    for unavailable in dict.fromkeys((1, problem.pending + 1)):
         title, gives_up = DELETING_FIRST, ONE_MISSING
         if unavailable > 1:
             title = (
@@ -352,10 +345,10 @@ def deleting_first(problem: PendingPodProblem, change: Change, deleted: tuple[Po
         )
 
 
-def propose_rollout(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_rollout(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Let a rollout delete an old pod before it creates a new one."""
     for deleted in first_pod_to_delete(problem):
-        yield single(Change(DELETING_FIRST, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=ONE_MISSING))
+        yield Change(DELETING_FIRST, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=ONE_MISSING)
 
 
 def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
@@ -363,10 +356,7 @@ def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
     is_rolled_out = problem.owner.kind == "Deployment" and change.edits_template and problem.target.is_live
     has_settings = any(isinstance(action, SetRollout) for action in change.actions)
     return (
-        is_rolled_out
-        and not has_settings
-        and change.family not in ("rollout", "matchLabelKeys")
-        and problem.rollout.may_surge
+        is_rolled_out and not has_settings and change.family not in ("rollout", "matchLabelKeys") and problem.may_surge
     )
 
 
@@ -377,12 +367,12 @@ def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
     Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
     """
     label = problem.revision_label
-    if not problem.rollout.may_surge:
+    if not problem.may_surge:
         return
     if problem.owner.kind != "Deployment" or not label:
         return
     own = dict(problem.pod.cls.labels).get(label)
-    old = [pod for pod in problem.given.running if dict(pod.cls.labels).get(label) not in (None, own)]
+    old = [pod for pod in problem.running if dict(pod.cls.labels).get(label) not in (None, own)]
     if old:
         yield first_deleted(old)
 

@@ -17,22 +17,22 @@ from kubectl_spread.advice.actions import (
     ScaleDown,
     SetReplicas,
 )
-from kubectl_spread.advice.change import Change, Damage, Ladder, of_spec, Rank, single
-from kubectl_spread.advice.node_facts import spelling_of
-from kubectl_spread.advice.patch import drop, Op, put_op, test
+from kubectl_spread.advice.change import Change, Damage, of_spec, Proposal, Rank
 from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.target import drop, Op, put_op, test
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+from kubectl_spread.text.wording import spelling_of
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
 _SIZE = "1Gi"
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of the waiting pods' claims and of their StorageClasses."""
     yield from _missing(problem)
     yield from _held(problem)
@@ -46,7 +46,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 def _claims(problem: PendingPodProblem) -> list[Claim]:
     """Return the claims of the waiting pods, except claims in use by a pod with a node: these cannot go away."""
-    keys = _named(problem.given.own)
+    keys = _named(problem.own)
     used = _named(problem.columns.bound_pods) if keys else {}
     claims = problem.cluster.storage.claims
     return [claims[key] for key in keys if key in claims and key not in used]
@@ -62,43 +62,36 @@ def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:
     )
 
 
-def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Ladder]:
+def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Proposal]:
     settled = [claim for claim in claims if claim.volume_name or claim.selected_node is not None]
-    missing = [
-        value for report in problem.reports for value in _left_out(problem, found, report.constraint.topology_key)
-    ]
+    missing: list[str] = []  # The domains in which the class provisions no volumes.
+    for key in (report.constraint.topology_key for report in problem.reports):
+        allowed = found.allowed_values(key)
+        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+        missing += [] if allowed is None else values - allowed
     if found.waits and settled:
         yield from _recreated_claims(problem, settled)
     if not found.waits:
-        yield single(_waiting(found, claims, problem))
+        yield _waiting(found, claims, problem)
     if found.allowed and missing:
-        yield single(_anywhere(found, settled, problem))
+        yield _anywhere(found, settled, problem)
 
 
-def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list[str]:
-    """Return the domains in which the class provisions no volumes."""
-    allowed = found.allowed_values(key)
-    values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
-    return [] if allowed is None else sorted(values - allowed)
-
-
-def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
+def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Proposal]:
     """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
     own = {NamespacedName(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
     for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
         names = ", ".join(key.name for key in keys)
         what = "claim" if len(keys) == 1 else "claims"
-        yield single(
-            Change(
-                f"delete the {what} {names}, so that new volumes are created where the pods fit",
-                (DeleteClaims(keys),),
-                "claims",
-                Rank.CLAIM,
-                weight=len(keys),
-                gives_up=_LOST if _holds_data(problem, keys) else "",
-                damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
-            )
+        yield Change(
+            f"delete the {what} {names}, so that new volumes are created where the pods fit",
+            (DeleteClaims(keys),),
+            "claims",
+            Rank.CLAIM,
+            weight=len(keys),
+            gives_up=_LOST if _holds_data(problem, keys) else "",
+            damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
         )
 
 
@@ -108,7 +101,7 @@ def _holds_data(problem: PendingPodProblem, keys: Sequence[NamespacedName]) -> b
     return any(claims[key].volume_name for key in keys if key in claims)
 
 
-def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Create the claims that the pod names but that do not exist."""
     storage, pod = problem.cluster.storage, problem.pod
     named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
@@ -118,33 +111,31 @@ def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
     for name in missing:
         near = spelling_of(name, free)
-        if near and problem.given.is_template_known:
+        if near and problem.is_template_known:
             yield from _other_claim(problem, name, near)
     classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))
     written = tuple(_claim_written(pod.namespace, name, classes[0].name if classes else "") for name in missing)
     listed = ", ".join(missing)
-    yield single(
-        Change(
-            f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
-            (CreateClaims(written),),
-            "missing claim",
-            Rank.MISTAKE,
-            notes=(
-                (
-                    "write the size, the access mode and the StorageClass that the pod needs; the values shown were "
-                    "simulated"
-                ),
+    yield Change(
+        f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
+        (CreateClaims(written),),
+        "missing claim",
+        Rank.MISTAKE,
+        notes=(
+            (
+                "write the size, the access mode and the StorageClass that the pod needs; the values shown were "
+                "simulated"
             ),
-        )
+        ),
     )
 
 
-def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[Ladder]:
+def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[Proposal]:
     for at, volume in enumerate(mappings(problem.spec.get("volumes"))):
         if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
             path = ("volumes", at, "persistentVolumeClaim", "claimName")
             title = f"write claimName: {near} instead of {name}, which does not exist"
-            yield single(of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE))
+            yield of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
 
 
 def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, Any]:
@@ -157,7 +148,7 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
     }
 
 
-def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _held(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Stop the other workload that holds a claim for one pod at a time, or run one replica of the own workload."""
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {NamespacedName(problem.pod.namespace, name) for name in claims}
@@ -168,14 +159,14 @@ def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
     ]
     for pod in holders:
         if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):
-            yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
+            yield _stopped(problem, pod, ", ".join(sorted(claims)))
     if claims and problem.replicas > 1 and problem.owner.kind in SCALED_KINDS:
-        yield single(_one_replica(problem, ", ".join(sorted(claims))))
+        yield _one_replica(problem, ", ".join(sorted(claims)))
 
 
 def _one_replica(problem: PendingPodProblem, claims: str) -> Change:
     """Return the change to one replica; its controller deletes Pending pods first."""
-    left = max(0, 1 - len(problem.given.running))
+    left = max(0, 1 - len(problem.running))
     title = f"run one replica: one pod at a time may use claim {claims}"
     own = (
         "claim templates of the StatefulSet"
@@ -184,7 +175,7 @@ def _one_replica(problem: PendingPodProblem, claims: str) -> Change:
     )
     return Change(
         title,
-        (SetReplicas(1, tuple(problem.given.own[left:])),),
+        (SetReplicas(1, tuple(problem.own[left:])),),
         "replicas",
         Rank.REPLICAS,
         gives_up=f"{problem.owner.kind} {problem.owner.name} has {problem.replicas - 1} fewer",
@@ -205,7 +196,7 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
         gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
     else:
         own = [other for other in problem.cluster.bound_pods() if workload_of(other, problem.cluster) == owner]
-        action = ScaleDown(owner.kind, owner.namespace, owner.name, 0, tuple(own))
+        action = ScaleDown(owner, 0, tuple(own))
         gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
     return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
 
@@ -217,7 +208,7 @@ def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProble
     gives_up = (
         f"StorageClass {found.name} is deleted and created again; it then creates volumes only for scheduled pods"
     )
-    return _with_class(found, after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
+    return _with_class(after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
 
 
 def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProblem) -> Change:
@@ -227,11 +218,10 @@ def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProb
     )
     gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may then be in any domain"
     ops = [drop(("allowedTopologies",))]
-    return _with_class(found, after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
+    return _with_class(after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
 
 
 def _with_class(
-    found: StorageClass,
     after: StorageClass,
     ops: list[Op],
     *,
@@ -240,7 +230,7 @@ def _with_class(
     gives_up: str,
     problem: PendingPodProblem,
 ) -> Change:
-    actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
+    actions: tuple[Action, ...] = (EditClass(after, tuple(ops)),)
     if claims:
         actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
         title = f"{title}, and create the claims again: {', '.join(claim.key.name for claim in claims)}"

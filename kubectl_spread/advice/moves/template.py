@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from kubectl_spread.advice.actions import AwaitPods, EditSpec, SetRollout
-from kubectl_spread.advice.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Rank, single
+from kubectl_spread.advice.actions import EditSpec, EndPods, PREEMPTED, SetRollout
+from kubectl_spread.advice.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Proposal, Rank
+from kubectl_spread.advice.moves.nodes import idle_taints, is_of_system
 from kubectl_spread.advice.moves.pods import (
     deleting_first,
     first_deleted,
@@ -14,10 +15,9 @@ from kubectl_spread.advice.moves.pods import (
     is_stuck_for_room,
     ONE_MISSING,
 )
-from kubectl_spread.advice.node_facts import is_of_system, spelling_of
-from kubectl_spread.advice.patch import drop, END, Op, put_op, test
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import PREFERRED, REQUIRED
+from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.amounts import quantity
@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.wording import nearest
+from kubectl_spread.text.wording import nearest, spelling_of
 
 Plain = dict[str, Any]
 
@@ -38,7 +38,7 @@ _MOST_TAINTS = 5
 _RISKY = ("node-role.kubernetes.io/",)
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose to loosen or correct the pod's rules about nodes and other pods."""
     refusing = {item.plugin for item in problem.explanation.requirements}
     if names.INTER_POD_AFFINITY in refusing:
@@ -53,7 +53,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
         yield from _tolerations(problem)
 
 
-def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
+def _pods(problem: PendingPodProblem, field: str) -> Iterator[Proposal]:
     rules = fields(fields(problem.spec.get("affinity")).get(field))
     terms = mappings(rules.get(REQUIRED))
     for at, term in enumerate(terms):
@@ -66,13 +66,13 @@ def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
 def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
     """Return a change of a rule between pods, and the same with a rollout that first deletes pods with the old rule."""
     steps = [change]
-    if is_stuck_for_room(problem, change) and problem.given.running:
-        first = first_deleted(problem.given.running)
+    if is_stuck_for_room(problem, change) and problem.running:
+        first = first_deleted(problem.running)
         steps += deleting_first(problem, change, (first,))
     return Ladder(len(steps), lambda at: steps[at])
 
 
-def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> Iterator[Ladder]:
+def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> Iterator[Proposal]:
     """Spread the pods evenly in place of an anti-affinity against themselves, which allows one per domain."""
     own = problem.pod.cls.pod_anti_affinity
     key = term.get("topologyKey") or ""
@@ -136,7 +136,7 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
     )
 
 
-def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[Ladder]:
+def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[Proposal]:
     """Limit anti-affinity to pods of the same revision, so that a rollout has room for both revisions.
 
     Running pods of the old revision may still repel all others. Then the first rollout must delete one of them first.
@@ -158,15 +158,15 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[L
     title = f"add matchLabelKeys: [{label}] to the pod anti-affinity on {term.get('topologyKey')}"
     gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
     edit = EditSpec(ops)
-    yield single(Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up))
+    yield Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up)
     for deleted in first_pod_to_delete(problem):
         title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
         actions = (edit, SetRollout((deleted,)))
         gives_up = f"{gives_up}; {ONE_MISSING}"
-        yield single(Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up))
+        yield Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up)
 
 
-def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
     selector = fields(problem.spec.get("nodeSelector"))
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
     for key, value in selector.items():
@@ -176,17 +176,15 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
             ops = [test(path, value), drop(path), put_op(("nodeSelector", meant_key), meant_value)]
             written = value if meant_key == key else f"{key}: {value}"
             title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
-            yield single(of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes))
+            yield of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes)
         ops = [test(path, value), drop(path)]
-        yield single(
-            of_spec(
-                f"remove {key}: {value} from nodeSelector",
-                ops,
-                family="nodeSelector",
-                rank=Rank.NODE_SELECTOR,
-                relaxes=relaxes if len(selector) == 1 else (),
-                gives_up=f"the pods may run on nodes without {key}={value}",
-            )
+        yield of_spec(
+            f"remove {key}: {value} from nodeSelector",
+            ops,
+            family="nodeSelector",
+            rank=Rank.NODE_SELECTOR,
+            relaxes=relaxes if len(selector) == 1 else (),
+            gives_up=f"the pods may run on nodes without {key}={value}",
         )
 
 
@@ -209,7 +207,7 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
     return (key, near) if near else (key, value)
 
 
-def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
     rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
     if not rules.get(REQUIRED):
         return
@@ -221,32 +219,28 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
             where = (*path, "nodeSelectorTerms", at, "matchExpressions", number)
             yield from _corrected(problem, where, expression)
             if len(written) > 1:
-                yield single(_without_condition(where, expression))
+                yield _without_condition(where, expression)
     preferred = mappings(rules.get(PREFERRED))
     weighted = [{"weight": 100, "preference": term} for term in terms]
     ops = [drop(path), put_op((*path[:-1], PREFERRED), [*preferred, *weighted])]
-    yield single(
-        of_spec(
-            "make the required node affinity a preferred one",
-            ops,
-            family="nodeAffinity",
-            rank=Rank.PREFERRED_NODES,
-            gives_up="the pods may run on every node",
-        )
+    yield of_spec(
+        "make the required node affinity a preferred one",
+        ops,
+        family="nodeAffinity",
+        rank=Rank.PREFERRED_NODES,
+        gives_up="the pods may run on every node",
     )
-    yield single(
-        of_spec(
-            "remove the required node affinity",
-            [drop(path)],
-            family="nodeAffinity",
-            rank=Rank.NODE_SELECTOR,
-            weight=1,
-            gives_up="the pods may run on every node",
-        )
+    yield of_spec(
+        "remove the required node affinity",
+        [drop(path)],
+        family="nodeAffinity",
+        rank=Rank.NODE_SELECTOR,
+        weight=1,
+        gives_up="the pods may run on every node",
     )
 
 
-def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> Iterator[Ladder]:
+def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> Iterator[Proposal]:
     """Correct a node affinity condition whose label no node has but some nodes have in another spelling."""
     key, values = expression.get("key") or "", strings(expression.get("values"))
     if expression.get("operator") not in ("In", "Exists"):
@@ -263,7 +257,7 @@ def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> I
     written, now = (_condition(item) for item in (expression, corrected))
     title = f"write node affinity {now} instead of {written}, which no node has"
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
-    yield single(of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes))
+    yield of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes)
 
 
 def _condition(expression: Plain) -> str:
@@ -282,23 +276,21 @@ def _without_condition(where: Route, expression: Plain) -> Change:
     )
 
 
-def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
+def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Let the pod tolerate taints of nodes; taints of unfit nodes come last."""
     untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
-    there = bool(mappings(problem.spec.get("tolerations")))
+    there, idle = bool(mappings(problem.spec.get("tolerations"))), idle_taints(problem)
     for taint in taints[:_MOST_TAINTS]:
         rank = Rank.RISKY_TOLERATION if taint.key.startswith(_RISKY) else Rank.TOLERATION
-        if rank is Rank.TOLERATION and taint in problem.idle_taints:
+        if rank is Rank.TOLERATION and taint in idle:
             rank = Rank.IDLE_NODES
-        yield single(
-            of_spec(
-                f"tolerate the taint {taint}",
-                [_toleration(taint, there=there)],
-                family="tolerations",
-                rank=rank,
-                gives_up=f"the pods may run on nodes that {taint} keeps free of them",
-            )
+        yield of_spec(
+            f"tolerate the taint {taint}",
+            [_toleration(taint, there=there)],
+            family="tolerations",
+            rank=rank,
+            gives_up=f"the pods may run on nodes that {taint} keeps free of them",
         )
 
 
@@ -309,24 +301,22 @@ def _toleration(taint: Taint, *, there: bool) -> Op:
     return put_op(("tolerations", END), toleration) if there else put_op(("tolerations",), [toleration])
 
 
-def propose_host_ports(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_host_ports(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Remove the host ports; a Service reaches the pods by their container ports."""
     refused = of_kind(problem, RequirementKind.PORT)
-    if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
+    if not refused or not problem.is_template_known or problem.spec.get("hostNetwork"):
         return
     ports = list(_ports(problem.spec))
     if ports:
         numbers = ", ".join(str(number) for number in dict.fromkeys(number for number, _ in ports))
         what = "hostPort" if len(ports) == 1 else "hostPorts"
-        yield single(
-            of_spec(
-                f"drop {what} {numbers}, so that a node takes more than one of these pods",
-                [op for _, ops in ports for op in ops],
-                family="hostPort",
-                rank=Rank.HOST_PORT,
-                relaxes=refused,
-                gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
-            )
+        yield of_spec(
+            f"drop {what} {numbers}, so that a node takes more than one of these pods",
+            [op for _, ops in ports for op in ops],
+            family="hostPort",
+            rank=Rank.HOST_PORT,
+            relaxes=refused,
+            gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
         )
 
 
@@ -342,7 +332,7 @@ def _ports(spec: Plain) -> Iterator[tuple[int, tuple[Op, ...]]]:
 _NODE_AGENT = "system-node-critical"
 
 
-def propose_priority(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_priority(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Let a DaemonSet's pods preempt the pods that fill their nodes."""
     full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
     if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
@@ -351,7 +341,7 @@ def propose_priority(problem: PendingPodProblem) -> Iterator[Ladder]:
         cls = problem.pod.cls._replace(priority=value, preemption_policy="")
         victims = _victims(problem, problem.pod._replace(cls=cls))
         if victims:
-            yield single(_with_class(name, victims))
+            yield _with_class(name, victims)
             return
 
 
@@ -380,7 +370,7 @@ def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
     kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
     return Change(
         f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
-        (EditSpec((put_op(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
+        (EditSpec((put_op(("priorityClassName",), name),)), EndPods(victims, PREEMPTED)),
         "priority",
         Rank.PRIORITY,
         gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",
@@ -392,9 +382,9 @@ _MEBI = 1024 * 1024
 _LEAST_PART = 4  # no request is lowered to less than a quarter
 
 
-def propose_requests(problem: PendingPodProblem) -> Iterator[Ladder]:
+def propose_requests(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Lower the largest container's request of a lacking resource, if the containers are known."""
-    if not problem.given.is_template_known:
+    if not problem.is_template_known:
         return
     for resource in (CPU, MEMORY):
         lacking = [
@@ -406,7 +396,7 @@ def propose_requests(problem: PendingPodProblem) -> Iterator[Ladder]:
             yield from _lowered(problem, resource, requirement)
 
 
-def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Ladder]:
+def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Proposal]:
     container = _largest(problem, resource)
     if container is None:
         return

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice.rebalance.plan import ObstacleKind
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
@@ -50,10 +51,10 @@ _RUNS = 12  # Random runs if there are too many states to visit.
 class UnsafeEviction(NamedTuple):
     """An eviction that no plan may have, with the pod that it concerns and the message of a component.
 
-    kind: `refused` by a budget; `pending`, `uncreated` or `unready` replacement; `displaces` other pods; or `endless`.
+    kind: REFUSED by a budget; PENDING, UNCREATED or UNREADY replacement; DISPLACES other pods; or ENDLESS.
     """
 
-    kind: str
+    kind: ObstacleKind
     pod: str
     message: str = ""
 
@@ -118,12 +119,8 @@ class Board:
         loaded = load(self._cluster, self._profiles, touched=self._touched, nodes=self._nodes)
         self.world, self.loaded = loaded.world, loaded.state
         self._oracle = Oracle(self.world)
-        self._moves = Moves(self.world, self._oracle, twins=self._equal_places)
+        self._moves = Moves(self.world, self._oracle, twins=lambda state: self._symmetry.twins(state))  # noqa: PLW0108 (set later)
         self._hasty = Moves(self.world, self._oracle, is_hasty=True)
-
-    def _equal_places(self, state: State) -> list[tuple[list[int], list[int]]]:
-        """Return pairs of interchangeable nodes or domains with equal pods."""
-        return self._symmetry.twins(state)
 
     def _settled(self, names: frozenset[str]) -> SettledStates:
         """Return the states in which the cluster is at rest before the first eviction."""
@@ -142,15 +139,12 @@ class Board:
 
     def name_nodes(self, names: Iterable[str]) -> None:
         """Distinguish nodes that a plan names from all others, and return to the beginning."""
-        self.beginning = self._settled(frozenset(names) | self._earlier_nodes())
+        slots = (self.world.slot_of[uid] for uid in self._earlier)
+        self.beginning = self._settled(frozenset(names).union(self.world.node_names[slot[4]] for slot in slots))
         for uid in self._earlier:
             before = self.beginning
             after = self.after(before.states, self.world.slot_of[uid], most_pending=pending(before.states))
             self.beginning = after._replace(is_exact=before.is_exact and after.is_exact)
-
-    def _earlier_nodes(self) -> frozenset[str]:
-        slots = (self.world.slot_of[uid] for uid in self._earlier)
-        return frozenset(self.world.node_names[slot[4]] for slot in slots)
 
     def _distinguish(self, names: frozenset[str]) -> None:
         self._symmetry = Symmetry(self.world, self.loaded, names)
@@ -222,9 +216,9 @@ class Board:
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
         except MorePods:
-            return SettledStates(frozenset(), trouble=UnsafeEviction("displaces", name))
+            return SettledStates(frozenset(), trouble=UnsafeEviction(ObstacleKind.DISPLACES, name))
         if not found.states:
-            return found._replace(trouble=UnsafeEviction("endless", name))
+            return found._replace(trouble=UnsafeEviction(ObstacleKind.ENDLESS, name))
         for end in sorted(found.states):
             trouble = self._trouble(state, end, slot, most_pending)
             if trouble is not None:
@@ -237,18 +231,18 @@ class Board:
         name = self.name_of(slot)
         refused = next((item[2] for item in after.todo if item[0] == "blocked"), "")
         if refused:
-            return UnsafeEviction("refused", name, refused)
+            return UnsafeEviction(ObstacleKind.REFUSED, name, refused)
         wanted = _staying(before)
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
-            return UnsafeEviction("displaces", name)
+            return UnsafeEviction(ObstacleKind.DISPLACES, name)
         pending = _additional_pending(after, most_pending)
         if pending is not None:
-            return UnsafeEviction("pending", name, self._oracle.message(pending, after))
+            return UnsafeEviction(ObstacleKind.PENDING, name, self._oracle.message(pending, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
-            return UnsafeEviction("uncreated", name)
+            return UnsafeEviction(ObstacleKind.UNCREATED, name)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
-        return UnsafeEviction("unready", name) if ready else None
+        return UnsafeEviction(ObstacleKind.UNREADY, name) if ready else None
 
     def _explored(self, start: State, slot: Optional[Slot] = None) -> SettledStates:
         """Visit all states that follow from one, or follow random runs if there are too many.

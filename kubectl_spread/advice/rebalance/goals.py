@@ -1,24 +1,37 @@
-"""Goals of a plan: constraints that must hold at its end.
+"""Goals of a plan: constraints that must hold at its end, and their counts in the states of a simulation.
 
 A plan of k evictions takes at most k pods out of domains, and adds at most k pods to domains. So it needs at least
 
     min over m of max( sum of max(0, count - (m + maxSkew)),  sum of max(0, m - count) )
 
 evictions to bring every domain into m .. m + maxSkew. That is the lower bound of the search.
+
+Nested constraints can conflict: no distribution of the pods satisfies all of them. Every domain of a nested key lies in
+one domain of the key before it. A domain may have m .. m + maxSkew pods, and its inner domains together must have as
+many:
+
+    zone a: 3..4 pods    nodes a1, a2, a3: 1..2 each, so 3..6     possible
+    zone b: 3..4 pods    node b1:          1..2     , so 1..2     impossible
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
+from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.engine.state import Deletion, P, PENDING, State
+from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload, WorkloadStatus
 
 NEVER = 1_000_000_000  # Lower bound of a goal that no eviction reaches.
 _BROKEN = (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
@@ -64,13 +77,10 @@ class Goal(NamedTuple):
             arriving: pods without a node, which may arrive without any eviction.
         """
         found = self._bound(counts, movable, arriving=arriving)
-        if found.evictions or self._holds(counts):
+        skew = self.counts(counts).skew
+        if found.evictions or (skew is not None and skew <= self.most_skew):
             return found
         return found._replace(evictions=1)  # The pods that could arrive did not.
-
-    def _holds(self, counts: Mapping[str, int]) -> bool:
-        skew = self.counts(counts).skew
-        return skew is not None and skew <= self.most_skew
 
     def _bound(self, counts: Mapping[str, int], movable: Mapping[str, int], *, arriving: int) -> Need:
         numbers = [counts.get(value, 0) for value in self.values]
@@ -145,3 +155,238 @@ def _domain_of(counts: DomainCounts, nodes: Sequence[Node]) -> dict[str, str]:
     codes = topology.codes
     counted = counts.included & (codes >= 0) & counts.eligible[codes]
     return {nodes[at].name: topology.values[codes[at]] for at in counted.nonzero()[0].tolist()}
+
+
+class GoalCounts(NamedTuple):
+    """Counts of a goal in a state: matching pods per domain, and those of them that may be evicted."""
+
+    all: Counter[str]
+    movable: Counter[str]
+    arriving: int
+
+
+class Tally:
+    """Counter of a world's pods for some goals."""
+
+    def __init__(self, world: World, goals: Sequence[Goal], owners: Iterable[int]) -> None:
+        """Count the pods that take no part once.
+
+        `owners` are the workloads, by their index, whose pods may be evicted.
+        """
+        self.goals = tuple(goals)
+        self._world = world
+        self._owners = frozenset(owners)
+        self._fixed = [self._background(goal) for goal in self.goals]
+        self._domain = [
+            {world.node_at[name]: value for name, value in goal.domain_of.items() if name in world.node_at}
+            for goal in self.goals
+        ]
+        self._counted: list[dict[int, bool]] = [{} for _ in self.goals]  # by class
+        self._needs: dict[State, tuple[Need, ...]] = {}
+
+    def _background(self, goal: Goal) -> Counter[str]:
+        found: Counter[str] = Counter()
+        matches: dict[int, bool] = {}  # by id of the class, which the pods keep
+        for pod in self._world.background:
+            if pod.terminating or pod.node_name not in goal.domain_of:
+                continue
+            at = id(pod.cls)
+            if matches[at] if at in matches else matches.setdefault(at, goal.is_counted(pod.cls)):
+                found[goal.domain_of[pod.node_name]] += 1
+        return found
+
+    def counts(self, state: State) -> tuple[GoalCounts, ...]:
+        """Return the counts of every goal."""
+        return tuple(self._of(at, state) for at in range(len(self.goals)))
+
+    def _of(self, at: int, state: State) -> GoalCounts:
+        found, movable = Counter(self._fixed[at]), Counter[str]()
+        domain_of, arriving = self._domain[at], 0
+        for pod in state.pods:
+            if pod.end != Deletion.ALIVE or not self.is_counted(at, pod.cls):
+                continue
+            arriving += pod.node == PENDING
+            value = domain_of.get(pod.node)
+            if value is not None:
+                found[value] += 1
+                movable[value] += self.is_movable(pod)
+        return GoalCounts(found, movable, arriving)
+
+    def is_movable(self, pod: P) -> bool:
+        """Return whether a pod may be evicted."""
+        return pod.owner in self._owners and not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING
+
+    def is_counted(self, at: int, cls: int) -> bool:
+        """Return whether a goal counts pods of a class."""
+        known = self._counted[at]
+        if cls not in known:
+            known[cls] = self.goals[at].is_counted(self._world.classes[cls])
+        return known[cls]
+
+    def domain(self, at: int, node: int) -> str | None:
+        """Return the domain of a node for a goal; None if the node is not counted."""
+        return self._domain[at].get(node)
+
+    def needs(self, state: State) -> tuple[Need, ...]:
+        """Return how many evictions each goal still needs at least."""
+        found = self._needs.get(state)
+        if found is None:
+            found = self._needs[state] = tuple(
+                goal.fewest(item.all, item.movable, arriving=item.arriving)
+                for goal, item in zip(self.goals, self.counts(state), strict=True)
+            )
+        return found
+
+    def need(self, states: Iterable[State]) -> int:
+        """Return how many evictions are still needed at least, in the worst of several states."""
+        return max((need.evictions for state in states for need in self.needs(state)), default=0)
+
+
+Alike = Callable[[str], Mapping[str, object]]  # by topology key: signature of each domain
+
+
+def violated(status: WorkloadStatus, *, has_soft: bool) -> tuple[ConstraintChange, ...]:
+    """Return the violated constraints of a workload as they are."""
+    broken = (item for item in status.constraints if is_broken(item, has_soft=has_soft))
+    return tuple(constraint_change(status.key, item, is_violated=True) for item in broken)
+
+
+def constraint_change(
+    key: ObjectKey,
+    status: ConstraintStatus,
+    *,
+    is_violated: bool,
+    counts: Sequence[Mapping[str, int]] = (),
+    alike: Optional[Mapping[str, object]] = None,
+) -> ConstraintChange:
+    """Return a constraint before, and after if there are `counts` of domains for each outcome.
+
+    alike: signature of each domain; a domain may have any count of the domains with the same one.
+    """
+    values = list(status.counts.domains)
+    kinds: dict[object, list[str]] = {}
+    for value in values:
+        kinds.setdefault((alike or {}).get(value, value), []).append(value)
+    ranges: dict[str, Range] = {}
+    for same in kinds.values():
+        numbers = [item.get(value, 0) for item in counts for value in same]
+        ranges.update(dict.fromkeys(same, Range(min(numbers, default=0), max(numbers, default=0))))
+    skews = [_skew(status, item) for item in counts]
+    return ConstraintChange(
+        key,
+        status.position,
+        status.topology_key,
+        status.max_skew,
+        status.when_unsatisfiable,
+        status.min_domains,
+        status.is_default,
+        is_violated,
+        tuple(
+            DomainChange(value, matching, ranges[value] if counts else None)
+            for value, matching in status.counts.domains.items()
+        ),
+        status.skew,
+        Range(min(skews), max(skews)) if skews else None,
+    )
+
+
+def _skew(status: ConstraintStatus, counts: Mapping[str, int]) -> int:
+    numbers = [counts.get(value, 0) for value in status.counts.domains]
+    return max(numbers) - (0 if status.counts.is_below_min_domains else min(numbers))
+
+
+def changes(
+    keys: Collection[ObjectKey], tally: Tally, states: Iterable[State], *, alike: Alike, has_soft: bool
+) -> tuple[ConstraintChange, ...]:
+    """Return the constraints of some workloads before and after, over all states."""
+    found = [tally.counts(state) for state in states]
+    return tuple(
+        constraint_change(
+            goal.key,
+            goal.status,
+            is_violated=is_broken(goal.status, has_soft=has_soft),
+            counts=[item[at].all for item in found],
+            alike=alike(goal.status.topology_key),
+        )
+        for at, goal in enumerate(tally.goals)
+        if goal.key in keys
+    )
+
+
+_MOST_TRIED = 100_000
+
+
+def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal, ...]:
+    """Return constraints of one workload that no distribution of its pods satisfies together; none if unknown.
+
+    Args:
+        goals: the constraints to satisfy.
+        counts: their present counts.
+    """
+    by_key: dict[object, list[tuple[Goal, GoalCounts]]] = {}
+    for goal, found in zip(goals, counts, strict=True):
+        by_key.setdefault((goal.key, goal.selector), []).append((goal, found))
+    for same in by_key.values():
+        nested = _nested(same)
+        if nested is not None and len(nested) > 1 and not _is_possible(nested):
+            return tuple(goal for goal, _ in nested)
+    return ()
+
+
+def _nested(found: Sequence[tuple[Goal, GoalCounts]]) -> Optional[list[tuple[Goal, GoalCounts]]]:
+    """Return the constraints, coarsest first, if each refines the one before; else None."""
+    ordered = sorted(found, key=lambda item: len(item[0].values))
+    for (coarse, _), (fine, _) in itertools.pairwise(ordered):
+        nodes = fine.domain_of.keys()
+        if coarse.domain_of.keys() != nodes or not refines(fine.domain_of.values(), map(coarse.domain_of.get, nodes)):
+            return None
+    return ordered
+
+
+def _is_possible(nested: Sequence[tuple[Goal, GoalCounts]]) -> bool:
+    total = max(sum(counts.all.values()) + counts.arriving for _, counts in nested)
+    choices = [
+        range(1) if goal.status.counts.is_below_min_domains else range(total // len(goal.values) + 1)
+        for goal, _ in nested
+    ]
+    tried = itertools.islice(itertools.product(*choices), _MOST_TRIED)
+    done = 0
+    for minima in tried:
+        done += 1
+        bounds = _together(nested, minima)
+        if bounds is not None and bounds.least <= total <= bounds.most:
+            return True
+    return done == _MOST_TRIED
+
+
+def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) -> Optional[Range]:
+    """Return the bounds of all pods if each constraint's emptiest domain has a given number; None if impossible."""
+    inner: dict[str, Range] = {}
+    outer_of: dict[str, str] = {}
+    for at in reversed(range(len(nested))):
+        goal, counts = nested[at]
+        own = dict(_own(goal, counts, minima[at]))
+        if inner:
+            own = {value: _within(found, _sum(inner, outer_of, value)) for value, found in own.items()}
+        if any(found.least > found.most for found in own.values()):
+            return None
+        inner = own
+        if at:
+            outer_of = {goal.domain_of[node]: nested[at - 1][0].domain_of[node] for node in goal.domain_of}
+    return Range(sum(item.least for item in inner.values()), sum(item.most for item in inner.values()))
+
+
+def _own(goal: Goal, counts: GoalCounts, least: int) -> Iterator[tuple[str, Range]]:
+    floor = 0 if goal.status.counts.is_below_min_domains else least
+    for value in goal.values:
+        fixed = counts.all[value] - counts.movable[value]
+        yield value, Range(max(floor, fixed), least + goal.most_skew)
+
+
+def _within(one: Range, other: Range) -> Range:
+    return Range(max(one.least, other.least), min(one.most, other.most))
+
+
+def _sum(inner: Mapping[str, Range], outer_of: Mapping[str, str], value: str) -> Range:
+    found = [bounds for name, bounds in inner.items() if outer_of[name] == value]
+    return Range(sum(item.least for item in found), sum(item.most for item in found))

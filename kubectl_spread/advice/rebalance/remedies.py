@@ -1,25 +1,220 @@
-"""Changes that make a plan possible, each simulated, such as one more node, one cordon less, or a weaker constraint."""
+"""Changes that repair constraints or make a plan possible, each simulated.
+
+Rollouts repair constraints: a restart, or a change of the template. One more node, one cordon less, or a weaker
+constraint makes a plan of evictions possible.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance.goals import is_broken
-from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
+from kubectl_spread.advice.rebalance.goals import constraint_change, is_broken
+from kubectl_spread.advice.rebalance.plan import (
+    ConstraintChange,
+    Coverage,
+    Obstacle,
+    ObstacleKind,
+    Remedy,
+    RemedyKind,
+    RestartPlan,
+)
 from kubectl_spread.advice.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
-from kubectl_spread.advice.rebalance.rollouts import RESTARTABLE, roll_out
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import set_cordon
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer, Watch
+from kubectl_spread.engine.search.limit import Deadline, NEVER
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
-from kubectl_spread.simulate.running.status import ConstraintStatus
+from kubectl_spread.simulate.running.status import ConstraintStatus, counted_workloads, WorkloadStatus
+
+RESTARTABLE = ("Deployment", "StatefulSet")
+_FIRST = Limits(mode=Mode.FIRST, has_messages=False, first_run_s=0.0)
+_ALL = Limits(max_states=3_000, samples=20, has_messages=False, first_run_s=0.0)
+_MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
+
+
+class RestartRollout(NamedTuple):
+    """A rollout after which every constraint holds, in each outcome that was visited."""
+
+    steps: tuple[StepAnswer, ...]
+    changes: tuple[ConstraintChange, ...]
+    coverage: Coverage
+
+
+def restarts(
+    known: Workloads, keys: Sequence[ObjectKey], *, has_soft: bool, deadline: Deadline, watch: Optional[Watch] = None
+) -> Optional[tuple[RestartPlan, ...]]:
+    """Return the restarts of all workloads of a group, one after the other; None if they do not repair it.
+
+    `deadline` and `watch` can end the search; then the answer is None.
+    """
+    if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
+        return None
+    ops = [steps.Restart(key) for key in keys]
+    found = roll_out(known, keys, ops, has_soft=has_soft, deadline=deadline, watch=watch)
+    if found is None:
+        return None
+    running = {item.status.key: item.status for item in known.items}
+    return tuple(
+        RestartPlan(
+            key,
+            running[key].running,
+            running[key].wanted or running[key].running,
+            step.fewest_ready.get(key, 0),
+            found.coverage,
+            found.changes if at == len(keys) - 1 else (),
+            volatile_volumes(key, known.cluster),
+        )
+        for at, (key, step) in enumerate(zip(keys, found.steps, strict=True))
+    )
+
+
+def volatile_volumes(owner: ObjectKey, cluster: Cluster) -> tuple[str, ...]:
+    """Return the volumes of a workload's pods whose data is lost with the pod."""
+    controller = cluster.controllers.get(owner)
+    if controller is None:
+        return ()
+    spec = fields(controller.workload.template.get("spec"))
+    return tuple(
+        str(volume.get("name", ""))
+        for volume in mappings(spec.get("volumes"))
+        if "emptyDir" in volume or "ephemeral" in volume
+    )
+
+
+def settle(
+    known: Workloads,
+    wanted: Mapping[ObjectKey, int],
+    *,
+    has_soft: bool,
+    deadline: Deadline,
+    watch: Optional[Watch] = None,
+) -> Optional[RestartRollout]:
+    """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
+    ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
+    return roll_out(known, tuple(wanted), ops, has_soft=has_soft, deadline=deadline, watch=watch)
+
+
+def roll_out(
+    known: Workloads,
+    keys: Sequence[ObjectKey],
+    ops: Sequence[steps.Op],
+    *,
+    has_soft: bool,
+    deadline: Deadline = NEVER,
+    changed: Optional[Mapping[ObjectKey, Controller]] = None,
+    watch: Optional[Watch] = None,
+) -> Optional[RestartRollout]:
+    """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
+
+    Args:
+        known: all workloads.
+        keys: the workloads to repair.
+        ops: the steps.
+        has_soft: include ScheduleAnyway constraints.
+        deadline: of the user.
+        changed: controllers as the steps change them.
+        watch: can end the search.
+    """
+    for limits in (_FIRST, _ALL):
+        # A step of the first run, or of the search, has its share of the time that the user allows.
+        left = None if deadline == NEVER else max(0.0, deadline.at - time.monotonic()) / 2 / (1 + len(ops))
+        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=left), watch=watch)
+        if watch is not None and watch.is_stopped:
+            return None
+        last = answer.last
+        if not last.outcomes or last.is_endless:
+            return None
+        results = [
+            _repaired_status(known, outcome, keys, has_soft=has_soft, changed=changed or {})
+            for outcome in last.outcomes[:_MOST_OUTCOMES]
+        ]
+        if not all(results):
+            return None
+    bases = [step.basis_for(keys) for step in answer.steps]
+    if len(last.outcomes) > _MOST_OUTCOMES:
+        bases.append(Basis.SAMPLE)
+    basis = next((item for item in bases if not item.is_exact), Basis.ALL_OUTCOMES)
+    coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
+    statuses = [item for item in results if item is not None]
+    return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
+
+
+def _repaired_status(
+    known: Workloads,
+    outcome: Outcome,
+    keys: Sequence[ObjectKey],
+    *,
+    has_soft: bool,
+    changed: Mapping[ObjectKey, Controller],
+) -> Optional[dict[ObjectKey, WorkloadStatus]]:
+    """Return the status of the workloads in an outcome; None if it is not good."""
+    if not _is_complete(outcome, keys):
+        return None
+    after = outcome.cluster()
+    after = after._replace(controllers={**after.controllers, **changed})
+    broken = {
+        (item.status.key, status.position)
+        for item in known.items
+        for status in item.status.constraints
+        if is_broken(status, has_soft=has_soft)
+    }
+    found = {item.status.key: item.status for item in counted_workloads(after, known.profiles)}
+    for key, status in found.items():
+        for constraint in status.constraints:
+            is_old = key not in keys and (key, constraint.position) in broken
+            if is_broken(constraint, has_soft=has_soft) and not is_old:
+                return None
+    return {key: found[key] for key in keys if key in found}
+
+
+def _is_complete(outcome: Outcome, keys: Sequence[ObjectKey]) -> bool:
+    """Return whether the workloads are complete, and no other workload lost a pod."""
+    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
+        return False
+    if any(number for key, number in outcome.restarts.items() if key not in keys):
+        return False  # A new pod took the place of another one.
+    return all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys)
+
+
+def _changes(
+    known: Workloads, statuses: Sequence[Mapping[ObjectKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
+) -> tuple[ConstraintChange, ...]:
+    found = []
+    for item in known.items:
+        key = item.status.key
+        if key not in statuses[0]:
+            continue
+        for at, status in enumerate(item.status.constraints):
+            if not status.counts.domains or not (has_soft or status.when_unsatisfiable == "DoNotSchedule"):
+                continue
+            counts = [
+                dict(after[key].constraints[at].counts.domains)
+                for after in statuses
+                if at < len(after[key].constraints)
+            ]
+            found.append(
+                constraint_change(
+                    key,
+                    status,
+                    is_violated=is_broken(status, has_soft=has_soft),
+                    counts=counts,
+                    alike=last.symmetry.alike(status.topology_key),
+                )
+            )
+    return tuple(found)
+
 
 NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's value has no space.
 _MOST_REMEDIES = 4
@@ -80,36 +275,33 @@ def remedies(
         if len(made) == _MOST_REMEDIES or case.is_late:
             break
         remedy = next(way(case), None)
-        if remedy is not None and _is_superfluous(remedy, made):
-            continue
-        made += [] if remedy is None else [remedy]
+        has_smaller = any(item.kind is RemedyKind.BY_REVISION for item in made)  # A smaller change is enough.
+        if remedy is not None and not (remedy.kind is RemedyKind.HONOR_BY_REVISION and has_smaller):
+            made.append(remedy)
     return tuple(made)
 
 
-def _is_superfluous(remedy: Remedy, made: Iterable[Remedy]) -> bool:
-    """Return whether a smaller change of the same constraint is enough."""
-    return remedy.kind is RemedyKind.HONOR_BY_REVISION and any(item.kind is RemedyKind.BY_REVISION for item in made)
-
-
-def _ways(kinds: set[ObstacleKind]) -> Iterator[Any]:
+def _ways(kinds: set[ObstacleKind]) -> Iterator[Callable[[_Case], Iterator[Remedy]]]:
+    """Yield the ways to make a plan possible; of each, the first remedy is taken."""
     if ObstacleKind.REFUSED in kinds:
         yield _budgets
     yield _uncordoned
     yield _nodes
-    yield _by_revision
-    yield _honouring
-    yield _weaker
-    yield _softer
+    yield functools.partial(_templates, (RemedyKind.BY_REVISION,))
+    yield functools.partial(_templates, (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION))
+    yield functools.partial(_templates, (RemedyKind.MAX_SKEW,))
+    yield functools.partial(_templates, (RemedyKind.SOFTEN,))
 
 
-def _evictions(case: _Case, cluster: Cluster) -> Optional[tuple[int, bool]]:
-    """Return the length of the plan on a changed cluster, and whether it is exact; None without a plan."""
+def _with_plan(case: _Case, cluster: Cluster, remedy: Remedy) -> Iterator[Remedy]:
+    """Yield a remedy with the length of the plan on the changed cluster, if there is one."""
     known = workloads_of(cluster, case.known.profiles)
     limit = case.options.limit._replace(max_states=min(_STATES_OF_ONE, case.states))
     found = propose(known, RepairGroup(case.keys), case.options._replace(limit=limit))
     case.states -= found.board.states
     plan = found.result.plan
-    return None if plan is None else (len(plan.slots), plan.is_exact)
+    if plan is not None:
+        yield remedy._replace(evictions=len(plan.slots), is_exact=plan.is_exact)
 
 
 def _budgets(case: _Case) -> Iterator[Remedy]:
@@ -125,11 +317,8 @@ def _budgets(case: _Case) -> Iterator[Remedy]:
             continue
         changed = budget._replace(min_available=None, max_unavailable=1)
         budgets = (*cluster.budgets[:at], changed, *cluster.budgets[at + 1 :])
-        found = _evictions(case, cluster._replace(budgets=budgets))
-        if found is not None:
-            yield Remedy(
-                RemedyKind.BUDGET, case.keys[0], name=budget.name, number=1, evictions=found[0], is_exact=found[1]
-            )
+        remedy = Remedy(RemedyKind.BUDGET, case.keys[0], name=budget.name, number=1)
+        yield from _with_plan(case, cluster._replace(budgets=budgets), remedy)
 
 
 def _uncordoned(case: _Case) -> Iterator[Remedy]:
@@ -138,9 +327,8 @@ def _uncordoned(case: _Case) -> Iterator[Remedy]:
     names = [node.name for node in cluster.nodes if node.unschedulable]
     for chosen in [*[[name] for name in names[:_MOST_TRIED]], *([names] if len(names) > 1 else [])]:
         nodes = tuple(set_cordon(node, is_cordoned=False) if node.name in chosen else node for node in cluster.nodes)
-        found = _evictions(case, cluster._replace(nodes=nodes))
-        if found is not None:
-            yield Remedy(RemedyKind.UNCORDON, case.keys[0], nodes=tuple(chosen), evictions=found[0], is_exact=found[1])
+        remedy = Remedy(RemedyKind.UNCORDON, case.keys[0], nodes=tuple(chosen))
+        yield from _with_plan(case, cluster._replace(nodes=nodes), remedy)
 
 
 def _nodes(case: _Case) -> Iterator[Remedy]:
@@ -152,18 +340,14 @@ def _nodes(case: _Case) -> Iterator[Remedy]:
     for chosen in itertools.islice(sets, _MOST_TRIED):
         if case.is_late:
             return
-        new = tuple(_copy(model, at) for at, model in enumerate(chosen, 1))
-        found = _evictions(case, cluster._replace(nodes=(*cluster.nodes, *new)))
-        if found is not None:
-            yield Remedy(
-                RemedyKind.ADD_NODES,
-                case.keys[0],
-                topology_key=_coarse(case),
-                nodes=tuple(model.labels.get(_coarse(case), "") for model in chosen),
-                like=chosen[0].name,
-                evictions=found[0],
-                is_exact=found[1],
-            )
+        new = []
+        for at, model in enumerate(chosen, 1):
+            name = f"{model.name}-new-{at}"
+            new.append(model._replace(name=name, labels={**model.labels, HOSTNAME: name}, created=""))
+        key = _coarse(case)
+        places = tuple(model.labels.get(key, "") for model in chosen)
+        remedy = Remedy(RemedyKind.ADD_NODES, case.keys[0], topology_key=key, nodes=places, like=chosen[0].name)
+        yield from _with_plan(case, cluster._replace(nodes=(*cluster.nodes, *new)), remedy)
 
 
 def _coarse(case: _Case) -> str:
@@ -203,48 +387,31 @@ def _models(case: _Case) -> Iterator[Node]:
             yield anywhere._replace(labels={**anywhere.labels, coarse: place})
 
 
-def _copy(node: Node, number: int) -> Node:
-    name = f"{node.name}-new-{number}"
-    return node._replace(name=name, labels={**node.labels, HOSTNAME: name}, created="")
+_OF_HARD = (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION, RemedyKind.SOFTEN)
 
 
-def _by_revision(case: _Case) -> Iterator[Remedy]:
-    """Count only pods of the new revision, so that a rollout ends evenly."""
-    for key, status in _own_constraints(case):
-        if status.selector is not None:
-            yield from _template(case, key, status, RemedyKind.BY_REVISION, 0)
+def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
+    """Change a constraint of a template, which starts a rollout; yield each change after which it ends well.
 
-
-def _honouring(case: _Case) -> Iterator[Remedy]:
-    """Leave out nodes with taints that the pods do not tolerate."""
-    for key, status in _own_constraints(case):
-        if status.when_unsatisfiable == DO_NOT_SCHEDULE:
-            yield from _template(case, key, status, RemedyKind.HONOR_TAINTS, 0)
-            yield from _template(case, key, status, RemedyKind.HONOR_BY_REVISION, 0)
-
-
-def _weaker(case: _Case) -> Iterator[Remedy]:
-    """Raise maxSkew to the smallest value with which a rollout ends well."""
-    for key, status in _own_constraints(case):
-        for skew in dict.fromkeys((status.max_skew + 1, status.skew or 0)):
-            if skew > status.max_skew:
-                yield from _template(case, key, status, RemedyKind.MAX_SKEW, skew)
-
-
-def _softer(case: _Case) -> Iterator[Remedy]:
-    for key, status in _own_constraints(case):
-        if status.when_unsatisfiable == DO_NOT_SCHEDULE:
-            yield from _template(case, key, status, RemedyKind.SOFTEN, 0)
-
-
-def _own_constraints(case: _Case) -> Iterator[tuple[ObjectKey, ConstraintStatus]]:
+    matchLabelKeys counts only pods of the new revision, nodeTaintsPolicy leaves out nodes that the pods do not
+    tolerate, and maxSkew is the smallest value that is enough.
+    """
     for key, status in case.broken:
-        if not status.is_default and key.kind in RESTARTABLE and key in case.known.cluster.controllers:
-            yield key, status
+        if status.is_default or key.kind not in RESTARTABLE or key not in case.known.cluster.controllers:
+            continue
+        for kind in kinds:
+            if kind in _OF_HARD and status.when_unsatisfiable != DO_NOT_SCHEDULE:
+                continue
+            if kind is RemedyKind.BY_REVISION and status.selector is None:
+                continue
+            skews = dict.fromkeys((status.max_skew + 1, status.skew or 0))
+            higher = [skew for skew in skews if skew > status.max_skew]
+            for number in higher if kind is RemedyKind.MAX_SKEW else [0]:
+                yield from _template(case, key, status, kind, number)
 
 
 def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
-    """Change a constraint of the template, which starts a rollout; yield the change if the rollout ends well."""
+    """Change a constraint of the template; yield the change if the rollout ends well."""
     is_by_revision = "matchLabelKeys" in _FIELDS.get(kind, {})
     if case.is_late or (is_by_revision and key.kind != "Deployment"):
         return
@@ -260,15 +427,8 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
         watch=case.options.watch,
     )
     if found is not None:
-        yield Remedy(
-            kind,
-            key,
-            topology_key=status.topology_key,
-            number=number,
-            position=status.position,
-            is_rollout=True,
-            is_exact=found.coverage.is_exact,
-        )
+        remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
+        yield remedy._replace(is_rollout=True, is_exact=found.coverage.is_exact)
 
 
 def _patched(controller: Controller, position: int, fields: dict[str, Any]) -> Controller:

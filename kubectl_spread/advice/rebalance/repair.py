@@ -13,12 +13,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance import changes, evictions, remedies, rollouts
 from kubectl_spread.advice.rebalance.board import Board, UnsafeEviction
-from kubectl_spread.advice.rebalance.feasible import conflict
-from kubectl_spread.advice.rebalance.goals import Goal, is_broken, NEVER
+from kubectl_spread.advice.rebalance.goals import changes, conflict, Goal, is_broken, NEVER, violated
 from kubectl_spread.advice.rebalance.plan import (
     Coverage,
+    Eviction,
     EvictionPlan,
     Obstacle,
     ObstacleKind,
@@ -26,8 +25,10 @@ from kubectl_spread.advice.rebalance.plan import (
     Repair,
     RepairVerdict,
     RestartPlan,
+    UnclearBudget,
 )
 from kubectl_spread.advice.rebalance.planner import (
+    FoundPlan,
     GroupSearchResult,
     MOVABLE,
     propose,
@@ -36,13 +37,14 @@ from kubectl_spread.advice.rebalance.planner import (
     Workloads,
     workloads_of,
 )
-from kubectl_spread.advice.rebalance.search import FoundPlan
+from kubectl_spread.advice.rebalance.remedies import remedies, restarts, settle, volatile_volumes
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Deadline, Limit
 from kubectl_spread.engine.search.limit import NEVER as NO_DEADLINE
+from kubectl_spread.engine.state import Slot
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -52,14 +54,88 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
 
-_KINDS = {
-    "refused": ObstacleKind.REFUSED,
-    "pending": ObstacleKind.PENDING,
-    "uncreated": ObstacleKind.UNCREATED,
-    "displaces": ObstacleKind.DISPLACES,
-    "unready": ObstacleKind.UNREADY,
-    "endless": ObstacleKind.ENDLESS,
-}
+_BUDGET = "PodDisruptionBudget"
+
+
+def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
+    """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
+    by_slot: dict[Slot, list[Pod]] = {}
+    known = board.world.slot_of
+    for pod in cluster.pods:
+        if pod.uid in known and not pod.terminating:  # The place of one that ends may be the same.
+            by_slot.setdefault(known[pod.uid], []).append(pod)
+    for pods in by_slot.values():
+        # Not ready first, then the lowest deletion cost, then the youngest.
+        pods.sort(key=lambda pod: pod.name)
+        pods.sort(key=lambda pod: pod.created, reverse=True)
+        pods.sort(key=lambda pod: (pod.is_ready is not False, pod.deletion_cost))
+    return tuple(by_slot[item].pop(0) for item in found.slots)
+
+
+def evictions(
+    found: FoundPlan, pods: Iterable[Pod], board: Board, cluster: Cluster, topology_keys: Collection[str]
+) -> Iterator[Eviction]:
+    """Yield the evictions with the possible nodes of the replacements, and with their domains of some keys."""
+    names = board.world.node_names
+    labels = {node.name: node.labels for node in cluster.nodes}
+    for pod, reached in zip(pods, found.reached, strict=True):
+        owner = cluster.top_owner(pod)
+        if owner is None:
+            continue
+        nodes = tuple(sorted(names[at] for at in reached.nodes))
+        yield Eviction(
+            pod.name,
+            owner,
+            pod.node_name,
+            nodes,
+            {
+                key: tuple(sorted({labels[name][key] for name in nodes if name in labels and key in labels[name]}))
+                for key in topology_keys
+            },
+            budget := budget_of(pod, cluster),
+            volatile_volumes(owner, cluster),
+            bool(budget or unclear_budgets(cluster, pod.namespace)) or not has_all_budgets(cluster, pod.namespace),
+            "" if "/" in pod.uid else pod.uid,  # Without a uid in the facts, it is made of the names.
+        )
+
+
+def has_all_budgets(cluster: Cluster, namespace: str) -> bool:
+    """Return whether the facts hold every budget of a namespace: they say so, or they hold some of it."""
+    if any(not key.kind for key in cluster.undecodable):
+        return False  # A document that could not be read.
+    unread = [item for item in cluster.unread if item.kind == _BUDGET]
+    if unread:
+        return any(item.namespace == namespace for item in unread)  # The only namespace that was read.
+    return _BUDGET in cluster.complete or any(budget.namespace == namespace for budget in cluster.budgets)
+
+
+def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ...]:
+    """Return the budgets of a namespace whose selected pods are unknown."""
+    invalid = [
+        UnclearBudget(budget.namespace, budget.name, budget.selector_error)
+        for budget in cluster.budgets
+        if budget.namespace == namespace and budget.selector_error
+    ]
+    lost = [
+        UnclearBudget(namespace, key.name)
+        for key in cluster.undecodable
+        if key.kind == _BUDGET and key.namespace == namespace
+    ]
+    return (*invalid, *lost)
+
+
+def budget_of(pod: Pod, cluster: Cluster) -> str:
+    """Return the name of the budget that selects a pod; empty if there is none."""
+    labels = dict(pod.cls.labels)
+    found: Optional[str] = next(
+        (
+            budget.name
+            for budget in cluster.budgets
+            if budget.namespace == pod.namespace and budget.selector.matches(labels)
+        ),
+        None,
+    )
+    return found or ""
 
 
 def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle]:
@@ -96,7 +172,7 @@ def _with_unknown_claims(cluster: Cluster, key: ObjectKey) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def of_search(known: Workloads, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the reasons that a search found."""
     result, tally, board = proposal.result, proposal.tally, proposal.board
     unsettled = [key for key in board.unsettled_workloads if key in keys]
@@ -116,12 +192,21 @@ def of_search(known: Workloads, keys: Iterable[ObjectKey], proposal: GroupSearch
 
 def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
     """Yield one obstacle for all pods whose eviction fails with the same message."""
-    evictions = tuple(troubles)
-    for kind, meaning in _KINDS.items():
-        same = [item for item in evictions if item.kind == kind]
-        for message in dict.fromkeys(item.message for item in same):
-            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
-            yield Obstacle(meaning, None, pods, message)
+    found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
+    for item in troubles:
+        found.setdefault((item.kind, item.message), {})[item.pod] = None
+    for kind, message in sorted(found, key=lambda key: _ORDER.index(key[0])):
+        yield Obstacle(kind, None, tuple(found[kind, message]), message)
+
+
+_ORDER = (
+    ObstacleKind.REFUSED,
+    ObstacleKind.PENDING,
+    ObstacleKind.UNCREATED,
+    ObstacleKind.DISPLACES,
+    ObstacleKind.UNREADY,
+    ObstacleKind.ENDLESS,
+)
 
 
 def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
@@ -129,21 +214,13 @@ def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSea
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):
         if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
-            others = sorted({_text(workload_of(pod, cluster)) for pod in _others(goal, keys, cluster)})
+            owners = {workload_of(pod, cluster) for pod in cluster.bound_pods() if goal.is_counted(pod.cls)}
+            others = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in owners.difference(keys))
             yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
     together = conflict(tally.goals, tally.counts(min(states)))
     if together:
         topology_keys = tuple(goal.status.topology_key for goal in together)
         yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
-
-
-def _others(goal: Goal, keys: Iterable[ObjectKey], cluster: Cluster) -> list[Pod]:
-    """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
-    return [pod for pod in cluster.bound_pods() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
-
-
-def _text(key: ObjectKey) -> str:
-    return f"{key.kind} {key.namespace}/{key.name}"
 
 
 def pinned_pods(cluster: Cluster, keys: Iterable[ObjectKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
@@ -157,15 +234,11 @@ def pinned_pods(cluster: Cluster, keys: Iterable[ObjectKey], topology_keys: Iter
             node = nodes.get(pod.node_name)
             if owner not in wanted or owner is None or node is None or not pod.cls.volumes:
                 continue
-            if _reachable(pod, cluster, topology_key) == {node.labels.get(topology_key)}:
+            reachable = {other.labels.get(topology_key) for other in cluster.nodes if _allows(pod, other, cluster)}
+            if reachable == {node.labels.get(topology_key)}:
                 found.setdefault(owner, []).append(pod.name)
         for owner, names in found.items():
             yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_keys=(topology_key,))
-
-
-def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]:
-    """Return the domains whose nodes all volumes of a pod allow."""
-    return {node.labels.get(topology_key) for node in cluster.nodes if _allows(pod, node, cluster)}
 
 
 def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
@@ -297,7 +370,7 @@ class _Repairing:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
         if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
-            made = remedies.remedies(self._known, keys, reasons, self._options(Limit(_STATES_OF_REMEDIES, deadline)))
+            made = remedies(self._known, keys, reasons, self._options(Limit(_STATES_OF_REMEDIES, deadline)))
             return found._replace(remedies=made)
         return found
 
@@ -313,7 +386,7 @@ class _Repairing:
             change
             for item in self._known.items
             if item.status.key in keys
-            for change in changes.before(item.status, has_soft=self._request.has_soft)
+            for change in violated(item.status, has_soft=self._request.has_soft)
         )
         wanted = self._wanted(keys)
         verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
@@ -335,7 +408,7 @@ class _Repairing:
         """
         wanted = self._wanted(keys)
         has_soft = self._request.has_soft
-        found = rollouts.settle(self._known, wanted, has_soft=has_soft, deadline=deadline, watch=self._watch)
+        found = settle(self._known, wanted, has_soft=has_soft, deadline=deadline, watch=self._watch)
         self._chosen = ()
         if found is None:
             return None
@@ -348,23 +421,23 @@ class _Repairing:
             return None
         states = found.reached[-1].states if found.reached else board.beginning.states
         cluster = self._known.cluster
-        topology_keys = _topology_keys(proposal.tally.goals, keys)
-        pods = evictions.chosen_pods(found, board, cluster)
+        topology_keys = sorted({goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys})
+        pods = chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
         namespaces = sorted({key.namespace for key in keys})
         return EvictionPlan(
-            tuple(evictions.evictions(found, pods, board, cluster, topology_keys)),
+            tuple(evictions(found, pods, board, cluster, topology_keys)),
             proposal.result.at_least,
             self._coverage(found, board, keys, len(states)),
-            changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
+            changes(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
             tuple(key for key in board.unsettled_workloads if key not in self._repaired),
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
             tuple(key for key in keys if key in cluster.autoscalers),
-            all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),
-            tuple(found for name in namespaces for found in evictions.unclear_budgets(cluster, name)),
+            all(has_all_budgets(cluster, key.namespace) for key in keys),
+            tuple(found for name in namespaces for found in unclear_budgets(cluster, name)),
         )
 
     def _coverage(self, found: FoundPlan, board: Board, keys: Collection[ObjectKey], states: int) -> Coverage:
@@ -383,7 +456,7 @@ class _Repairing:
         if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
             return None
         has_soft = self._request.has_soft
-        return rollouts.restarts(self._known, keys, has_soft=has_soft, deadline=deadline, watch=self._watch)
+        return restarts(self._known, keys, has_soft=has_soft, deadline=deadline, watch=self._watch)
 
 
 def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:
@@ -392,11 +465,6 @@ def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[Evict
         return bool(restarts)
     is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
     return is_kept and sum(plan.fewest_ready.values()) < wanted
-
-
-def _topology_keys(goals: Sequence[Goal], keys: tuple[ObjectKey, ...]) -> list[str]:
-    """Return the topology keys of the constraints of some workloads."""
-    return sorted({goal.status.topology_key for goal in goals if goal.key in keys})
 
 
 def _fewest_ready(found: FoundPlan, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.advice.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
+from kubectl_spread.advice.suggestion import Effect, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.bound_pod import BoundPodReport, SkewNow
 from kubectl_spread.explain.constraints.report import (
@@ -271,13 +271,13 @@ form(
     domains=lambda item: _ranges(item.domains),
     skew=lambda item: _range(item.skew),
 )
+_ROLLOUT = "outcomes exhaustive=is_exact restarts underWay notFollowed"
 form(
     Suggestion,
-    "title verified complete certainty manifest=is_of_manifest changes lines commands effect rollout managedBy givesUp "
-    "notes",
-    rollout=lambda item: {**to_document(item.rollout), "text": suggestions.effect_sentence(item)},
+    "title verified complete certainty=effect.certainty manifest=is_of_manifest changes lines commands effect rollout "
+    "managedBy givesUp notes",
+    rollout=lambda item: {**to_document(item.effect, _ROLLOUT), "text": suggestions.effect_sentence(item)},
 )
-form(Rollout, "outcomes exhaustive=is_exact restarts underWay notFollowed")
 form(
     Effect,
     "node nodes placed pending domains=spreads",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.suggestion import (
-    Rollout,
+    Effect,
     Setback,
     SpreadChange,
     Suggestion,
@@ -97,7 +97,7 @@ def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[st
         out += wrap(f"gives up: {safe(item.gives_up)}", width, indent=_INDENT)
     for note in item.notes:
         out += wrap(f"note: {safe(note)}", width, indent=_INDENT)
-    for what in item.rollout.not_followed:
+    for what in item.effect.not_followed:
         out += wrap(f"not simulated: {safe(what)}", width, indent=_INDENT)
     if item.managed_by is not None:
         out += wrap(managed_sentence(item), width, indent=_INDENT)
@@ -112,7 +112,7 @@ def title(item: Suggestion) -> str:
 
 def effect_sentence(item: Suggestion) -> str:
     """Return `restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
-    rollout = item.rollout
+    rollout = item.effect
     sampled = (
         "" if rollout.is_exact else f" (in {count_noun(rollout.outcomes, 'sampled outcome')}; there may be others)"
     )
@@ -124,7 +124,7 @@ def effect_sentence(item: Suggestion) -> str:
 
 
 def _end(item: Suggestion) -> str:
-    effect, restarts = item.effect, item.rollout.restarts
+    effect, restarts = item.effect, item.effect.restarts
     if effect.pending_after and effect.without_node > 1:
         placed = effect.placed_after - effect.placed_before
         return f"{placed} of {effect.without_node} Pending pods {'finds' if placed == 1 else 'find'} a node"
@@ -133,15 +133,13 @@ def _end(item: Suggestion) -> str:
         stays = "the other pod has" if effect.placed_after == 1 else f"the other {effect.placed_after} pods have"
         return f"{gone} no longer wanted, and {stays} a node"
     if restarts:
-        running = item.rollout.running
+        running = item.effect.running
         which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
         if running == restarts > 1:
             which = "both running pods" if running == 2 else f"all {running} running pods"
         pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
         end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
-        return (
-            f"{_restarted(item.rollout, which)}; {'in every outcome' if item.rollout.is_exact else 'in the end'} {end}"
-        )
+        return f"{_restarted(item.effect, which)}; {'in every outcome' if item.effect.is_exact else 'in the end'} {end}"
     waiting = effect.without_node
     if waiting == 1 or effect.placed_after == 1:
         return f"the pod goes to {_any_of(effect.nodes)}"
@@ -159,7 +157,7 @@ def _any_of(nodes: Sequence[str]) -> str:
     return join_with_and(names, word="or")
 
 
-def _restarted(rollout: Rollout, which: str) -> str:
+def _restarted(rollout: Effect, which: str) -> str:
     """Return what restarts running pods: the change, or a rollout that began before it."""
     if rollout.restarts > rollout.under_way:
         return f"restarts {which}"

@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.advice.suggestion import Effect, Rollout, Suggestion
+from kubectl_spread.advice.suggestion import Effect, Suggestion
 from kubectl_spread.cli.main import run
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.report.explain.suggestions import effect_sentence
-from kubectl_spread.simulate.placement import Certainty
 
 CASES = Path(__file__).parents[2] / "cases" / "explain"
 ZONE = "its zone constraint (topology.kubernetes.io/zone, maxSkew 1)"
@@ -555,9 +555,8 @@ def test_a_search_that_saw_all_outcomes_says_so(capsys: pytest.CaptureFixture[st
 
 
 def test_a_search_that_did_not_see_all_outcomes_says_so() -> None:
-    effect = Effect(placed_before=4, placed_after=6, pending_before=2, pending_after=0, nodes=("a1",))
-    rollout = Rollout(outcomes=4, restarts=4, is_exact=False, running=4)
-    item = Suggestion("t", (), (), (), effect, "", (), Certainty.POSSIBLE, is_of_manifest=False, rollout=rollout)
+    effect = Effect(4, 6, 2, 0, ("a1",), outcomes=4, basis=Basis.SAMPLE, restarts=4, running=4)
+    item = Suggestion("t", (), (), (), effect, "", (), is_of_manifest=False)
 
     assert effect_sentence(item) == (
         "restarts all 4 running pods; in the end all 6 pods have a node (in 4 sampled outcomes; there may be others)"
