@@ -38,4 +38,6 @@ def certainty(basis: Basis, outcomes: int) -> Certainty:
     """Return the certainty of an outcome that is one of some."""
     if basis is Basis.NOT_SIMULATED:
         return Certainty.NOT_PREDICTABLE
-    return Certainty.CERTAIN if basis.is_exact and outcomes == 1 else Certainty.POSSIBLE
+    # Parts of a step are shown by one run, and others may end differently.
+    is_only = basis.is_exact and basis is not Basis.EVERY_ORDER and outcomes == 1
+    return Certainty.CERTAIN if is_only else Certainty.POSSIBLE
