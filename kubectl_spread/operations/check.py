@@ -513,9 +513,11 @@ def new_findings(
     Raises:
         SourceError: the baseline cannot be read or written.
     """
-    from kubectl_spread.report.check import baseline
-
     path = settings.choice.write_baseline
+    if not path and not _baseline_path(settings):
+        return findings, 0, ()
+    from kubectl_spread.report.check import baseline  # loads json
+
     if path:
         from kubectl_spread.sources.atomic_write import write
         from kubectl_spread.sources.files import read_text

@@ -159,11 +159,11 @@ def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> F
     Raises:
         SourceError: the baseline cannot be read.
     """
-    from kubectl_spread.report.check import baseline
-
     known = check.read_baseline(settings)
     if known is None:
         return lambda results: judge(results).findings
+    from kubectl_spread.report.check import baseline  # loads json
+
     return lambda results: (
         baseline.compare(judge(results).findings, known, files=read.seen, is_whole=read.is_whole).findings
     )
