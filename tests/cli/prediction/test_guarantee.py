@@ -154,18 +154,18 @@ def test_recommended_constraints_can_be_pasted(capsys: pytest.CaptureFixture[str
     assert (before["verdict"], after["verdict"]) == ("refuted", "proved")
 
 
-def test_constraints_that_fail_in_rollouts_only_are_recommended_as_such(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """With 2 surge pods and 1 unavailable one, 11 pods can run at a time, 4 of them in a zone."""
+def test_constraints_that_hold_once_settled_are_recommended(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A zone may hold 4 pods while a rollout runs, but with matchLabelKeys no more than 3 once it is over."""
     manifest = tmp_path / "web.yaml"
     manifest.write_text(WEB, encoding="utf-8")
     words = ("-f", str(manifest), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2", "--recommend")
     found = report(capsys, *words)["groups"][0]["recommendation"]
-    verdicts = {item["regime"]: item["rules"][0]["verdict"] for item in found["options"][0]["regimes"]}
+    option = found["options"][0]
+    rules = {item["regime"]: item["rules"][0] for item in option["regimes"]}
 
-    assert found["exceptInRollouts"]
-    assert (verdicts["restarts"], verdicts["rollouts"]) == ("proved", "refuted")
+    assert not found["exceptInRollouts"]
+    assert option["constraints"][0]["matchLabelKeys"] == ["pod-template-hash"]
+    assert (rules["rollouts"]["verdict"], rules["rollouts"]["settled"]["verdict"]) == ("refuted", "proved")
 
 
 NEAREST = "zon is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?"
