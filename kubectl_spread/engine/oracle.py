@@ -188,6 +188,7 @@ class Oracle:
         self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._predictable: dict[int, bool] = {}
         self._options: dict[tuple[P, State], tuple[PreemptionOption, ...]] = {}
+        self._last_seen: tuple[tuple[P, ...], Seen] = ((), frozenset())
         self._questions = Questions(world)
         self._known: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, as places in its order
 
@@ -203,17 +204,24 @@ class Oracle:
             return ()
         question = self._questions.question(pod, state, without)
         if question is None:
-            return self._looked_up(pod, state, _seen(state.pods, without))
+            return self._looked_up(pod, state, self._seen(state.pods, without))
         places = self._known.get(question.key)
         if places is not None:
             return tuple(sorted([question.order[place] for place in places]))
-        found = self._ask(pod, state, _seen(state.pods, without))
+        found = self._ask(pod, state, self._seen(state.pods, without))
         self._known[question.key] = tuple([question.order.index(node) for node in found])
         return found
 
     def ask(self, pod: P, state: State) -> tuple[int, ...]:
         """Return the same as `hosts`, without remembering the answer: for searches that ask once."""
-        return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod) else ()
+        return self._ask(pod, state, self._seen(state.pods)) if self.is_predictable(pod) else ()
+
+    def _seen(self, pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
+        if without:
+            return _seen(pods, without)
+        if pods is not self._last_seen[0]:  # perf: every waiting pod of a state asks
+            self._last_seen = (pods, _seen(pods))
+        return self._last_seen[1]
 
     def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
@@ -246,7 +254,7 @@ class Oracle:
         """
         if not self.is_predictable(pod):
             return Scores(np.zeros(0, np.intp))
-        kept, api_pod, filtered = self._filtered(pod, state, _seen(state.pods))
+        kept, api_pod, filtered = self._filtered(pod, state, self._seen(state.pods))
         feasible = np.flatnonzero(filtered.feasible)
         scores = kept.scheduler.score(api_pod, filtered) if len(feasible) > 1 else Scores(feasible)
         return scores._replace(nodes=np.array([kept.world_node[at] for at in feasible.tolist()], np.intp))
@@ -285,7 +293,7 @@ class Oracle:
         """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
         if not self.is_predictable(pod) or not self._has_lower(pod, state):
             return False
-        kept, api_pod, filtered = self._filtered(pod, state, _seen(state.pods))
+        kept, api_pod, filtered = self._filtered(pod, state, self._seen(state.pods))
         return filtered.rejection is None and dry_run(api_pod, filtered, kept.scheduler).chosen is not None
 
     def loses_nomination(self, pod: P, state: State) -> bool:
@@ -337,7 +345,7 @@ class Oracle:
 
     def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
         """Return the same for preemption, which asks the budgets."""
-        found = self._filtered(pod, state, _seen(state.pods))
+        found = self._filtered(pod, state, self._seen(state.pods))
         found[0].allow(budgets.current_budgets(self._world, state))
         return found
 

@@ -32,7 +32,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
-_FIRST_RUN_S = 60.0  # Extra time for the first run of a step; a step without any run has no outcomes.
+_FIRST_RUN_S = 5.0  # Extra time for the first run of a step; a step without any run has no outcomes.
 _STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
@@ -202,13 +202,14 @@ def play(
     if not (limits.has_parts and limits.mode is Mode.ALL and len(ops) == 1 and kubelet is None and not expected):
         return _played(game, limits)[0]
     game = game._replace(bound=game.bound or Columns(cluster))
+    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
     answer, live = _played(game, limits._replace(mode=Mode.FIRST) if len(cluster.nodes) > _FEW_NODES else few)
-    if answer.last.is_exact or answer.last.gaps or game.watch.is_stopped:
+    if answer.last.is_exact or answer.last.gaps or game.watch.is_stopped or not answer.last.outcomes:
         return answer
-    proven = _parts(game, live, limits)
+    proven = _parts(game, live, _until(end, limits))
     if not proven:
-        return _played(game, limits)[0]
+        return _played(game, _until(end, limits))[0]
     states = answer.last.states + sum(item.answer.states for item in proven)
     basis = Basis.EVERY_ORDER if all(item.answer.is_exact for item in proven) else Basis.ENOUGH_ROOM
     return answer._replace(
@@ -243,17 +244,29 @@ def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]
 
 
 def _parts(game: _Game, live: Collection[ObjectKey], limits: Limits) -> tuple[PartAnswer, ...]:
-    """Return the answers of independent parts; none unless they prove that everything completes."""
-    found = []
+    """Return the answers of independent parts; none unless they prove that everything completes.
+
+    All parts share the limits.
+    """
+    found: list[PartAnswer] = []
+    left = limits.max_states
+    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     for part in parts(game.cluster, game.profiles, game.ops[0], live, game.bound or Columns(game.cluster)):
         small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, is_widened=True)
-        states = min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods)))
-        answer = _played(small, limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False))[0].last
+        states = max(0, min(left, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
+        few = _until(end, limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False))
+        answer = _played(small, few)[0].last
+        left -= answer.states
         is_fine = bool(answer.outcomes) and all(map(_is_fine, answer.outcomes))
         if not is_fine or answer.gaps or not (answer.is_exact or part.has_room):
             return ()
         found.append(PartAnswer(part, answer))
     return tuple(found)
+
+
+def _until(end: float, limits: Limits) -> Limits:
+    """Return limits with the time that is left until a moment of `time.monotonic`."""
+    return limits if limits.seconds is None else limits._replace(seconds=max(0.0, end - time.monotonic()))
 
 
 def _is_fine(outcome: Outcome) -> bool:

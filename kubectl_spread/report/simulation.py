@@ -306,7 +306,7 @@ def certainty(step: StepSummary) -> str:
     if not step.endings:
         return f"The search ended before it found an outcome {visited}."
     if step.basis is Basis.EVERY_ORDER:
-        return f"This holds in every order of events: every new pod finds a node, and numbers stay in range {visited}."
+        return f"In every order of events every new pod finds a node, and every number is in the range shown {visited}."
     if step.basis is Basis.ENOUGH_ROOM:
         runs = f"the numbers are of {step.runs} sampled runs"
         return f"In every order of events every new pod finds a node; {runs} {visited}."

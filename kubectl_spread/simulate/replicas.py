@@ -14,9 +14,10 @@ import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
 from kubectl_spread.engine.placements import NewPods
+from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.refusals import charge, lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.explain.explanation import (
@@ -351,6 +352,8 @@ class Rehearsal:
         self._all_nodes = all_nodes
         self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
         minor = self._release.minor
+        adopted = with_owners(cluster, [Controller(owner) for owner in self._written]).cluster
+        cluster = cluster._replace(owners=adopted.owners, pods=adopted.pods)
         owned = OwnedPods(cluster)
         self.owners = [
             running_workload(stored_workload(admitted_workload(owner, cluster), minor), owned)

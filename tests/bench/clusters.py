@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 ROWS = [
     *(
-        Row(nodes, 10 * nodes, 10, command, budget, "This holds in every order")
+        Row(nodes, 10 * nodes, 10, command, budget, "every number is in the range")
         for nodes, budget in ((50, 1.0), (200, 1.0), (1_000, 1.5), (5_000, 3.0))
         for command in ("simulate drain n0000 --ignore-daemonsets", "simulate scale deploy/web-3 --replicas=20")
     ),
