@@ -22,6 +22,7 @@ from kubectl_spread.guarantee.model import (
     HostFinder,
     Kind,
     LossKind,
+    most_at_once,
     MOST_PODS,
     Next,
     Spread,
@@ -353,6 +354,22 @@ class Space:
             gone = [node for node, (one, other) in enumerate(zip(state[0], contents, strict=True)) if one != other]
             node = gone[0] if excess == 1 else -1
             yield Event(TransitionKind.REMOVED, old, node, owner, number=excess), (contents, *state[1:])
+
+    def possible_pods(self, state: State) -> int:
+        """Return how many pods can run at once before the rollouts that are under way end."""
+        placed = self.placed_counts(state)
+        number = 0
+        for owner, (spec, wanted) in enumerate(zip(self.group.owners, state[3], strict=True)):
+            if self._ordinals[owner] or not spec.is_rolled:
+                number += wanted
+            elif not self._rolls(state, owner):
+                number += most_at_once(spec, wanted)
+            else:
+                old, new = (state[1][at] for at in self._of_owner[owner])
+                surge, unavailable = fenceposts(spec, wanted)
+                removed = min(old, max(0, old + new - (wanted - unavailable)))  # At most, in one step.
+                number += max(placed[self._of_owner[owner][0]] + new, old + min(wanted, wanted + surge - old + removed))
+        return number
 
     def _finished(self, state: State, *, old: int, new: int) -> State:
         contents = tuple(

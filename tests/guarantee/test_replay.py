@@ -86,6 +86,35 @@ def test_ways_that_refute_candidates_of_a_recommendation(
     assert sum(number for number, _ in found) > 1
 
 
+def test_rollout_of_18_pods_on_12_nodes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each rule gets a search of its own: 20,000 states are enough for the crowd that only one order of events makes.
+
+    The sixth new pod of a node needs all 18 old pods and 14 new ones at once.
+    """
+    labels = {"app": "web"}
+    selector = {"matchLabels": labels}
+    spreads = [
+        {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+        for key, skew in ((HOSTNAME, 4), (ZONE, 2))
+    ]
+    pod = {"containers": [{"name": "c", "image": "c"}], "topologySpreadConstraints": spreads}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    spec = {"replicas": 18, "selector": selector, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    (tmp_path / "web.json").write_text(json.dumps(web))
+    rules = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--survive", "zone", "--keep", "50%")
+    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=4", *rules, "--regime", "rollouts")
+    code = run(["guarantee", *words, "--max-states", "20000", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    number, impossible = replayed(group, [web], nodes(3, 4))
+    (regime,) = group["regimes"]
+
+    assert code == 1
+    assert [rule["verdict"] for rule in regime["rules"]] == ["refuted", "refuted", "refuted", "proved"]
+    assert [rule.get("settled", rule)["verdict"] for rule in regime["rules"]][:2] == ["refuted", "refuted"]
+    assert (number, impossible) == (5, [])
+
+
 def test_a_way_from_the_running_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Ordinal 1 is missing; all three pods end in one zone."""
     labels = {"app": "db"}
