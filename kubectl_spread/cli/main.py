@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import Optional, TYPE_CHECKING, Union
 
 import click
 
@@ -22,26 +22,33 @@ _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 _COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # click's variable, which the shell sets for completion
 
 
-class CommandEntry(NamedTuple):
-    """A command's module, which has it as `command`, and its line in the help."""
-
-    module: str
-    help: str
+COMMANDS = {  # each in a module of its own, with its line in the help
+    "check": "Check manifests or running workloads",
+    "explain": "Explain why a pod is Pending, or why it is where it is",
+    "simulate": "Simulate a kubectl command and what happens after it",
+    "guarantee": "Prove that constraints keep a policy, or show how it breaks",
+    "status": "Show how running pods are spread over their domains",
+    "rebalance": "Plan evictions that repair violated constraints",
+    "exporter": "Serve metrics of status for Prometheus",
+    "snapshot": "Save the cluster facts to a file for other commands",
+    "demo": "Show the main commands on an example",
+    "init": "Propose a configuration for a repository",
+    "rule": "List, explain or search the rules of check",
+    "lsp": "Start the language server for editors",
+    "version": "Print the versions of program, scheduler rules and server",
+}
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are in a table; its help is printed from the table alone."""
-
-    entries: dict[str, CommandEntry] = {}  # noqa: RUF012 (set once, by the subclass)
+    """A group that imports the module of a command when it runs; its help is printed from the table alone."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.entries)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
-        entry = self.entries.get(cmd_name)
-        if entry is None:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(entry.module).command
+        command: click.Command = importlib.import_module(f"kubectl_spread.cli.commands.{cmd_name}").command
         return command
 
     def resolve_command(
@@ -52,10 +59,10 @@ class LazyGroup(click.Group):
         Raises:
             UsageError: there is none; the message names the command that was probably meant.
         """
-        if args[0] not in self.entries and not ctx.resilient_parsing:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
             from kubectl_spread.text.wording import did_you_mean  # not needed for known commands
 
-            near = did_you_mean(args[0], self.entries)
+            near = did_you_mean(args[0], COMMANDS)
             if near:
                 raise click.UsageError(f"no such command '{args[0]}': {near}", ctx)
         return super().resolve_command(ctx, args)
@@ -64,50 +71,16 @@ class LazyGroup(click.Group):
         """Return the commands with their descriptions, without importing them; then the group's own options."""
         from click.shell_completion import CompletionItem
 
-        found = [
-            CompletionItem(name, help=entry.help) for name, entry in self.entries.items() if name.startswith(incomplete)
-        ]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
+        items = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Available Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
-
-
-class _Commands(LazyGroup):
-    entries = {  # noqa: RUF012
-        "check": CommandEntry("kubectl_spread.cli.commands.check", "Check manifests or running workloads"),
-        "explain": CommandEntry(
-            "kubectl_spread.cli.commands.explain", "Explain why a pod is Pending, or why it is where it is"
-        ),
-        "simulate": CommandEntry(
-            "kubectl_spread.cli.commands.simulate", "Simulate a kubectl command and what happens after it"
-        ),
-        "guarantee": CommandEntry(
-            "kubectl_spread.cli.commands.guarantee", "Prove that constraints keep a policy, or show how it breaks"
-        ),
-        "status": CommandEntry(
-            "kubectl_spread.cli.commands.status", "Show how running pods are spread over their domains"
-        ),
-        "rebalance": CommandEntry(
-            "kubectl_spread.cli.commands.rebalance", "Plan evictions that repair violated constraints"
-        ),
-        "exporter": CommandEntry("kubectl_spread.cli.commands.exporter", "Serve metrics of status for Prometheus"),
-        "snapshot": CommandEntry(
-            "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
-        ),
-        "demo": CommandEntry("kubectl_spread.cli.commands.demo", "Show the main commands on an example"),
-        "init": CommandEntry("kubectl_spread.cli.commands.init", "Propose a configuration for a repository"),
-        "rule": CommandEntry("kubectl_spread.cli.commands.rule", "List, explain or search the rules of check"),
-        "lsp": CommandEntry("kubectl_spread.cli.commands.lsp", "Start the language server for editors"),
-        "version": CommandEntry(
-            "kubectl_spread.cli.commands.version", "Print the versions of program, scheduler rules and server"
-        ),
-    }
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(
-    cls=_Commands,
+    cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,
     no_args_is_help=False,
@@ -160,29 +133,27 @@ def run(args: Optional[list[str]] = None) -> int:
     except (BrokenPipeError, SystemExit):  # click exits with 1 where the reader of the output closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes its buffer at exit
         return Exit.READER_GONE
-    except (OSError, MemoryError) as error:
+    except MemoryError:
+        print_error("there is not enough memory for this input")
+        return Exit.UNREADABLE
+    except OSError as error:  # it is not about an input: inputs have their own errors
         print_error(_of_machine(error))
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
-        return _bug(error)
+        import traceback
+
+        traceback.print_exception(error)
+        click.echo(f"error: this is a bug in kubectl spread {__version__}; please report it: {_ISSUES}", err=True)
+        return Exit.BUG
     return outcome if isinstance(outcome, int) else Exit.CLEAN
 
 
-def _of_machine(error: Union[OSError, MemoryError]) -> str:
-    """Return the message of an error that is not about an input: inputs have their own errors."""
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this input"
-    if _is_directory_gone():
-        return "the working directory no longer exists; change to another one first"
-    return f"the output could not be written: {(error.strerror or str(error)).lower()}"
-
-
-def _is_directory_gone() -> bool:
+def _of_machine(error: OSError) -> str:
     try:
         os.getcwd()
     except OSError:
-        return True
-    return False
+        return "the working directory no longer exists; change to another one first"
+    return f"the output could not be written: {(error.strerror or str(error)).lower()}"
 
 
 def _program() -> str:
@@ -199,11 +170,3 @@ def _usage(error: Union[click.UsageError, RequestError]) -> int:
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else _program()
     click.echo(f"See '{command} --help' for usage.", err=True)
     return Exit.USAGE
-
-
-def _bug(error: Exception) -> int:
-    import traceback
-
-    traceback.print_exception(error)
-    click.echo(f"error: this is a bug in kubectl spread {__version__}; please report it: {_ISSUES}", err=True)
-    return Exit.BUG

@@ -7,16 +7,17 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, TypeVar
 
 import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console import announce
+from kubectl_spread.cli.console import announce, width
 from kubectl_spread.errors import RequestError
 from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.report.table import Style
 from kubectl_spread.sources.live.flags import Flags
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _COPIED = "Examples:"  # the heading of commands to copy: their lines stay whole
 
 
 _YEAR_S = 31_536_000
+_WIDTH = 120  # of an answer, if the width of the output is unknown
 
 
 class Seconds(click.FloatRange):
@@ -134,30 +136,17 @@ _OPTIONS = (
 )
 
 
-def cluster_facts(function: F, *, hidden: frozenset[str] = frozenset()) -> F:
-    """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource.
+def cluster_facts(function: F, *, hidden: Collection[str] = (), timeout: str = "0") -> F:
+    """Add the options that name a cluster; the command gets them as one argument, `source`, a ClusterSource.
 
     Args:
         function: the command.
         hidden: parameters that --help leaves out.
-    """
-    return connection(_facts(function, hidden))
-
-
-def live_cluster(function: F, *, timeout: str = "0") -> F:
-    """Add the options of `cluster_facts` for a command that only reads a live cluster; --help leaves the others out.
-
-    Args:
-        function: the command.
         timeout: the default of --request-timeout that --help shows; the command applies it.
     """
-    hidden = frozenset({"live", "snapshot", "topology", "seed", "all_nodes"})
-    return connection(_facts(function, hidden), timeout=timeout)
-
-
-def _facts(function: F, hidden: frozenset[str]) -> F:
     source = functools.partial(ClusterSource, listener=announce)
-    return gather_options("facts", source, _OPTIONS, fields=_FACTS, section=FACTS, hidden=hidden)(function)
+    facts = gather_options("source", source, _OPTIONS, fields=_FACTS, section=FACTS, hidden=hidden)
+    return connection(facts(function), timeout=timeout)
 
 
 def connection(function: F, *, timeout: str = "0") -> F:
@@ -179,7 +168,7 @@ def gather_options(
     *,
     fields: tuple[str, ...],
     section: str = "",
-    hidden: frozenset[str] = frozenset(),
+    hidden: Collection[str] = (),
 ) -> Callable[[F], F]:
     """Return a decorator that adds options, and gives the command their values as one argument.
 
@@ -212,8 +201,8 @@ def gather_options(
 
 
 def filename_option(text: str) -> Callable[[F], F]:
-    """-f, with its help text."""
-    return click.option("-f", "--filename", multiple=True, type=FILE, metavar="FILE", help=text)
+    """-f, with its help text; the command gets it as `paths`."""
+    return click.option("-f", "--filename", "paths", multiple=True, type=FILE, metavar="FILE", help=text)
 
 
 def all_namespaces_option(text: str) -> Callable[[F], F]:
@@ -226,15 +215,26 @@ def selector_option(text: str) -> Callable[[F], F]:
     return click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help=text)
 
 
-def output_option(*formats: str, note: str = "") -> Callable[[F], F]:
-    """-o FORMAT[=FILE], by default the first format; the command gets an `Output`."""
-    text = f"Output format; with =FILE, written to that file.{note}"
-    return click.option("-o", "--output", type=FormatChoice(formats), default=formats[0], show_default=True, help=text)
+def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
+    """--wide, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
 
+    By default, the output is in the first of the formats.
+    """
 
-def wide_option(function: F) -> F:
-    """Add the option --wide."""
-    return click.option("--wide", is_flag=True, help="Print long lists in full.")(function)
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def styled(*args: Any, wide: bool, color: str, output: Output, **kwargs: Any) -> Any:
+            style = Style(width(_WIDTH), wants_colour(color) and not output.file, wide)
+            return function(*args, output=output, style=style, **kwargs)
+
+        wrapped: Any = colour_option(styled)
+        text = f"Output format; with =FILE, written to that file.{note}"
+        kind = FormatChoice(formats)
+        wrapped = click.option("-o", "--output", type=kind, default=formats[0], show_default=True, help=text)(wrapped)
+        result: F = click.option("--wide", is_flag=True, help="Print long lists in full.")(wrapped)
+        return result
+
+    return decorate
 
 
 def kustomize_option(function: F) -> F:
@@ -285,9 +285,9 @@ def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optio
 
 
 def search_timeout(text: str) -> Callable[[F], F]:
-    """--timeout of a search, with its help text: seconds, or None for no limit."""
+    """--timeout of a search, with its help text; the command gets `seconds`, None for no limit."""
     return click.option(
-        "--timeout", default="0", show_default=True, callback=_read_seconds, metavar="DURATION", help=text
+        "--timeout", "seconds", default="0", show_default=True, callback=_read_seconds, metavar="DURATION", help=text
     )
 
 
@@ -353,6 +353,13 @@ class FormatChoice(click.Choice):  # type: ignore[type-arg]
         return f"[{'|'.join(map(str, self.choices))}][=FILE]"
 
 
+def print_json(document: dict[str, Any]) -> None:
+    """Print a JSON document."""
+    from kubectl_spread.report.documents import dumps
+
+    click.echo(dumps(document))
+
+
 @contextlib.contextmanager
 def redirect_output(output: Optional[Output]) -> Iterator[None]:
     """Write standard output to the file of an output, if it has one.
@@ -366,18 +373,9 @@ def redirect_output(output: Optional[Output]) -> Iterator[None]:
     held = io.StringIO()
     with contextlib.redirect_stdout(held):
         yield
-    write_output(output, held.getvalue())
-
-
-def write_output(output: Output, text: str) -> None:
-    """Write a text to the file of an output.
-
-    Raises:
-        SourceError: the file cannot be written; its old content is unchanged.
-    """
     from kubectl_spread.sources.atomic_write import write
 
-    write(output.file, text)
+    write(output.file, held.getvalue())
 
 
 def page_source(known: Optional[LoadedCluster]) -> PageSource:

@@ -98,5 +98,5 @@ _OPTIONS = (
 
 
 def choice_options(function: F) -> F:
-    """Add these options; the command gets them as one argument, `choices`."""
-    return gather_options("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=options.RULES)(function)
+    """Add these options; the command gets them as one argument, `choice`."""
+    return gather_options("choice", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=options.RULES)(function)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
-from typing import Protocol
 
 from kubectl_spread.cli.console import Progress
 from kubectl_spread.engine.run import Watch
@@ -14,28 +13,23 @@ from kubectl_spread.engine.run import Watch
 class ShownWatch(Watch):
     """A watch that shows the search's progress in the progress line."""
 
-    def __init__(self, shown: Progress, *, steps: int) -> None:
+    def __init__(self, shown: Progress, steps: int) -> None:
         super().__init__()
-        self.name = ""  # of the scenario that is played
         self._shown = shown
         self._steps = steps
 
     def saw(self, states: int) -> bool:
         """Take note of how many states were visited; return whether to stop."""
+        subject = f"{self.subject}: " if self.subject else ""
         step = f"step {self.step + 1}: " if self._steps > 1 else ""
-        self._shown.stage = f"{self.name}{step}{states:,} states visited; Ctrl-C ends the search"
+        self._shown.stage = f"{subject}{step}{states:,} states visited; Ctrl-C ends the search"
         return super().saw(states)
 
 
-class Stoppable(Protocol):
-    """A search that ends once `is_stopped` is set."""
-
-    is_stopped: bool
-
-
 @contextlib.contextmanager
-def interruptible(watch: Stoppable) -> Iterator[None]:
-    """Let Ctrl-C end the search; a second one ends the program."""
+def interruptible(shown: Progress, *, steps: int = 1) -> Iterator[ShownWatch]:
+    """Return the watch of a search of some steps, which Ctrl-C ends; a second one ends the program."""
+    watch = ShownWatch(shown, steps)
 
     def stop(_number: int, _frame: object) -> None:
         watch.is_stopped = True
@@ -44,9 +38,9 @@ def interruptible(watch: Stoppable) -> Iterator[None]:
     try:
         before = signal.signal(signal.SIGINT, stop)
     except ValueError:  # signals arrive only on the main thread
-        yield
+        yield watch
         return
     try:
-        yield
+        yield watch
     finally:
         signal.signal(signal.SIGINT, before)

@@ -152,6 +152,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
+        self.subject = ""  # the group or the scenario that the search is about
         self.step = 0  # the one that is played, from 0
         self.states = 0  # visited in it
         self.is_stopped = False

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
@@ -135,39 +134,11 @@ def _of_targets(targets: Iterable[ObjectName], settings: ReportSettings) -> Expl
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
-    errors = list(settings.known.errors)
-    given = _read(read, settings.namespace, errors)
-    applied = cluster_facts.with_manifests(settings.known, given.sources, settings.namespace)
-    errors += applied.errors[len(settings.known.errors) :]
-    placements = cluster_facts.place(given.workloads, applied, explain_first=True)
-    applied_settings = settings._replace(known=applied)
-    reports: list[PodReport] = []
-    missing: list[SpreadError] = []
-    notes: list[str] = []
-    for at, placement in enumerate(placements):
-        try:
-            found = pod_reports.of_placement(placements, at, applied_settings)
-        except NotFoundError as error:
-            missing.append(error)
-            continue
-        reports += found
-        if not found:
-            notes.append(f"{placement.workload.key}: {pod_reports.reason_without_pod(placement)}")
-    return ExplainResult(reports, missing, errors, settings.known, tuple(notes))
-
-
-class _Manifests(NamedTuple):
-    """The workloads in the manifests, and the manifests' texts."""
-
-    workloads: list[Workload]
-    sources: list[SourceFile]
-
-
-def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
     from kubectl_spread.lint.project import Project
     from kubectl_spread.sources.manifest_objects import looks_like_facts
 
+    errors = list(settings.known.errors)
     subjects: list[Subject] = []
     others: list[Manifest] = []
     sources: list[SourceFile] = []
@@ -176,7 +147,7 @@ def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: lis
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=True, codes=(), namespace=namespace)
+        result = check_source(given.source, named=True, codes=(), namespace=settings.namespace)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             errors.append(given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))
@@ -184,4 +155,20 @@ def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: lis
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
         subjects += result.subjects
         others += result.others
-    return _Manifests(Project(subjects, others, namespace=namespace).workloads, sources)
+    applied = cluster_facts.with_manifests(settings.known, sources, settings.namespace)
+    errors += applied.errors[len(settings.known.errors) :]
+    workloads = Project(subjects, others, namespace=settings.namespace).workloads
+    placements = cluster_facts.place(workloads, applied, explain_first=True)
+    reports: list[PodReport] = []
+    missing: list[SpreadError] = []
+    notes: list[str] = []
+    for at, placement in enumerate(placements):
+        try:
+            found = pod_reports.of_placement(placements, at, settings._replace(known=applied))
+        except NotFoundError as error:
+            missing.append(error)
+            continue
+        reports += found
+        if not found:
+            notes.append(f"{placement.workload.key}: {pod_reports.reason_without_pod(placement)}")
+    return ExplainResult(reports, missing, errors, settings.known, tuple(notes))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Optional, Protocol
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Deadline, Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.members import groups_of, KINDS, Member, member_of
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, REGIMES
 from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend_for_group
@@ -95,35 +96,12 @@ class GuaranteeResult(NamedTuple):
         return worst([item.result.verdict for item in self.groups])
 
 
-class ProofListener(Protocol):
-    """Receiver of the progress of proofs; setting `is_stopped` ends them."""
-
-    stage: str
-    is_stopped: bool
-
-    def saw(self, states: int) -> bool:
-        """Receive the number of visited states, and return whether to stop."""
-        ...
-
-
-class _Silent:
-    """A receiver that does nothing."""
-
-    def __init__(self) -> None:
-        self.stage = ""
-        self.is_stopped = False
-
-    def saw(self, states: int) -> bool:
-        """Return whether to stop."""
-        return self.is_stopped and states >= 0
-
-
-def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener] = None) -> GuaranteeResult:
-    """Read the inputs, and decide the policy for every group.
+def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -> GuaranteeResult:
+    """Read the inputs, and decide the policy for every group; `watch` shows the progress, and can end the search.
 
     Raises: RequestError: a group has no workload, or a key no node. SpreadError: an input cannot be read.
     """
-    listener = listener or _Silent()
+    watch = watch or Watch()
     read = _read(request)
     scene = SimulationSetup(read)
     cluster = _with_created_pods(scene)
@@ -135,8 +113,8 @@ def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener
     for spec in request.policy.groups:
         for name, found in _groups(spec, members, request.policy):
             known = read.known._replace(cluster=cluster)
-            groups.append(_judged(spec, name, found, request=request, known=known, listener=listener))
-    return GuaranteeResult(request.policy, tuple(groups), read.known, scene.errors, skipped, listener.is_stopped)
+            groups.append(_judged(spec, name, found, request=request, known=known, watch=watch))
+    return GuaranteeResult(request.policy, tuple(groups), read.known, scene.errors, skipped, watch.is_stopped)
 
 
 def _with_created_pods(scene: SimulationSetup) -> Cluster:
@@ -250,31 +228,20 @@ def _judged(
     *,
     request: GuaranteeRequest,
     known: LoadedCluster,
-    listener: ProofListener,
+    watch: Watch,
 ) -> JudgedGroup:
     """Return the verdicts on a group, and the recommendation."""
-    listener.stage = name
-    result = prove(
-        members,
-        known.cluster,
-        known.profiles,
-        spec.rules,
-        regimes=_kept(request),
-        limit=_limit(request, listener.saw),
-        name=name,
-    )
+    regimes = [item for item in REGIMES if item in request.policy.regimes]
+
+    def limit(subject: str) -> Limit:
+        watch.subject = subject
+        deadline = Deadline() if request.seconds is None else Deadline(time.monotonic() + request.seconds)
+        return Limit(request.max_states, deadline, watch.saw)
+
+    result = prove(members, known.cluster, known.profiles, spec.rules, regimes=regimes, limit=limit(name), name=name)
     if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:
         return JudgedGroup(spec, result)
-    listener.stage = f"{name}, recommendation"
-    limit = _limit(request, listener.saw)
-    wanted = RecommendationRequest(members, known.cluster, known.profiles, tuple(spec.rules), limit, _kept(request))
+    wanted = RecommendationRequest(
+        members, known.cluster, known.profiles, tuple(spec.rules), limit(f"{name}, recommendation"), regimes
+    )
     return JudgedGroup(spec, result, recommend_for_group(wanted))
-
-
-def _kept(request: GuaranteeRequest) -> list[Regime]:
-    return [item for item in REGIMES if item in request.policy.regimes]
-
-
-def _limit(request: GuaranteeRequest, is_enough: Callable[[int], bool]) -> Limit:
-    deadline = Deadline() if request.seconds is None else Deadline(time.monotonic() + request.seconds)
-    return Limit(request.max_states, deadline, is_enough)

@@ -6,26 +6,22 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice import problem as problems
-from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.search import suggest
-from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import NotFoundError
-from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
-from kubectl_spread.explain.node_view import node_view, NodeView
+from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
+from kubectl_spread.explain.node_view import node_view
 from kubectl_spread.explain.reported_message import (
     compare_with_now,
-    MessageComparison,
     MessageStatus,
     other_events,
     reported_message,
-    ReportedMessage,
 )
 from kubectl_spread.explain.workload_state import CreationFailure, state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
@@ -68,7 +64,14 @@ def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
         NotFoundError: it does not exist.
         ClusterError: it may not be read.
     """
-    return _pod(target.name, asked) if target.kind == "Pod" else _workload(target, asked)
+    if target.kind != "Pod":
+        return _workload(target, asked)
+    known, cluster = asked.known, asked.known.cluster
+    pods = [pod for pod in cluster.pods if pod.name == target.name and pod.namespace == asked.namespace]
+    if not pods:
+        raise missing_error("Pod", target.name, namespace=asked.namespace, cluster=cluster)
+    prospects = Prospects(pods[:1], cluster, known.profiles, all_nodes=known.all_nodes)
+    return [_suggesting(prospects.of(pods[0]), asked)]
 
 
 def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
@@ -83,7 +86,8 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
         found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
     if found and asked.suggests:
         problem = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
-        found[0] = found[0]._replace(suggestions=_suggestions(problem, asked))
+        if problem is not None:
+            found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
     return found
 
 
@@ -102,24 +106,13 @@ def reason_without_pod(placement: Placement) -> str:
     return "its number of replicas is 0"
 
 
-def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
-    cluster = asked.known.cluster
-    pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
-    if not pods:
-        raise missing_error("Pod", name, namespace=asked.namespace, cluster=cluster)
-    known = asked.known
-    prospects = Prospects(pods[:1], cluster, known.profiles, all_nodes=known.all_nodes)
-    return [_suggesting(prospects.of(pods[0]), asked)]
-
-
 def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
-    cluster = asked.known.cluster
+    known, cluster = asked.known, asked.known.cluster
     key = ObjectKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
     if state is None:
         raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
-    known = asked.known
     prospects = Prospects(state.pending, cluster, known.profiles, all_nodes=known.all_nodes)
     groups = [group for alike in _alike(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)
@@ -171,20 +164,21 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
     moment = placement.moment or asked.known.cluster
     explanations = {item.pod.name: item.explanation for item in placement.pending}
     grouped = _alike(item.pod for item in placement.pending)
-    for at, (first, *rest) in enumerate(grouped[:_MOST_GROUPS], 1):
+    reports = []
+    for first, *rest in grouped[:_MOST_GROUPS]:
         report = _report(first, moment, asked, others=tuple(pod.name for pod in rest))
-        if at == _MOST_GROUPS:
-            report = report._replace(not_reported=_not_reported(grouped))
         explained = explanations[first.name]
         if explained.diagnosis.feasible:  # a plugin failed while it scored them
             report = report._replace(explanation=explained._replace(pod=first, others=report.explanation.others))
-        yield _with_ignored(report, placement)
+        reports.append(report)
+    if len(grouped) > _MOST_GROUPS:
+        reports[-1] = reports[-1]._replace(not_reported=_not_reported(grouped))
     if not grouped and placement.first is not None:
-        first_pod = placement.first.pod
-        if first_pod.node_name:
-            yield _with_ignored(PodReport(placement.first), placement)
-        else:
-            yield _with_ignored(_report(first_pod, moment, asked), placement)
+        pod = placement.first.pod
+        reports = [PodReport(placement.first) if pod.node_name else _report(pod, moment, asked)]
+    for report in reports:
+        explanation = report.explanation._replace(ignored=placement.ignored)
+        yield report._replace(explanation=explanation, placement=placement)
 
 
 def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
@@ -200,7 +194,15 @@ def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
     """Group equal pods: pods of one class that differ only in labels that no selector uses."""
     groups: dict[object, list[Pod]] = {}
     for pod in pods:
-        groups.setdefault(_without_own_labels(pod.cls), []).append(pod)
+        cls = pod.cls
+        selectors = [
+            *(compile_selector(item.label_selector) for item in cls.constraints),
+            *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
+        ]
+        named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
+        named.update(key for item in cls.constraints for key in item.match_label_keys)
+        labels = tuple((key, value) for key, value in cls.labels if key not in PER_POD_LABELS or key in named)
+        groups.setdefault(cls._replace(labels=labels), []).append(pod)
     return list(groups.values())
 
 
@@ -208,27 +210,14 @@ def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
     return tuple(pod.name for group in groups[_MOST_GROUPS:] for pod in group)
 
 
-def _without_own_labels(cls: PodClass) -> PodClass:
-    selectors = [
-        *(compile_selector(item.label_selector) for item in cls.constraints),
-        *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
-    ]
-    named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
-    named.update(key for item in cls.constraints for key in item.match_label_keys)
-    return cls._replace(
-        labels=tuple((key, value) for key, value in cls.labels if key not in PER_POD_LABELS or key in named)
-    )
-
-
 def _suggesting(
     prospect: Prospect, asked: ReportSettings, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
     """Return the report on one pod, with the changes that would let it be placed."""
-    examined, cluster = prospect.examined, asked.known.cluster
-    report = _with_disagreement(_pod_report(examined, cluster, asked, others=others, state=state))
+    examined, known = prospect.examined, asked.known
+    report = _with_disagreement(_pod_report(examined, known.cluster, asked, others=others, state=state))
     if not asked.suggests:
         return report
-    known = asked.known
     columns = None if examined.scheduler is None else examined.scheduler.columns
     is_contended = report.explanation.verdict is PodVerdict.CONTENDED
     problem = problems.of_pod(
@@ -239,7 +228,7 @@ def _suggesting(
         columns=columns,
         placed_first=prospect.placed_first if is_contended else frozenset(),
     )
-    return report._replace(suggestions=_suggestions(problem, asked))
+    return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
 
 
 def _with_disagreement(report: PodReport) -> PodReport:
@@ -257,14 +246,6 @@ def _with_disagreement(report: PodReport) -> PodReport:
     return report._replace(explanation=explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found))
 
 
-def _suggestions(problem: Optional[PendingPodProblem], asked: ReportSettings) -> Optional[Suggestions]:
-    return None if problem is None else suggest(problem, most=asked.suggestions)
-
-
-def _with_ignored(report: PodReport, placement: Placement) -> PodReport:
-    return report._replace(explanation=report.explanation._replace(ignored=placement.ignored), placement=placement)
-
-
 def _report(
     pod: Pod,
     cluster: Cluster,
@@ -278,11 +259,8 @@ def _report(
     Raises:
         NotFoundError: the requested node does not exist.
     """
-    return _pod_report(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
-
-
-def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> ExaminedPod:
-    return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
+    examined = examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
+    return _pod_report(examined, cluster, asked, others=others, state=state)
 
 
 def _pod_report(
@@ -293,29 +271,16 @@ def _pod_report(
     others: tuple[str, ...],
     state: Optional[WorkloadState],
 ) -> PodReport:
-    explanation = examined.explanation._replace(others=others)
+    explanation, profiles = examined.explanation._replace(others=others), asked.known.profiles
     reported = reported_message(explanation.pod, cluster)
+    profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
+    if asked.node and all(node.name != asked.node for node in asked.known.cluster.nodes):
+        raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
     return PodReport(
         explanation=explanation,
         workload=state,
         reported=reported,
-        comparison=_comparison(explanation, reported, cluster, asked),
+        comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
         other_events=other_events(explanation.pod, cluster),
-        node=_one_node(examined._replace(explanation=explanation), asked),
+        node=node_view(asked.node, examined._replace(explanation=explanation)) if asked.node else None,
     )
-
-
-def _comparison(
-    explanation: Explanation, reported: ReportedMessage, cluster: Cluster, asked: ReportSettings
-) -> Optional[MessageComparison]:
-    profiles = asked.known.profiles
-    profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
-    return compare_with_now(explanation, reported, cluster, minor=profile.minor)
-
-
-def _one_node(examined: ExaminedPod, asked: ReportSettings) -> Optional[NodeView]:
-    if not asked.node:
-        return None
-    if all(node.name != asked.node for node in asked.known.cluster.nodes):
-        raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
-    return node_view(asked.node, examined)

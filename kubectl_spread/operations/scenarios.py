@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.answer import Outcome
@@ -48,15 +48,8 @@ class ScenarioRequest(NamedTuple):
     allow_remote: bool = False
 
 
-def run_scenarios(
-    request: ScenarioRequest, watch: Optional[Watch] = None, begin: Callable[[str], None] = lambda _: None
-) -> Iterator[ScenarioResult]:
-    """Yield the results in the order of the files.
-
-    Args:
-        request: the scenarios.
-        watch: shows the progress of the search, and can end it.
-        begin: called with the name of each scenario before its run.
+def run_scenarios(request: ScenarioRequest, watch: Optional[Watch] = None) -> Iterator[ScenarioResult]:
+    """Yield the results in the order of the files; `watch` shows the progress of the search, and can end it.
 
     Raises:
         SourceError: there is no scenario, or a path cannot be read.
@@ -66,7 +59,7 @@ def run_scenarios(
         raise SourceError(", ".join(request.paths), "no scenario in it (`kind: Scenario`)")
     watch = watch or Watch()
     for file in files:
-        begin(file)
+        watch.subject = file
         try:
             yield _run(scenarios.load(file), request, watch)
         except ConfigError as error:
@@ -79,16 +72,19 @@ def run_scenarios(
 
 
 def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
+    def failed(errors: Iterable[SourceError]) -> ScenarioResult:
+        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=tuple(errors))
+
     read = _read(scenario, request)
-    missing = [item for item in read.given if isinstance(item, SourceError)]
+    missing = [_placed(item, scenario, request) for item in read.given if isinstance(item, SourceError)]
     if missing:
-        return _failed(scenario, (_placed(item, scenario, request) for item in missing))
+        return failed(missing)
     scene = SimulationSetup(read, directory=scenario.directory)
     if len(scene.errors) > len(read.known.errors):  # What else would be wrong follows from the incomplete manifests.
-        return _failed(scenario, (_placed(item, scenario, request) for item in scene.errors))
+        return failed(_placed(item, scenario, request) for item in scene.errors)
     effects, mistakes = _effects(scenario, scene)
     if mistakes:
-        return _failed(scenario, (*scene.errors, *mistakes))
+        return failed((*scene.errors, *mistakes))
     answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
     played: list[PlayedStep] = []
     failures: list[UnmetExpectation] = []
@@ -100,7 +96,13 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
             number = len(played) + 1
             played.append(played_step(step.command, done, found, number=number, has_frames=request.has_frames))
         if step.expect is not None:
-            failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)
+            expect, about = step.expect, keys
+            if expect.workload is not None:
+                kind, name = expect.workload
+                about = frozenset([ObjectKey(kind, scene.situation.default_namespace, name)])
+            failures += [
+                UnmetExpectation(text, expect.line, expect.column, *unmet) for unmet in _unmet(expect, found, about)
+            ]
     return ScenarioResult(
         scenario.file,
         scenario.name,
@@ -125,11 +127,6 @@ def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
         if isinstance(error.__cause__, SourceError):
             raise _placed(error.__cause__, scenario, request) from None
         raise
-
-
-def _failed(scenario: Scenario, errors: Iterable[SpreadError]) -> ScenarioResult:
-    """Return the result of a scenario that cannot be run."""
-    return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=tuple(errors))
 
 
 def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEffect], list[SourceError]]:
@@ -241,100 +238,72 @@ def _limits(scenario: Scenario, limits: Limits) -> Limits:
     return limits._replace(max_states=scenario.max_states or limits.max_states)
 
 
-def _failures(
-    expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey], *, text: str, namespace: str
-) -> Iterator[UnmetExpectation]:
-    if expect.workload is not None:
-        keys = frozenset([ObjectKey(expect.workload[0], namespace, expect.workload[1])])
-    for what, wanted, seen in _Check(expect, found, keys).broken():
-        yield UnmetExpectation(text, expect.line, expect.column, what, wanted, seen)
+_Unmet = tuple[str, str, str]  # the field, the expected value, and the actual one
 
 
-class _Check:
-    """Compares an expectation with all outcomes of a step."""
-
-    def __init__(self, expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -> None:
-        self.expect = expect
-        self.found = found
-        self.outcomes = found.outcomes
-        self.keys = keys
-
-    def broken(self) -> Iterator[tuple[str, str, str]]:
-        """Yield unmet expectations: the field, the expected value, and the actual one."""
-        yield from self._complete()
-        yield from self._numbers()
-        for topology_key, wanted in self.expect.domains:
-            yield from self._domains(topology_key, wanted)
-        for topology_key, bounds in self.expect.skew:
-            skews = [item.skew(self.keys, topology_key) for item in self.outcomes]
-            yield from self._number(f"skew of {topology_key}", bounds, skews)
-        yield from self._message()
-
-    def _numbers(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the numbers of pods that differ from the expected ones."""
-        expect = self.expect
-        yield from self._number("placed", expect.placed, [self._pods(item, is_placed=True) for item in self.outcomes])
-        yield from self._number(
-            "pending", expect.pending, [self._pods(item, is_placed=False) for item in self.outcomes]
-        )
-        yield from self._number("blocked", expect.blocked, [len(item.blocked) for item in self.outcomes])
-        restarted = [sum(item.restarts.get(key, 0) for key in self.keys) for item in self.outcomes]
-        yield from self._number("restarted", expect.restarted, restarted)
-        ready = sum(self.found.fewest_ready.get(key, 0) for key in self.keys)
-        yield from self._number("ready", expect.ready, [ready])
-
-    def _message(self) -> Iterator[tuple[str, str, str]]:
-        wanted = self.expect.message
-        messages = {pod.message for item in self.outcomes for pod in item.pending}
-        if wanted and not any(wanted in message for message in messages):
-            yield "message", wanted, "; ".join(sorted(messages)) or "no Pending pod"
-
-    def _complete(self) -> Iterator[tuple[str, str, str]]:
-        if self.expect.complete is None:
-            return
-        complete = sum(map(self._is_complete, self.outcomes))
-        is_all = bool(self.outcomes) and complete == len(self.outcomes)
-        seen = True if is_all else "sometimes" if complete else False
-        if seen != self.expect.complete:
-            yield "complete", _said(self.expect.complete), _said(seen)
-
-    def _is_complete(self, outcome: Outcome) -> bool:
-        if not outcome.is_steady or outcome.blocked:
-            return False
-        return all(key not in outcome.workloads or is_settled(outcome, key) for key in self.keys)
-
-    def _number(self, what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator[tuple[str, str, str]]:
-        if bounds is not None and not all(map(bounds.allows, numbers)):
-            seen = Range(min(numbers), max(numbers))
-            yield what, str(bounds), str(Range(*seen))
-
-    def _pods(self, outcome: Outcome, *, is_placed: bool) -> int:
-        return sum(
-            pod.owner in self.keys and not pod.is_terminating and bool(pod.node) == is_placed for pod in outcome.pods
-        )
-
-    def _counts(self, outcome: Outcome, topology_key: str) -> dict[str, int]:
-        found = dict.fromkeys(outcome.domains_of(topology_key).values(), 0)
-        for key in self.keys:
-            for value, number in outcome.counts(key, topology_key).items():
-                found[value] += number
-        return found
-
-    def _domains(self, topology_key: str, wanted: object) -> Iterator[tuple[str, str, str]]:
-        counts = [self._counts(item, topology_key) for item in self.outcomes]
+def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -> Iterator[_Unmet]:
+    """Compare an expectation about some workloads with all outcomes of a step; yield what differs."""
+    outcomes = found.outcomes
+    if expect.complete is not None:
+        complete = sum(_is_complete(item, keys) for item in outcomes)
+        seen: object = complete > 0 if complete in (0, len(outcomes)) else "sometimes"
+        if seen != expect.complete:
+            yield "complete", _said(expect.complete), _said(seen)
+    pods = {
+        is_placed: [
+            sum(pod.owner in keys and not pod.is_terminating and bool(pod.node) == is_placed for pod in item.pods)
+            for item in outcomes
+        ]
+        for is_placed in (True, False)
+    }
+    yield from _outside("placed", expect.placed, pods[True])
+    yield from _outside("pending", expect.pending, pods[False])
+    yield from _outside("blocked", expect.blocked, [len(item.blocked) for item in outcomes])
+    restarted = [sum(item.restarts.get(key, 0) for key in keys) for item in outcomes]
+    yield from _outside("restarted", expect.restarted, restarted)
+    yield from _outside("ready", expect.ready, [sum(found.fewest_ready.get(key, 0) for key in keys)])
+    for topology_key, wanted in expect.domains:
+        counts = [_counts(item, keys, topology_key) for item in outcomes]
         if isinstance(wanted, tuple):
             others = sorted({tuple(sorted(item.values())) for item in counts} - {wanted})
             if others:
-                yield f"domains of {topology_key}", _listed(wanted), " or ".join(map(_listed, others))
+                texts = [", ".join(map(str, numbers)) for numbers in (wanted, *others)]
+                yield f"domains of {topology_key}", texts[0], " or ".join(texts[1:])
         elif isinstance(wanted, dict):
-            kinds = [item.interchange.alike(topology_key) for item in self.outcomes]
+            kinds = [item.interchange.alike(topology_key) for item in outcomes]
             for value, bounds in wanted.items():
                 numbers = [
                     number
                     for item, alike in zip(counts, kinds, strict=True)
                     for number in _of_alike(value, item, alike)
                 ]
-                yield from self._number(f"domain {value} of {topology_key}", bounds, numbers)
+                yield from _outside(f"domain {value} of {topology_key}", bounds, numbers)
+    for topology_key, bounds in expect.skew:
+        skews = [item.skew(keys, topology_key) for item in outcomes]
+        yield from _outside(f"skew of {topology_key}", bounds, skews)
+    messages = {pod.message for item in outcomes for pod in item.pending}
+    if expect.message and not any(expect.message in message for message in messages):
+        yield "message", expect.message, "; ".join(sorted(messages)) or "no Pending pod"
+
+
+def _outside(what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator[_Unmet]:
+    """Yield the range of some numbers if one of them is not within the bounds."""
+    if bounds is not None and not all(map(bounds.allows, numbers)):
+        yield what, str(bounds), str(Range(min(numbers), max(numbers)))
+
+
+def _is_complete(outcome: Outcome, keys: frozenset[ObjectKey]) -> bool:
+    if not outcome.is_steady or outcome.blocked:
+        return False
+    return all(key not in outcome.workloads or is_settled(outcome, key) for key in keys)
+
+
+def _counts(outcome: Outcome, keys: frozenset[ObjectKey], topology_key: str) -> dict[str, int]:
+    found = dict.fromkeys(outcome.domains_of(topology_key).values(), 0)
+    for key in keys:
+        for value, number in outcome.counts(key, topology_key).items():
+            found[value] += number
+    return found
 
 
 def _of_alike(value: str, counts: Mapping[str, int], alike: Mapping[str, object]) -> list[int]:
@@ -347,7 +316,3 @@ def _said(value: object) -> str:
     if value is True:
         return "in every outcome"
     return "in no outcome" if value is False else "in some outcomes"
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
@@ -15,16 +15,17 @@ from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     colour_option,
+    filename_option,
     FormatChoice,
     gather_options,
     kustomize_option,
     namespace_option,
     Output,
     page_source,
+    redirect_output,
     SectionedCommand,
     selector_option,
     wants_colour,
-    write_output,
 )
 from kubectl_spread.cli.rule_options import choice_options
 from kubectl_spread.cli.summary import exit_code, numbers_of_rules, offer, summary
@@ -32,7 +33,7 @@ from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.cluster_facts import ClusterSource, open_session
-from kubectl_spread.operations.rule_choice import InputPaths, load_config, RuleChoice
+from kubectl_spread.operations.rule_choice import load_config, RuleChoice
 from kubectl_spread.report.check.report import FORMATS as RENDERERS
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -40,8 +41,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.operations.fix import Fixable
-    from kubectl_spread.report.check.report import CheckReport, PageFacts, WorkloadPlace
+    from kubectl_spread.report.check.report import PageFacts, WorkloadPlace
 
 FORMATS = tuple(RENDERERS)
 _WHERE_ANY = ("lists", "templates", "placeholders")  # counts that the report has only if they are not 0
@@ -53,11 +53,6 @@ class FixOptions(NamedTuple):
     fix: bool
     unsafe_fixes: bool
     diff: bool
-
-    def check(self) -> None:
-        """Raise a usage error if the options do not go together."""
-        if self.unsafe_fixes and not (self.fix or self.diff):
-            raise click.UsageError("--unsafe-fixes needs --fix or --diff")
 
 
 _FIX_OPTIONS = (
@@ -72,14 +67,7 @@ _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptio
 
 @click.command(cls=SectionedCommand)
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
-@click.option(
-    "-f",
-    "--filename",
-    multiple=True,
-    type=FILE,
-    metavar="FILE",
-    help="File or directory to check; - is standard input. Repeatable.",
-)
+@filename_option("File or directory to check; - is standard input. Repeatable.")
 @click.option("-R", "--recursive", is_flag=True, help="Also check the directories below the named ones.")
 @kustomize_option
 @cluster_facts
@@ -109,22 +97,21 @@ _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptio
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     files: tuple[str, ...],
-    filename: tuple[str, ...],
-    recursive: bool,
-    kustomize: tuple[str, ...],
-    allow_remote: bool,
-    facts: ClusterSource,
+    paths: tuple[str, ...],
+    source: ClusterSource,
     namespace: Optional[str],
     all_namespaces: bool,
     label_selector: Optional[str],
     output: tuple[Output, ...],
     output_file: Optional[str],
-    choices: RuleChoice,
+    choice: RuleChoice,
     fixes: FixOptions,
     statistics: bool,
     show_files: bool,
     color: str,
+    **asked: Any,
 ) -> int:
     """Check topology spread constraints in manifests or of running workloads.
 
@@ -183,71 +170,61 @@ def command(
       kubectl spread check -R deploy/ -o sarif=spread.sarif -o text
     """  # noqa: D301
     chosen = _chosen(output, output_file)
-    fixes.check()
+    if fixes.unsafe_fixes and not (fixes.fix or fixes.diff):
+        raise click.UsageError("--unsafe-fixes needs --fix or --diff")
     with as_usage_errors(ctx):
-        config = load_config(choices)
-        words = WorkloadWords(files, namespace, all_namespaces, label_selector)
-        if words.mean_running(has_files=bool(filename or kustomize or choices.project), config=config, facts=facts):
+        config = load_config(choice)
+        names = [word for word in files if _is_target(word)]
+        has_files = bool(paths or asked["kustomize"] or choice.project)
+        if names or all_namespaces or label_selector is not None:
+            if has_files or len(names) < len(files):
+                raise click.UsageError(
+                    "-A, -l and TYPE/NAME check running workloads; they cannot be combined with files", ctx
+                )
+            is_running = True
+        elif source.topology is not None or has_files or files or config.paths:
+            is_running = False
+        else:
+            is_running = namespace is not None or source.is_given or _is_cluster_known(source)
+        if is_running:
             if fixes.diff or fixes.fix or show_files:
                 raise click.UsageError(
                     "running workloads have no file: --fix, --diff and --show-files need manifests", ctx
                 )
-            result = _running(words, choices, config, facts, ctx)
+            from kubectl_spread.cli import targets  # not needed for manifests
+
+            selection = targets.selection(files, label_selector, ctx, verb="check")
+            where = targets.namespace_of(selection, namespace, ctx, all_namespaces=all_namespaces)
+            with progress("reading the cluster facts"):
+                from kubectl_spread.operations import check_cluster  # numpy: 80 ms
+
+                result = check_cluster.check_workloads(
+                    check_cluster.ClusterCheckRequest(source, selection, where, choice, config)
+                )
         else:
             request = CheckRequest(
-                (*filename, *files), recursive, kustomize, facts, namespace, choices, config, allow_remote
+                (*paths, *files), source=source, namespace=namespace, choice=choice, config=config, **asked
             )
             if show_files:
                 return _show_files(request, config)
             if fixes.diff:
                 return _show_diff(request, fixes, colour=wants_colour(color))
-            result = _checked(request, fixes)
+            if fixes.fix:
+                from kubectl_spread.operations.fix import fix_files
+
+                result = fix_files(request, unsafe=fixes.unsafe_fixes)
+            else:
+                result = check.check_files(request)
     _print(result, chosen, colour=wants_colour(color), statistics=statistics)
-    fail_on = choices.fail_on or config.fail_on or "error"
-    judges_findings = choices.fail_on is not None or any(item.format != "sarif" for item in chosen)
+    fail_on = choice.fail_on or config.fail_on or "error"
+    judges_findings = choice.fail_on is not None or any(item.format != "sarif" for item in chosen)
     return exit_code(result, fail_on=fail_on, judges_findings=judges_findings)
 
 
-def _checked(request: CheckRequest, fixes: FixOptions) -> CheckResult:
-    """Check manifests, and fix them first if the options say so."""
-    if fixes.fix:
-        from kubectl_spread.operations.fix import fix_files
-
-        return fix_files(request, unsafe=fixes.unsafe_fixes)
-    return check.check_files(request)
-
-
-class WorkloadWords(NamedTuple):
-    """The parts of the command line that select running workloads; `words` may also be files."""
-
-    words: tuple[str, ...]
-    namespace: Optional[str]
-    all_namespaces: bool
-    label_selector: Optional[str]
-
-    def mean_running(self, *, has_files: bool, config: Config, facts: ClusterSource) -> bool:
-        """Return whether to check running workloads instead of manifests: they are named, or there are no files.
-
-        Raises:
-            click.UsageError: files are named together with workloads.
-        """
-        names = [word for word in self.words if _is_target(word)]
-        if not (names or self.all_namespaces or self.label_selector is not None):
-            if facts.topology is not None or has_files or self.words or config.paths:
-                return False
-            return self.namespace is not None or facts.is_given or _is_cluster_known(facts)
-        if has_files or len(names) < len(self.words):
-            raise click.UsageError(
-                "-A, -l and TYPE/NAME check running workloads; they cannot be combined with files",
-                click.get_current_context(),
-            )
-        return True
-
-
-def _is_cluster_known(facts: ClusterSource) -> bool:
+def _is_cluster_known(source: ClusterSource) -> bool:
     """Return whether kubectl would find a cluster."""
     try:
-        open_session(facts.or_live())
+        open_session(source.or_live())
     except ClusterError:
         return False
     return True
@@ -263,23 +240,13 @@ def _is_target(word: str) -> bool:
     return find_kind(kind) is not None
 
 
-def _running(
-    words: WorkloadWords, choices: RuleChoice, config: Config, facts: ClusterSource, ctx: click.Context
-) -> CheckResult:
-    """Check workloads that run."""
-    from kubectl_spread.cli import targets  # not needed for manifests
-
-    selection = targets.selection(words.words, words.label_selector, ctx, verb="check")
-    namespace = targets.namespace_of(selection, words.namespace, ctx, all_namespaces=words.all_namespaces)
-    with progress("reading the cluster facts"):
-        from kubectl_spread.operations import check_cluster  # numpy: 80 ms
-
-        request = check_cluster.ClusterCheckRequest(facts, selection, namespace, choices, config)
-        return check_cluster.check_workloads(request)
-
-
 def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
-    """Return the outputs; by default text on standard output."""
+    """Return the outputs; by default text on standard output.
+
+    Raises:
+        UsageError: two go to one place, where the second would replace the first; devices such as /dev/null may be
+            named twice.
+    """
     chosen = list(asked or (Output("text", ""),))
     if file is not None:
         if len(chosen) > 1 or chosen[0].file:
@@ -288,59 +255,51 @@ def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
     if sum(not output.file for output in chosen) > 1:
         name = chosen[-1].format
         raise click.UsageError(f"only one format can go to standard output: name a file, -o {name}=FILE")
-    _refuse_shared_files(chosen)
-    return chosen
-
-
-def _refuse_shared_files(chosen: list[Output]) -> None:
-    """Refuse two outputs to one file: the second would replace the first.
-
-    Raises:
-        UsageError: the path that is named twice; devices may be, as /dev/null.
-    """
     formats: dict[str, str] = {}
     for output in chosen if len(chosen) > 1 else ():
         path = os.path.realpath(output.file) if output.file else ""
         if path in formats and (os.path.isfile(path) or not os.path.exists(path)):
             raise click.UsageError(f"two formats would go to {output.file}: {formats[path]} and {output.format}")
         formats[path] = output.format
+    return chosen
 
 
 def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
     """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
     from kubectl_spread.operations.fix import count_fixable
-    from kubectl_spread.report.check.report import render
-
-    report = _report(outcome, {output.format for output in outputs})
-    for output in outputs:
-        width = None if output.file else finding_width()
-        text = render(report, output.format, colour=colour and not output.file, width=width)
-        if output.file:
-            write_output(output, text + "\n" if text else "")
-        elif text:
-            click.echo(text, color=True)
-    flush()
-    for error in (*outcome.errors, *outcome.missing):
-        print_error(error)
-    if any(output.format in ("text", "concise") for output in outputs):  # for people
-        click.echo(summary(outcome, count_fixable(outcome)), err=True)
-    if statistics:
-        for line in numbers_of_rules(outcome.findings):
-            click.echo(line, err=True)
-
-
-def _report(outcome: CheckResult, formats: set[str]) -> CheckReport:
-    """Return the report with what some formats need besides."""
-    from kubectl_spread.report.check.report import CheckReport
+    from kubectl_spread.report.check.report import CheckReport, render
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
-    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
-    report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
+    report = CheckReport(
+        outcome.findings,
+        outcome.placements,
+        outcome.errors,
+        checked,
+        outcome.files,
+        outcome.running,
+        outcome.rollouts,
+        outcome.unread,
+        outcome.not_applied,
+    )
+    formats = {output.format for output in outputs}
     if "html" in formats:
         report = report._replace(page=_page(outcome))
     if outcome.rollouts and "gitlab" in formats:
         report = report._replace(places=_places(outcome))
-    return report
+    for output in outputs:
+        width = None if output.file else finding_width()
+        text = render(report, output.format, colour=colour and not output.file, width=width)
+        with redirect_output(output):
+            if text:
+                click.echo(text, color=True)
+    flush()
+    for error in (*outcome.errors, *outcome.missing):
+        print_error(error)
+    if formats & {"text", "concise"}:  # for people
+        click.echo(summary(outcome, count_fixable(outcome)), err=True)
+    if statistics:
+        for line in numbers_of_rules(outcome.findings):
+            click.echo(line, err=True)
 
 
 def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
@@ -377,26 +336,23 @@ def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int
         print_error(error)
     for source, text in found.changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
+    left = found.left
     if found.changes:
         summary = f"would fix {count_noun(found.fixed, 'finding')} in {count_noun(len(found.changes), 'file')}"
+    elif left.unsafe and not left.safe:
+        have = "finding has an unsafe fix" if left.unsafe == 1 else "findings have unsafe fixes"
+        summary = f"no safe fix; {left.unsafe} {have}: add --unsafe-fixes"
     else:
-        summary = _nothing(found.left)
+        summary = f"nothing to fix{offer(left)}"
     click.echo(summary, err=True)
     if found.errors:
         return Exit.UNREADABLE
     return Exit.FINDINGS if found.changes else Exit.CLEAN
 
 
-def _nothing(count: Fixable) -> str:
-    """Return why a diff is empty."""
-    if count.unsafe and not count.safe:
-        have = "finding has an unsafe fix" if count.unsafe == 1 else "findings have unsafe fixes"
-        return f"no safe fix; {count.unsafe} {have}: add --unsafe-fixes"
-    return f"nothing to fix{offer(count)}"
-
-
 def _show_files(request: CheckRequest, config: Config) -> int:
     """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
+    from kubectl_spread.lint.projects import roots_of
     from kubectl_spread.sources.files import files, read_text
 
     given = check.paths_of(request, config)
@@ -405,33 +361,22 @@ def _show_files(request: CheckRequest, config: Config) -> int:
     paths: list[str] = []
     results: list[Result] = []
     for found in files(given.paths, recursive=given.recursive, exclusion=given.exclusion):
-        if isinstance(found, SourceError):
-            errors += 1
-            print_error(found)
-            continue
-        paths.append(found.path)
         try:
+            if isinstance(found, SourceError):
+                raise found
+            paths.append(found.path)
             results += [asked.read(read_text(found.path))] if found.path != "-" else []
         except SourceError as error:
             errors += 1
             print_error(error)
-    roots = _roots(given, asked, results)
+    rules = check.root_rules_of(given, config, [result.source for result in results], texts=())
+    roots: dict[str, list[str]] = {result.source.name: [] for result in results}
+    for root in roots_of(results, rules, asked.namespace):
+        for source in root.sources:
+            if (shown := root.display_name(source)) not in roots[source.name]:
+                roots[source.name].append(shown)
     is_one = len({root for names in roots.values() for root in names}) <= 1
     for path in paths:
         names = roots.get(path, ())
-        shown = safe(path)
-        click.echo(shown if is_one or not names else f"{shown}\t{safe(', '.join(names))}")
+        click.echo(safe(path) if is_one or not names else f"{safe(path)}\t{safe(', '.join(names))}")
     return Exit.UNREADABLE if errors else Exit.CLEAN
-
-
-def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
-    """Return the roots of each file that was read, by its name."""
-    from kubectl_spread.lint.projects import roots_of
-
-    rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())
-    found: dict[str, list[str]] = {result.source.name: [] for result in results}
-    for root in roots_of(results, rules, asked.namespace):
-        for source in root.sources:
-            if (shown := root.display_name(source)) not in found[source.name]:
-                found[source.name].append(shown)
-    return found

@@ -60,12 +60,16 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
       # Play with the example
       kubectl spread demo --save . && kubectl spread check shop/web.yaml --snapshot shop/cluster.yaml
     """  # noqa: D301
-    chosen = _chosen(steps, ctx)
+    known = {step.name: step for step in STEPS}
+    for name in steps:
+        if name not in known:
+            raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
+    chosen = [known[name] for name in dict.fromkeys(steps or known)]
     if save is not None:
         if steps or lists:
             raise click.UsageError("--save writes files, and runs no step", ctx)
         return _save(save)
-    width = max(len(step.name) for step in STEPS)
+    width = max(map(len, known))
     rows = [f"{step.name.ljust(width)}   {step.reason}" for step in chosen]
     if lists:
         click.echo("\n".join(rows))
@@ -74,24 +78,17 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
         click.echo(f"This demo runs {len(chosen)} commands on an example, a shop whose pods do not spread as intended:")
         click.echo("".join(f"  {number}. {row}\n" for number, row in enumerate(rows, start=1)))
     for number, step in enumerate(chosen):
-        _show(step, is_first=number == 0)
+        if number:
+            click.echo("\n")
+        _show(step)
     click.echo("\nTo run these commands yourself, write the files: kubectl spread demo --save DIR")
     return Exit.CLEAN
 
 
-def _chosen(names: tuple[str, ...], ctx: click.Context) -> list[DemoStep]:
-    known = {step.name: step for step in STEPS}
-    for name in names:
-        if name not in known:
-            raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
-    return [known[name] for name in dict.fromkeys(names)] if names else list(STEPS)
-
-
-def _show(step: DemoStep, *, is_first: bool) -> None:
+def _show(step: DemoStep) -> None:
     """Print a step's reason and command, then run the command in the directory of the example."""
     from kubectl_spread.cli.main import run
 
-    click.echo("" if is_first else "\n", nl=not is_first)
     click.echo(f"# {step.reason}")
     click.secho(f"$ {shlex.join(('kubectl', 'spread', *step.words))}", bold=True)
     flush()
@@ -155,43 +152,46 @@ class DemoStep(NamedTuple):
     code: int
 
 
-STEPS = (
-    DemoStep(
-        "mistakes",
-        "A manifest with four mistakes. The API server would refuse it.",
-        ("check", "shop/web-broken.yaml"),
-        Exit.FINDINGS,
-    ),
-    DemoStep(
-        "check",
-        "A valid manifest. Will all replicas find a node in a cluster with 5 nodes?",
-        ("check", "shop/web.yaml", "--snapshot", "shop/cluster.yaml"),
-        Exit.FINDINGS,
-    ),
-    DemoStep(
-        "explain",
-        "Why is one of its pods Pending in that cluster, and which change would help?",
-        ("explain", "pod", "web-6d4f9c7b58-9pdlw", "-n", "shop", "--snapshot", "shop/cluster.yaml"),
-        Exit.FINDINGS,
-    ),
-    DemoStep(
-        "fixed",
-        "The same manifest with the first suggestion. All replicas find a node.",
-        ("check", "shop/web-fixed.yaml", "--snapshot", "shop/cluster.yaml"),
-        Exit.CLEAN,
-    ),
-    DemoStep(
-        "status",
-        "Another day: a node is cordoned, and a scale-down left the running pods uneven.",
-        ("status", "-n", "shop", "--snapshot", "shop/running.yaml"),
-        Exit.FINDINGS,
-    ),
-    DemoStep(
-        "simulate",
-        "Would a restart even them out?",
-        ("simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", "shop/running.yaml"),
-        Exit.FINDINGS,
-    ),
+STEPS = tuple(
+    DemoStep(name, reason, tuple(line.split()), code)
+    for name, reason, line, code in (
+        (
+            "mistakes",
+            "A manifest with four mistakes. The API server would refuse it.",
+            "check shop/web-broken.yaml",
+            Exit.FINDINGS,
+        ),
+        (
+            "check",
+            "A valid manifest. Will all replicas find a node in a cluster with 5 nodes?",
+            "check shop/web.yaml --snapshot shop/cluster.yaml",
+            Exit.FINDINGS,
+        ),
+        (
+            "explain",
+            "Why is one of its pods Pending in that cluster, and which change would help?",
+            "explain pod web-6d4f9c7b58-9pdlw -n shop --snapshot shop/cluster.yaml",
+            Exit.FINDINGS,
+        ),
+        (
+            "fixed",
+            "The same manifest with the first suggestion. All replicas find a node.",
+            "check shop/web-fixed.yaml --snapshot shop/cluster.yaml",
+            Exit.CLEAN,
+        ),
+        (
+            "status",
+            "Another day: a node is cordoned, and a scale-down left the running pods uneven.",
+            "status -n shop --snapshot shop/running.yaml",
+            Exit.FINDINGS,
+        ),
+        (
+            "simulate",
+            "Would a restart even them out?",
+            "simulate rollout restart deploy/web -n shop --snapshot shop/running.yaml",
+            Exit.FINDINGS,
+        ),
+    )
 )
 
 

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import sys
-from typing import Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import Exit, finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
+    answer_options,
     as_usage_errors,
     cluster_facts,
-    colour_option,
     filename_option,
     kustomize_option,
     namespace_option,
     Output,
-    output_option,
     page_source,
+    print_json,
     redirect_output,
     SectionedCommand,
-    wants_colour,
-    wide_option,
 )
 from kubectl_spread.cli.targets import parse_targets
-from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.operations.selection import ObjectName
+from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.operations.explain import ExplainResult
 
-_WIDTH = 120  # if the width of the output is unknown
-_MESSAGE_WIDTH = 80  # likewise, of an explained message
+_MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is unknown
 
 
 @click.command(cls=SectionedCommand)
@@ -55,25 +50,10 @@ _MESSAGE_WIDTH = 80  # likewise, of an explained message
     metavar="N",
     help="Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
 )
-@wide_option
-@output_option("text", "json", "html")
-@colour_option
+@answer_options("text", "json", "html")
 @click.pass_context
 def command(
-    ctx: click.Context,
-    targets: tuple[str, ...],
-    filename: tuple[str, ...],
-    kustomize: tuple[str, ...],
-    facts: ClusterSource,
-    message: Optional[str],
-    namespace: Optional[str],
-    node: str,
-    suggestions: int,
-    *,
-    allow_remote: bool,
-    wide: bool,
-    output: Output,
-    color: str,
+    ctx: click.Context, /, targets: tuple[str, ...], message: Optional[str], output: Output, style: Style, **asked: Any
 ) -> int:
     """Explain why a pod is Pending, or why it runs where it does.
 
@@ -110,110 +90,79 @@ def command(
       kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
     """  # noqa: D301
     if message is not None:
-        is_alone = not (targets or filename or kustomize or node or facts.is_given)
+        if targets or asked["paths"] or asked["kustomize"] or asked["node"] or asked["source"].is_given:
+            raise click.UsageError("--message cannot be combined with a pod, a node, a manifest or a cluster", ctx)
         with redirect_output(output):
-            return _explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
-    named = _named(targets, ctx)
+            return _explain_message(message, output.format, ctx, colour=style.colour)
+    named = parse_targets(targets, ctx, verb="explain")
+    if named.kinds:
+        raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        request = explain.ExplainRequest(named, filename, kustomize, facts, namespace, node, suggestions, allow_remote)
-        given = explain.read_inputs(request)
+        given = explain.read_inputs(explain.ExplainRequest(named.targets, **asked))
         under_way.stage = "explaining"
         found = explain.explain(given)
     with redirect_output(output):
-        if found.reports or not found.missing:
-            _print(found, output.format, colour=wants_colour(color), is_wide=wide)
-        _print_unread(found.known.cluster, output.format)
+        _print(found, output.format, style)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
     return finish((*found.errors, *found.missing), is_fine=found.is_fine)
 
 
-def _print_unread(cluster: Cluster, output: str) -> None:
-    """Print the unreadable resources of the cluster below the text."""
-    if output == "text" and cluster.unread:
-        from kubectl_spread.report import documents
-
-        click.echo(f"\n{documents.line(cluster.unread)}")
-
-
-def _named(words: tuple[str, ...], ctx: click.Context) -> tuple[ObjectName, ...]:
-    """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
-    found = parse_targets(words, ctx, verb="explain")
-    if found.kinds:
-        raise click.UsageError(f"the name is missing: write {words[0]} NAME or {words[0]}/NAME", ctx)
-    return found.targets
-
-
-def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) -> None:
-    if output == "json":
-        from kubectl_spread.report.documents import dumps
+def _print(found: ExplainResult, output: str, style: Style) -> None:
+    """Print the reports, and below a text the unreadable resources of the cluster."""
+    has_answer = found.reports or not found.missing
+    if output == "json" and has_answer:
         from kubectl_spread.report.explain import document
 
-        click.echo(dumps(document.explanations(found.reports)))
-        return
-    if output == "html":
+        print_json(document.explanations(found.reports))
+    elif output == "html" and has_answer:
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
         click.echo(html.render(found.reports, page_source(found.known)), nl=False)
-        return
-    from kubectl_spread.report.explain import text as explain_text
-    from kubectl_spread.report.table import Style
+    elif output == "text":
+        from kubectl_spread.report import documents
+        from kubectl_spread.report.explain import text as explain_text
 
-    text = explain_text.text(found.reports, Style(console.width(_WIDTH), colour, is_wide))
-    if text:
-        click.echo(text, color=True)
+        text = explain_text.text(found.reports, style)
+        if text:
+            click.echo(text, color=True)
+        if found.known.cluster.unread:
+            click.echo(f"\n{documents.line(found.known.cluster.unread)}")
 
 
-def _explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:
+def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool) -> int:
     """Print the meaning of a message; `-` reads it from standard input.
 
     Returns:
         1 if parts were not understood, else 0.
 
     Raises:
-        click.UsageError: there is no text, HTML is requested, or a pod, a manifest or a cluster is named, too.
+        click.UsageError: there is no text, or HTML is requested.
     """
-    if not is_alone:
-        raise click.UsageError(
-            "--message cannot be combined with a pod, a node, a manifest or a cluster", click.get_current_context()
-        )
     if output == "html":
-        raise click.UsageError("--message supports -o text and json only", click.get_current_context())
+        raise click.UsageError("--message supports -o text and json only", ctx)
     from kubectl_spread.explain.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 
     if text == "-":
-        text = _standard_input()
+        raw = b"" if sys.stdin is None else sys.stdin.buffer.read()  # None: it is closed
+        is_of_windows = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # a shell of Windows writes UTF-16
+        text = raw.decode("utf-16" if is_of_windows else "utf-8", "replace")
     if not text.strip():
-        raise click.UsageError("the message is empty", click.get_current_context())
+        raise click.UsageError("the message is empty", ctx)
     found = parse_all(text)
     if output == "json":
-        from kubectl_spread.report.documents import dumps
-
-        click.echo(dumps(report.document(found)))
+        print_json(report.document(found))
     else:
-        blocks = [
-            "\n".join(report.lines(item, width=console.table_width() or _MESSAGE_WIDTH, colour=colour))
-            for item in found
-        ]
-        click.echo("\n\n".join(blocks), color=True)
+        width = console.table_width() or _MESSAGE_WIDTH
+        click.echo("\n\n".join("\n".join(report.lines(item, width=width, colour=colour)) for item in found), color=True)
     missed = sum(len(item.not_understood) for item in found)
     if not missed:
         return Exit.CLEAN
     flush()
-    print_error(
-        "one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood"
-    )
+    parts = "one part of the text was" if missed == 1 else f"{missed} parts of the text were"
+    print_error(f"{parts} not understood")
     return Exit.FINDINGS
-
-
-def _standard_input() -> str:
-    """Return standard input as text, also if it is UTF-16 from a Windows shell."""
-    if sys.stdin is None:  # it is closed
-        return ""
-    raw = sys.stdin.buffer.read()
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    return raw.decode(encoding, "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
 import signal
 import threading
@@ -14,24 +15,25 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import (
     as_usage_errors,
-    live_cluster,
+    cluster_facts,
     namespace_option,
     Seconds,
     SectionedCommand,
     selector_option,
 )
 from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
-from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations import cluster_facts as cluster_facts_of
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
 _REQUEST_TIMEOUT = "60s"
+_NOT_LIVE = ("live", "snapshot", "topology", "seed", "all_nodes")  # options that --help leaves out
 _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 
 
 @click.command(cls=SectionedCommand)
-@functools.partial(live_cluster, timeout=_REQUEST_TIMEOUT)
+@functools.partial(cluster_facts, hidden=_NOT_LIVE, timeout=_REQUEST_TIMEOUT)
 @click.option(
     "--listen",
     default="127.0.0.1:9464",
@@ -60,7 +62,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    facts: ClusterSource,
+    source: ClusterSource,
     listen: str,
     interval: float,
     max_age: Optional[float],
@@ -94,10 +96,14 @@ def command(
       # One namespace, on all addresses, twice a minute
       kubectl spread exporter -n shop --listen :9464 --interval 30
     """  # noqa: D301
-    host, port = _address(listen, ctx)
-    if facts.snapshot or facts.topology:
+    found = _ADDRESS.fullmatch(listen)
+    if found is None or int(found[3]) > 65535:
+        raise click.UsageError(f"--listen: `{listen}` is not HOST:PORT, such as 127.0.0.1:9464 or [::]:9464", ctx)
+    if source.snapshot or source.topology:
         raise click.UsageError("the exporter reads a live cluster: leave out --snapshot and --topology", ctx)
-    _require_client(ctx)
+    if importlib.util.find_spec("prometheus_client") is None:
+        message = "the exporter needs prometheus_client, which is not installed: pip install 'kubectl-spread[exporter]'"
+        raise click.UsageError(message, ctx)
     from kubectl_spread.cli.targets import selection
 
     with as_usage_errors(ctx):
@@ -107,39 +113,13 @@ def command(
         from kubectl_spread.sources import policy_file
 
         rules = policy_file.load(policy)
-    request = StatusRequest(_with_timeout(facts), chosen, namespace or "", shows_all, policy=rules)
-    return _serve(request, (host, port), interval=interval, most_age_s=max_age or max(5 * interval, 300.0))
-
-
-def _address(text: str, ctx: click.Context) -> tuple[str, int]:
-    """Return host and port.
-
-    Raises:
-        UsageError: the text is not an address.
-    """
-    found = _ADDRESS.fullmatch(text)
-    if found is None or int(found[3]) > 65535:
-        raise click.UsageError(f"--listen: `{text}` is not HOST:PORT, such as 127.0.0.1:9464 or [::]:9464", ctx)
-    return found[1] or found[2] or "", int(found[3])
-
-
-def _require_client(ctx: click.Context) -> None:
-    """Load prometheus_client.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    import importlib.util
-
-    if importlib.util.find_spec("prometheus_client") is None:
-        message = "the exporter needs prometheus_client, which is not installed: pip install 'kubectl-spread[exporter]'"
-        raise click.UsageError(message, ctx)
-
-
-def _with_timeout(facts: ClusterSource) -> ClusterSource:
-    """Return the source with a timeout for requests. A server that runs for days must not wait for one answer."""
-    timeout = facts.connection.request_timeout or _REQUEST_TIMEOUT
-    return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=cluster_facts.ignore)
+    # A server that runs for days must not wait for one answer.
+    timeout = source.connection.request_timeout or _REQUEST_TIMEOUT
+    connection = source.connection._replace(request_timeout=timeout)
+    facts = source._replace(connection=connection, listener=cluster_facts_of.ignore)
+    request = StatusRequest(facts, chosen, namespace or "", shows_all, policy=rules)
+    address = found[1] or found[2] or "", int(found[3])
+    return _serve(request, address, interval=interval, most_age_s=max_age or max(5 * interval, 300.0))
 
 
 def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float, most_age_s: float) -> int:
@@ -148,11 +128,11 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
 
     from kubectl_spread.exporter.polling import Poller
     from kubectl_spread.exporter.server import ExporterServer
-    from kubectl_spread.operations import cluster_facts as inputs
 
     gc.enable()  # a long-running program needs garbage collection
     try:
-        inputs.open_session(request.source.or_live())  # an unreadable kubeconfig is an error now, not a failed reading
+        # An unreadable kubeconfig is an error now, not a failed reading.
+        cluster_facts_of.open_session(request.source.or_live())
     except NoClusterError as error:
         raise ClusterError(f"no cluster is configured: {error.why}. Use --kubeconfig or --server") from None
     poller = Poller(request, interval_s=interval, report=_report)
@@ -160,7 +140,8 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
     try:
         server = ExporterServer(address, poller, most_age_s=most_age_s, stuck_s=stuck_s)
     except (OSError, OverflowError) as error:
-        raise SourceError("--listen", f"the address cannot be used: {_reason(error)}") from None
+        reason = str(getattr(error, "strerror", None) or error).lower()
+        raise SourceError("--listen", f"the address cannot be used: {reason}") from None
     stopped: list[int] = []
 
     def stop(number: int, _frame: object) -> None:
@@ -184,7 +165,3 @@ def _report(problem: Optional[str]) -> None:
         print_error(problem)
     else:
         click.echo("the cluster was read", err=True)
-
-
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error).lower()

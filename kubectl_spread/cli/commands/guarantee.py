@@ -9,34 +9,32 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console import finish, Progress, progress, width
+from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
+    answer_options,
     as_usage_errors,
     cluster_facts,
-    colour_option,
     filename_option,
     kustomize_option,
     namespace_option,
     Output,
-    output_option,
     page_source,
+    print_json,
     redirect_output,
     search_timeout,
     SectionedCommand,
-    wants_colour,
-    wide_option,
+    selector_option,
 )
-from kubectl_spread.cli.targets import parse_targets
+from kubectl_spread.cli.targets import parse_targets, selection
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.report.table import Style
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
 
-_WIDTH = 120  # if the width of the output is unknown
 _MAX_STATES = 100_000
 
 
@@ -57,7 +55,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @filename_option("Judge the workloads of a manifest or directory.")
-@click.option("-R", "--recursive", is_flag=True, help="Also read the directories below the named ones.")
+@click.option("-R", "--recursive", "is_recursive", is_flag=True, help="Also read the directories below the named ones.")
 @kustomize_option
 @cluster_facts
 @click.option("--policy", type=FILE, metavar="FILE", help="Read the policy from a file (`kind: Policy`).")
@@ -102,9 +100,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 )
 @click.option("--keep", metavar="M|50%|quorum", help="Fewest pods that --survive must leave.")
 @click.option("--allow-pending", is_flag=True, help="Allow pods to stay Pending.")
-@click.option(
-    "-l", "--selector", metavar="SELECTOR", help="Judge all workloads whose pods have these labels as one group."
-)
+@selector_option("Judge all workloads whose pods have these labels as one group.")
 @click.option(
     "--replicas",
     callback=_read(texts.replicas),
@@ -123,7 +119,12 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     type=click.Choice([item.value for item in REGIMES]),
     help="Decide only this regime. Repeatable.  [default: all]",
 )
-@click.option("--recommend", is_flag=True, help="Search for constraints that keep the policy on these nodes.")
+@click.option(
+    "--recommend",
+    "wants_recommendation",
+    is_flag=True,
+    help="Search for constraints that keep the policy on these nodes.",
+)
 @namespace_option("Namespace of the workloads.  [default: the context's]")
 @click.option(
     "--max-states",
@@ -134,18 +135,12 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     help="Visit at most N states for each regime.",
 )
 @search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
-@wide_option
-@output_option("text", "json", "junit", "html")
-@colour_option
+@answer_options("text", "json", "junit", "html")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     targets: tuple[str, ...],
-    filename: tuple[str, ...],
-    recursive: bool,
-    kustomize: tuple[str, ...],
-    allow_remote: bool,
-    facts: ClusterSource,
     policy: Optional[str],
     max_share: tuple[PolicyRule, ...],
     max_count: tuple[PolicyRule, ...],
@@ -154,17 +149,13 @@ def command(
     survive: tuple[str, ...],
     keep: Optional[str],
     allow_pending: bool,
-    selector: Optional[str],
+    label_selector: Optional[str],
     replicas: Optional[Range],
     shards: Optional[Range],
     regime: tuple[str, ...],
-    recommend: bool,
-    namespace: Optional[str],
-    max_states: int,
-    timeout: Optional[float],
-    wide: bool,
     output: Output,
-    color: str,
+    style: Style,
+    **asked: Any,
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
 
@@ -202,31 +193,23 @@ def command(
     rules = [*max_share, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
     if replicas is not None and shards is not None:
         raise click.UsageError("--replicas and --shards exclude each other", ctx)
-    made = _with_ranges(_policy(policy, rules, selector, allow_pending=allow_pending, ctx=ctx), replicas, shards)
+    made = _policy(policy, rules, label_selector, allow_pending=allow_pending, ctx=ctx)
+    if replicas is not None or shards is not None:
+        groups = tuple(item._replace(replicas=replicas, shards=shards) for item in made.groups)
+        made = made._replace(groups=groups)
     if regime:
-        made = made._replace(regimes=tuple(Regime(text) for text in regime))
-    is_of_files = bool(filename or kustomize)
-    if is_of_files and targets:
+        made = made._replace(regimes=tuple(map(Regime, regime)))
+    if targets and (asked["paths"] or asked["kustomize"]):
         raise click.UsageError("name workloads or files, not both", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
-        from kubectl_spread.operations.guarantee import GuaranteeRequest  # numpy: 80 ms
+        from kubectl_spread.cli import search
+        from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest  # numpy: 80 ms
 
-        request = GuaranteeRequest(
-            made,
-            filename,
-            kustomize,
-            recursive,
-            facts,
-            parse_targets(targets, ctx, verb="judge"),
-            namespace,
-            max_states,
-            timeout,
-            recommend,
-            allow_remote,
-        )
-        found = _decided(request, under_way)
+        chosen = parse_targets(targets, ctx, verb="judge")
+        with search.interruptible(under_way) as watch:
+            found = guarantee_policy(GuaranteeRequest(made, selection=chosen, **asked), watch)
     with redirect_output(output):
-        _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
+        _print(found, output.format, style)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -243,7 +226,7 @@ def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -
 def _policy(
     path: Optional[str],
     rules: list[PolicyRule],
-    selector: Optional[str],
+    label_selector: Optional[str],
     *,
     allow_pending: bool,
     ctx: click.Context,
@@ -251,63 +234,20 @@ def _policy(
     """Return the policy of a file or of flags."""
     if path is None and not rules:
         raise click.UsageError("name a policy: --policy FILE, or rules such as --max-share 'zone<1/2'", ctx)
-    if path is not None and (rules or selector is not None or allow_pending):
+    if path is not None and (rules or label_selector is not None or allow_pending):
         raise click.UsageError("--policy and rules exclude each other: write all rules into the file", ctx)
     if path is not None:
         from kubectl_spread.sources import policy_file
 
         return policy_file.load(path)
     own = (*rules, *(() if allow_pending else (PLACED,)))
-    return Policy((GroupSpec(own, selector=_selector(selector, ctx)),), name="of the command line")
+    selector = selection((), label_selector, ctx, verb="judge").selector
+    return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 
-def _with_ranges(policy: Policy, replicas: Optional[Range], shards: Optional[Range]) -> Policy:
-    """Return a policy with the ranges of the command line."""
-    if replicas is None and shards is None:
-        return policy
-    groups = tuple(item._replace(replicas=replicas, shards=shards) for item in policy.groups)
-    return policy._replace(groups=groups)
-
-
-def _selector(text: Optional[str], ctx: click.Context) -> Any:
-    if text is None:
-        return None
-    from kubectl_spread.objects import selectors as selector_text
-
-    try:
-        return selector_text.parse(text)
-    except selector_text.SelectorError as error:
-        raise click.UsageError(str(error), ctx) from None
-
-
-def _decided(request: Any, under_way: Progress) -> GuaranteeResult:
-    """Decide the policy; Ctrl-C ends the search."""
-    from kubectl_spread.cli import search
-    from kubectl_spread.operations import guarantee
-
-    listener = _Shown(under_way)
-    with search.interruptible(listener):
-        return guarantee.guarantee_policy(request, listener)
-
-
-class _Shown:
-    """Progress of the proofs, shown in the progress line."""
-
-    def __init__(self, shown: Progress) -> None:
-        self.stage = ""
-        self.is_stopped = False
-        self._shown = shown
-
-    def saw(self, states: int) -> bool:
-        """Show how many states were visited; return whether to stop."""
-        self._shown.stage = f"{self.stage}: {states:,} states visited; Ctrl-C ends the search"
-        return self.is_stopped
-
-
-def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) -> None:
+def _print(found: GuaranteeResult, output: str, style: Style) -> None:
     groups = [(item.result, item.recommendation) for item in found.groups]
     if output == "json":
-        from kubectl_spread.report.documents import dumps
         from kubectl_spread.report.guarantee import document
 
         made = document(
@@ -319,7 +259,7 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
             unread=found.known.cluster.unread,
             is_interrupted=found.is_interrupted,
         )
-        click.echo(dumps(made))
+        print_json(made)
     elif output == "junit":
         from kubectl_spread.report.guarantee import junit
 
@@ -327,17 +267,12 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
     elif output == "html":
         from kubectl_spread.report.pages import guarantee as pages
 
-        source = page_source(found.known)
-        cluster = found.known.cluster
-        shown_page = pages.render(
-            found.policy.name, groups, cluster, source, errors=found.errors, skipped=found.skipped
-        )
-        click.echo(shown_page, nl=False)
+        cluster, source = found.known.cluster, page_source(found.known)
+        page = pages.render(found.policy.name, groups, cluster, source, errors=found.errors, skipped=found.skipped)
+        click.echo(page, nl=False)
     else:
         from kubectl_spread.report import guarantee as text
-        from kubectl_spread.report.table import Style
 
-        shown = text.render(found.policy.name, groups, Style(width(_WIDTH), colour, is_wide))
-        click.echo(shown, color=True)
+        click.echo(text.render(found.policy.name, groups, style), color=True)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

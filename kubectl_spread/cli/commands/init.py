@@ -15,8 +15,6 @@ from kubectl_spread.text.wording import count_noun, safe
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from kubectl_spread.operations.init import FileChange, SetupPlan
-
 
 def _directories(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete directories. `click.Path` does this only if it refuses files, in its own words."""
@@ -56,70 +54,39 @@ def command(directory: str, color: str, write: bool) -> int:
     """  # noqa: D301
     from kubectl_spread.operations.init import plan_setup
     from kubectl_spread.operations.init import write as write_files
-
-    if not os.path.isdir(directory):
-        raise SourceError(directory or '""', _problem(directory))
-    plan = plan_setup(directory)
-    _print_survey(plan)
-    if write:
-        for path in write_files(plan):
-            click.echo(f"wrote {_shown(path)}")
-    else:
-        _print_diffs(plan, colour=wants_colour(color))
-    flush()
-    for change in plan.changes:
-        _print_rest(change)
-    if any(change.is_change for change in plan.changes):
-        click.echo(
-            "next: kubectl spread check --project" if write else "nothing was written; --write writes these files",
-            err=True,
-        )
-    return Exit.CLEAN
-
-
-def _problem(path: str) -> str:
-    """Return why init cannot look at a path."""
-    if os.path.lexists(path) and not os.path.islink(path):
-        return "init looks at a directory; this is a file"
-    return "no such file or directory"
-
-
-def _print_survey(plan: SetupPlan) -> None:
-    found = plan.repository
-    parts = [
-        f"{count_noun(len(found.workloads), 'workload')}",
-        f"{count_noun(len(found.kustomizations), 'kustomization')}",
-        f"{count_noun(len(found.charts), 'chart')}",
-    ]
-    click.echo(f"{_shown(plan.root)}: {', '.join(parts)} in {count_noun(len(found.sources), 'file')}", err=True)
-    if not found.is_complete:
-        click.echo(f"note: the repository has more files; only the first {len(found.sources)} were read", err=True)
-
-
-def _print_diffs(plan: SetupPlan, *, colour: bool) -> None:
     from kubectl_spread.report import diff
     from kubectl_spread.text.source import SourceFile
 
-    for change in plan.changes:
+    if not os.path.isdir(directory):
+        is_file = os.path.lexists(directory) and not os.path.islink(directory)
+        why = "init looks at a directory; this is a file" if is_file else "no such file or directory"
+        raise SourceError(directory or '""', why)
+    plan = plan_setup(directory)
+    found, files = plan.repository, count_noun(len(plan.repository.sources), "file")
+    numbers = {"workload": found.workloads, "kustomization": found.kustomizations, "chart": found.charts}
+    parts = ", ".join(count_noun(len(items), noun) for noun, items in numbers.items())
+    click.echo(f"{_shown(plan.root)}: {parts} in {files}", err=True)
+    if not found.is_complete:
+        click.echo(f"note: the repository has more files; only the first {len(found.sources)} were read", err=True)
+    for path in write_files(plan) if write else ():
+        click.echo(f"wrote {_shown(path)}")
+    for change in () if write else plan.changes:
         name = os.path.relpath(change.path, plan.root)
-        text = diff.render(SourceFile(name, change.before or ""), change.after, colour=colour)
-        click.echo(
-            text if change.before is not None else text.replace(f"a/{name}", "/dev/null", 1), nl=False, color=True
-        )
-
-
-def _print_rest(change: FileChange) -> None:
-    """Print lines to add to a file by hand, or that it needs none."""
-    name = _shown(change.path)
-    if change.advice:
-        click.echo(f"{name} cannot be edited safely; add this to it:\n\n{_safe_lines(change.advice)}", err=True)
-    elif not change.is_change:
-        click.echo(f"{name} has everything already", err=True)
-
-
-def _safe_lines(text: str) -> str:
-    """Return text for a terminal, line by line."""
-    return "\n".join(map(safe, text.split("\n")))
+        text = diff.render(SourceFile(name, change.before or ""), change.after, colour=wants_colour(color))
+        text = text if change.before is not None else text.replace(f"a/{name}", "/dev/null", 1)
+        click.echo(text, nl=False, color=True)
+    flush()
+    for change in plan.changes:
+        name = _shown(change.path)
+        if change.advice:
+            advice = "\n".join(map(safe, change.advice.split("\n")))
+            click.echo(f"{name} cannot be edited safely; add this to it:\n\n{advice}", err=True)
+        elif not change.is_change:
+            click.echo(f"{name} has everything already", err=True)
+    if any(change.is_change for change in plan.changes):
+        hint = "next: kubectl spread check --project" if write else "nothing was written; --write writes these files"
+        click.echo(hint, err=True)
+    return Exit.CLEAN
 
 
 def _shown(path: str) -> str:

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console import Exit, finish, Progress, progress, width
+from kubectl_spread.cli.console import Exit, finish, progress
 from kubectl_spread.cli.options import (
     all_namespaces_option,
+    answer_options,
     as_usage_errors,
     cluster_facts,
-    colour_option,
     filename_option,
     kustomize_option,
     namespace_option,
     Output,
-    output_option,
     page_source,
+    print_json,
     redirect_output,
     search_timeout,
     SectionedCommand,
     selector_option,
-    wants_colour,
-    wide_option,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.operations.rebalance import RebalanceRequest, RebalanceResult
-
-_WIDTH = 120  # if the width of the output is unknown
+    from kubectl_spread.operations.rebalance import RebalanceResult
 
 
 @click.command(cls=SectionedCommand)
@@ -45,30 +41,23 @@ _WIDTH = 120  # if the width of the output is unknown
 @namespace_option("Namespace of the workloads.  [default: the context's]")
 @all_namespaces_option("Repair the workloads of all namespaces.")
 @selector_option("Repair only workloads with these labels.")
-@click.option("--soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")
-@click.option("--max-moves", type=click.IntRange(1), metavar="N", help="Accept no plan of more than N evictions.")
+@click.option("--soft", "has_soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")
+@click.option(
+    "--max-moves", "most_moves", type=click.IntRange(1), metavar="N", help="Accept no plan of more than N evictions."
+)
 @search_timeout("Stop searching after this time; 0 means no limit.")
-@wide_option
-@output_option("text", "json", "html")
-@colour_option
+@answer_options("text", "json", "html")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     targets: tuple[str, ...],
-    filename: tuple[str, ...],
-    kustomize: tuple[str, ...],
-    facts: ClusterSource,
     namespace: Optional[str],
     all_namespaces: bool,
     label_selector: Optional[str],
-    soft: bool,
-    max_moves: Optional[int],
-    timeout: Optional[float],
-    *,
-    allow_remote: bool,
-    wide: bool,
     output: Output,
-    color: str,
+    style: Style,
+    **asked: Any,
 ) -> int:
     """Plan the fewest evictions after which violated constraints hold again.
 
@@ -105,49 +94,29 @@ def command(
     chosen = selection(targets, label_selector, ctx, verb="rebalance")
     where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
-        from kubectl_spread.operations.rebalance import RebalanceRequest  # numpy: 80 ms
+        from kubectl_spread.cli import search
+        from kubectl_spread.operations import rebalance  # numpy: 80 ms
 
-        request = RebalanceRequest(
-            facts,
-            chosen,
-            where,
-            filename,
-            kustomize,
-            soft,
-            max_moves,
-            timeout,
-            allow_remote,
-        )
+        request = rebalance.RebalanceRequest(selection=chosen, namespace=where, **asked)
         try:
-            found = _planned(request, under_way)
+            read = rebalance.read_inputs(request)
+            with search.interruptible(under_way) as watch:
+                found = rebalance.rebalance(read, request, watch=watch)
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
+        _print(found, output.format, style)
     problems = (*found.errors, *found.missing)
     return finish(problems, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _planned(request: RebalanceRequest, under_way: Progress) -> RebalanceResult:
-    """Plan the repairs; Ctrl-C ends the search."""
-    from kubectl_spread.cli import search
-    from kubectl_spread.operations import rebalance
-
-    read = rebalance.read_inputs(request)
-    watch = search.ShownWatch(under_way, steps=1)
-    with search.interruptible(watch):
-        return rebalance.rebalance(read, request, watch=watch)
-
-
-def _print(found: RebalanceResult, output: str, *, colour: bool, is_wide: bool) -> None:
+def _print(found: RebalanceResult, output: str, style: Style) -> None:
     cluster = found.known.cluster
     if output == "json":
-        from kubectl_spread.report.documents import dumps
         from kubectl_spread.report.rebalance import document
 
-        is_interrupted = found.is_interrupted
-        click.echo(dumps(document(found.rebalance, found.errors, cluster.unread, is_interrupted=is_interrupted)))
+        print_json(document(found.rebalance, found.errors, cluster.unread, is_interrupted=found.is_interrupted))
         return
     if output == "html":
         from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
@@ -158,10 +127,9 @@ def _print(found: RebalanceResult, output: str, *, colour: bool, is_wide: bool) 
         return
     if found.rebalance.repairs:
         from kubectl_spread.report.rebalance import render
-        from kubectl_spread.report.table import Style
 
         shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
-        click.echo(render(shown, Style(width(_WIDTH), colour, is_wide)), color=True)
+        click.echo(render(shown, style), color=True)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console import Exit, finish, flush, Progress, progress, width
+from kubectl_spread.cli.console import Exit, finish, flush, Progress, progress
 from kubectl_spread.cli.options import (
+    answer_options,
     as_usage_errors,
     cluster_facts,
-    colour_option,
     filename_option,
     kustomize_option,
     namespace_option,
     Output,
-    output_option,
     page_source,
+    print_json,
     redirect_output,
     search_timeout,
-    wants_colour,
-    wide_option,
 )
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range
-from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.engine.run import Limits
+    from kubectl_spread.operations.scenarios import ScenarioRequest
     from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
     from kubectl_spread.report.scenarios import ScenarioResult
 
-_WIDTH = 120  # if the width of the output is unknown
 _MAX_STATES = 20_000
 _SAMPLES = 100
 
@@ -86,29 +83,26 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
     metavar="MIN..MAX",
     help="Print a table with the result of the steps for each number of replicas.",
 )
-@click.option("--hpa", is_flag=True, help="Like --replicas, for the range of the workload's HorizontalPodAutoscaler.")
-@wide_option
-@output_option("text", "json", "junit", "html", note=" junit is for `run`.")
-@colour_option
+@click.option(
+    "--hpa",
+    "has_autoscalers",
+    is_flag=True,
+    help="Like --replicas, for the range of the workload's HorizontalPodAutoscaler.",
+)
+@answer_options("text", "json", "junit", "html", note=" junit is for `run`.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     words: tuple[str, ...],
-    filename: tuple[str, ...],
-    kustomize: tuple[str, ...],
-    facts: ClusterSource,
     then: tuple[str, ...],
-    namespace: Optional[str],
     outcomes: Outcomes,
     max_states: int,
-    timeout: Optional[float],
+    seconds: Optional[float],
     replicas: Optional[str],
-    *,
-    allow_remote: bool,
-    hpa: bool,
-    wide: bool,
     output: Output,
-    color: str,
+    style: Style,
+    **asked: Any,
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
 
@@ -167,49 +161,52 @@ def command(
       # The scenarios of a team, as tests
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
-    looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
-    style = _Style(output.format, wants_colour(color) and not output.file, wide)
-    if words[:1] == ("run",):
-        if any((then, filename, kustomize, replicas, hpa)):
+    is_run = words[:1] == ("run",)
+    is_table = asked["has_autoscalers"] or replicas is not None
+    if is_run:
+        if then or asked["paths"] or asked["kustomize"] or is_table:
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
-        with redirect_output(output):
-            return _run(words[1:], facts, namespace, looked_at, style, ctx, allow_remote=allow_remote)
-    if output.format == "junit":
+        if not words[1:]:
+            raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
+    elif output.format == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
-    if replicas is not None and hpa:
+    if replicas is not None and asked["has_autoscalers"]:
         raise click.UsageError("--replicas and --hpa exclude each other", ctx)
-    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
-        commands = _commands(words, then, ctx, namespace=namespace)
-        from kubectl_spread.operations.simulate import SimulateRequest  # numpy: 80 ms
+    stage = "reading the scenarios" if is_run else "reading the cluster facts"
+    with as_usage_errors(ctx), progress(stage) as under_way:
+        commands = () if is_run else _commands(words, then, ctx, namespace=asked["namespace"])
+        from kubectl_spread.cli import search
+        from kubectl_spread.engine.run import Limits, Mode  # numpy: 80 ms
 
-        request = SimulateRequest(
-            commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa, allow_remote
-        )
+        seed = asked["source"].seed or 0
+        limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, seconds, seed)
+        if is_run:
+            from kubectl_spread.operations.scenarios import ScenarioRequest
+
+            source, namespace, allow_remote = asked["source"], asked["namespace"], asked["allow_remote"]
+            scenarios = ScenarioRequest(words[1:], source, namespace, limits, output.format == "html", allow_remote)
+            with redirect_output(output):
+                return _run(scenarios, output.format, style, under_way)
+        from kubectl_spread.operations import simulate
+
+        request = simulate.SimulateRequest(commands, limits=limits, **asked)
         try:
-            if hpa or replicas is not None or replica_range(commands):
+            if is_table or replica_range(commands):
                 with redirect_output(output):
-                    return _table(request, replicas, style, under_way)
-            found = _simulated(request, under_way, has_frames=output.format == "html")
+                    return _table(request, replicas, output.format, style, under_way)
+            read = simulate.read_inputs(request)
+            with search.interruptible(under_way, steps=len(commands)) as watch:
+                has_frames = output.format == "html"
+                found = simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        _print(found, style)
+        _print(found, output.format, style)
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
-def _simulated(request: SimulateRequest, under_way: Progress, *, has_frames: bool) -> SimulateResult:
-    """Play the steps; Ctrl-C ends the search."""
-    from kubectl_spread.cli import search
-    from kubectl_spread.operations import simulate
-
-    read = simulate.read_inputs(request)
-    watch = search.ShownWatch(under_way, steps=len(request.commands))
-    with search.interruptible(watch):
-        return simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
-
-
-def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
+def _table(request: SimulateRequest, replicas: Optional[str], output: str, style: Style, under_way: Progress) -> int:
     """Print a table for many numbers of replicas; without `replicas`, of a step's range or the autoscaler's."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations import replica_table, simulate
@@ -218,106 +215,51 @@ def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, und
     read = simulate.read_inputs(request)
     text = replicas or replica_range(request.commands)
     numbers = None if request.has_autoscalers else replica_table.counts(text)
-    watch = search.ShownWatch(under_way, steps=1 + len(request.commands))
-    with search.interruptible(watch):
+    with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = replica_table.table(request, read, numbers=numbers, watch=watch)
-    if style.output == "json":
-        from kubectl_spread.report.documents import dumps
-
-        click.echo(dumps(report.document(found)))
-    elif style.output == "html":
+    if output == "json":
+        print_json(report.document(found))
+    elif output == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         click.echo(pages.render_table(found, page_source(read.known)), nl=False)
     else:
-        click.echo("\n".join(report.text(found, width=width(_WIDTH))))
+        click.echo("\n".join(report.text(found, width=style.width)))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _run(
-    paths: tuple[str, ...],
-    facts: ClusterSource,
-    namespace: Optional[str],
-    looked_at: _Limits,
-    style: _Style,
-    ctx: click.Context,
-    *,
-    allow_remote: bool,
-) -> int:
-    """Run scenarios, and print each result as soon as it is complete."""
-    if not paths:
-        raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
-    with as_usage_errors(ctx), progress("reading the scenarios") as under_way:
-        from kubectl_spread.cli import search  # numpy: 80 ms, as the next one
-        from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
-        from kubectl_spread.report import scenarios as report
-
-        request = ScenarioRequest(paths, facts, namespace, looked_at.limits(), style.output == "html", allow_remote)
-        watch = search.ShownWatch(under_way, steps=2)
-
-        def begin(file: str) -> None:
-            watch.name = f"{file}: "
-
-        found: list[ScenarioResult] = []
-        with search.interruptible(watch):
-            for result in run_scenarios(request, watch, begin):
-                found.append(result)
-                if style.output == "text":
-                    lines = report.lines(result, width=width(_WIDTH), colour=style.colour)
-                    click.echo("\n".join(lines), color=True)
-        _print_scenarios(found, style)
-        flush()
-        if watch.is_stopped:
-            return Exit.INTERRUPTED
-        if any(result.errors for result in found):
-            return Exit.UNREADABLE
-        return Exit.CLEAN if all(result.is_fine for result in found) else Exit.FINDINGS
-
-
-def _print_scenarios(found: list[ScenarioResult], style: _Style) -> None:
-    """Print what follows the results: the document, or a summary."""
+def _run(request: ScenarioRequest, output: str, style: Style, under_way: Progress) -> int:
+    """Run scenarios, and print each result as soon as it is complete; then the document, or a summary."""
+    from kubectl_spread.cli import search
+    from kubectl_spread.operations.scenarios import run_scenarios
     from kubectl_spread.report import scenarios as report
 
-    if style.output == "json":
-        from kubectl_spread.report.documents import dumps
-
-        click.echo(dumps(report.document(found)))
-    elif style.output == "junit":
+    found: list[ScenarioResult] = []
+    with search.interruptible(under_way, steps=2) as watch:
+        for result in run_scenarios(request, watch):
+            found.append(result)
+            if output == "text":
+                click.echo("\n".join(report.lines(result, width=style.width, colour=style.colour)), color=True)
+    if output == "json":
+        print_json(report.document(found))
+    elif output == "junit":
         click.echo(report.junit(found))
-    elif style.output == "html":
+    elif output == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         click.echo(pages.render_scenarios(found, page_source(None)), nl=False)
     elif len(found) == 1 and found[0].simulation.steps:
         from kubectl_spread.report.simulation import render
-        from kubectl_spread.report.table import Style
 
-        click.echo(f"\n{render(found[0].simulation, Style(width(_WIDTH), style.colour))}", color=True)
+        click.echo(f"\n{render(found[0].simulation, style._replace(is_wide=False))}", color=True)
     else:
         click.echo(f"\n{report.total(found)}")
-
-
-class _Style(NamedTuple):
-    """The format of the answer."""
-
-    output: str
-    colour: bool
-    is_wide: bool
-
-
-class _Limits(NamedTuple):
-    """The limits of the search."""
-
-    outcomes: Outcomes
-    max_states: int
-    timeout_s: Optional[float]
-    seed: int
-
-    def limits(self) -> Limits:
-        """Return the limits in the form that the engine takes."""
-        from kubectl_spread.engine.run import Limits, Mode
-
-        return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
+    flush()
+    if watch.is_stopped:
+        return Exit.INTERRUPTED
+    if any(result.errors for result in found):
+        return Exit.UNREADABLE
+    return Exit.CLEAN if all(result.is_fine for result in found) else Exit.FINDINGS
 
 
 def _commands(
@@ -332,25 +274,21 @@ def _commands(
     return (first, *map(parse_text, then))
 
 
-def _print(found: SimulateResult, style: _Style) -> None:
-    unreadable = found.known.cluster.unread
-    if style.output == "json":
-        from kubectl_spread.report.documents import dumps
+def _print(found: SimulateResult, output: str, style: Style) -> None:
+    unread = found.known.cluster.unread
+    if output == "json":
         from kubectl_spread.report.simulation import document
 
-        click.echo(dumps(document(found.simulation, found.errors, unreadable)))
-        return
-    if style.output == "html":
+        print_json(document(found.simulation, found.errors, unread))
+    elif output == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         source = page_source(found.known)
-        click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unreadable), nl=False)
-        return
-    from kubectl_spread.report.simulation import render
-    from kubectl_spread.report.table import Style
-
-    click.echo(render(found.simulation, Style(width(_WIDTH), style.colour, style.is_wide)), color=True)
-    if unreadable:
+        click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unread), nl=False)
+    else:
         from kubectl_spread.report import documents
+        from kubectl_spread.report.simulation import render
 
-        click.echo(f"\n{documents.line(unreadable)}")
+        click.echo(render(found.simulation, style), color=True)
+        if unread:
+            click.echo(f"\n{documents.line(unread)}")

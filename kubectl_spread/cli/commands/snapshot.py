@@ -14,7 +14,7 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
 
 
 @click.command(cls=SectionedCommand)
-@functools.partial(cluster_facts, hidden=frozenset({"topology", "seed", "all_nodes"}))
+@functools.partial(cluster_facts, hidden=("topology", "seed", "all_nodes"))
 @click.option(
     "-o",
     "--output",
@@ -25,7 +25,7 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
 )
 @click.option("--redact", is_flag=True, help="Replace names, label values and images with placeholders.")
 @click.pass_context
-def command(ctx: click.Context, facts: ClusterSource, output: str, redact: bool) -> int:
+def command(ctx: click.Context, source: ClusterSource, output: str, redact: bool) -> int:
     """Save the cluster facts to a file that other commands read with --snapshot.
 
     The file holds only fields that the scheduler or this program reads: no Secrets, no ConfigMaps, no environment
@@ -50,7 +50,7 @@ def command(ctx: click.Context, facts: ClusterSource, output: str, redact: bool)
       # Share a snapshot without names
       kubectl spread snapshot --redact -o facts.yaml.gz
     """  # noqa: D301
-    request = SnapshotRequest(facts, redact, output)
+    request = SnapshotRequest(source, redact, output)
     with as_usage_errors(ctx), progress("reading the cluster facts"):
         found = take_snapshot(request) if output == "-" else write_snapshot(request)
     if output == "-":

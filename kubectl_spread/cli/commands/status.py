@@ -18,6 +18,7 @@ from kubectl_spread.cli.options import (
     namespace_option,
     Output,
     page_source,
+    print_json,
     redirect_output,
     Seconds,
     SectionedCommand,
@@ -30,12 +31,10 @@ from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
 FORMATS = ("wide", "json", "prometheus", "html")
-_DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line below them
 
 
 @click.command(cls=SectionedCommand)
@@ -66,7 +65,7 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
 def command(
     ctx: click.Context,
     targets: tuple[str, ...],
-    facts: ClusterSource,
+    source: ClusterSource,
     namespace: Optional[str],
     all_namespaces: bool,
     label_selector: Optional[str],
@@ -116,51 +115,39 @@ def command(
       # A page with pictures
       kubectl spread status -A -o html=status.html
     """  # noqa: D301
-    form = None if output is None else output.format
+    form = "" if output is None else output.format
     chosen = selection(targets, label_selector, ctx, verb="show")
     where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
-    if watch:
-        _check_watch(facts, output, ctx)
-    rules = None if policy is None else _load(policy)
+    if watch and output is not None and (form == "html" or output.file):
+        raise click.UsageError("-w prints changes to standard output, so it cannot write a page or a file", ctx)
+    if watch and form == "prometheus":
+        raise click.UsageError("-w prints only changes, so it cannot print metrics", ctx)
+    if watch and "-" in source.snapshot:
+        raise click.UsageError("standard input cannot be read more than once", ctx)
+    rules = None
+    if policy is not None:
+        from kubectl_spread.sources import policy_file
+
+        rules = policy_file.load(policy)
     with as_usage_errors(ctx):
-        reader = StatusReader(StatusRequest(facts, chosen, where, shows_all, rules))
+        reader = StatusReader(StatusRequest(source, chosen, where, shows_all, rules))
         if watch:
-            shown = _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers)
-            _watch(reader, shown, interval)
+            _watch(reader, _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers), interval)
         with progress("reading the cluster facts"):
             found = reader.read()
     with redirect_output(output):
-        if form in _DOCUMENTS or found.statuses or not found.missing:
-            _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
-        if form not in _DOCUMENTS:
-            _print_policy(found, has_headers=not no_headers, is_wide=form == "wide")
-            _print_unread(found)
+        _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
     # With metrics, violated constraints are not failures.
     is_fine = not found.missing if form == "prometheus" else found.is_fine
     return finish((*found.errors, *found.missing), is_fine=is_fine)
 
 
-def _load(path: str) -> Policy:
-    from kubectl_spread.sources import policy_file
-
-    return policy_file.load(path)
-
-
-def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Context) -> None:
-    """Check that --watch can be combined with the other options.
-
-    Raises:
-        click.UsageError: it cannot.
-    """
-    if output is not None and (output.format == "html" or output.file):
-        raise click.UsageError("-w prints changes to standard output, so it cannot write a page or a file", ctx)
-    if output is not None and output.format == "prometheus":
-        raise click.UsageError("-w prints only changes, so it cannot print metrics", ctx)
-    if "-" in facts.snapshot:
-        raise click.UsageError("standard input cannot be read more than once", ctx)
-
-
-def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_headers: bool) -> None:
+def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bool) -> None:
+    """Print a document; or a table, and below it the rules of the policy and the unreadable resources."""
+    what = "resources" if shows_all else "workloads with spread constraints"
+    what += " among the readable resources" if found.cluster.unread else ""
+    namespace = found.selection.namespace
+    nothing = f"No {what} found in {namespace} namespace" if namespace else f"No {what} found"
     if output == "json":
         _print_json(found)
     elif output == "prometheus":
@@ -172,69 +159,44 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
     elif output == "html":
         from kubectl_spread.report.pages import workloads as pages  # jinja2: 30 ms
 
-        source = page_source(found.known)
-        nothing = _nothing_found(found, shows_all=shows_all).rstrip(".")
-        unread = found.cluster.unread
-        text = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=unread, policy=found.policy)
-        click.echo(text, nl=False)
-    elif found.statuses:
-        width = console.table_width() if has_headers and output != "wide" else None
-        shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
-        shown.show(found)
+        source, unread = page_source(found.known), found.cluster.unread
+        page = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=unread, policy=found.policy)
+        click.echo(page, nl=False)
     else:
-        flush()
-        click.echo(_nothing_found(found, shows_all=shows_all), err=True)
+        from kubectl_spread.report import documents, status
 
-
-def _nothing_found(found: StatusResult, *, shows_all: bool) -> str:
-    """Return kubectl's sentence about an empty list."""
-    what = "resources" if shows_all else "workloads with spread constraints"
-    what += " among the readable resources" if found.cluster.unread else ""
-    namespace = found.selection.namespace
-    return f"No {what} found in {namespace} namespace." if namespace else f"No {what} found"
-
-
-def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> None:
-    """Print the rules of the policy below the table."""
-    if found.policy is None:
-        return
-    from kubectl_spread.report import status
-
-    width = console.table_width() if has_headers and not is_wide else None
-    lines = status.policy_lines(found.policy, width, has_namespace=not found.selection.namespace)
-    gap = [""] if found.statuses and has_headers else []
-    click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
-
-
-def _print_unread(found: StatusResult) -> None:
-    """Print the unreadable resources of the cluster below the table."""
-    if found.cluster.unread:
-        from kubectl_spread.report import documents
-
+        width = console.table_width() if has_headers and output != "wide" else None
+        if found.statuses:
+            _Shown(output, has_namespace=not namespace, has_headers=has_headers, width=width).show(found)
+        elif not found.missing:
+            flush()
+            click.echo(f"{nothing}." if namespace else nothing, err=True)
+        if found.policy is not None:
+            lines = status.policy_lines(found.policy, width, has_namespace=not namespace)
+            gap = [""] if found.statuses and has_headers else []
+            click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
         missing = documents.of_workloads(found.cluster.unread)
         if missing:
             click.echo(documents.line(missing))
 
 
 def _print_json(found: StatusResult) -> None:
-    from kubectl_spread.report.documents import dumps
     from kubectl_spread.report.status import status_report
 
-    click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread, found.policy)))
+    print_json(status_report(found.statuses, found.errors, found.cluster.unread, found.policy))
 
 
 class _Shown:
     """The lines that were already printed, so that later output contains only changes."""
 
-    def __init__(
-        self, output: Optional[str], *, has_namespace: bool, has_headers: bool, width: Optional[int] = None
-    ) -> None:
+    def __init__(self, output: str, *, has_namespace: bool, has_headers: bool, width: Optional[int] = None) -> None:
         from kubectl_spread.report import status as table
 
         self._table = table
         self._columns = table.ColumnWidths(width)
-        self._is_wide = output == "wide"
         self._is_json = output == "json"
+        self._header = table.header(has_namespace=has_namespace, is_wide=output == "wide")
+        self._is_wide = output == "wide"
         self._has_namespace = has_namespace
         self._awaits_headers = has_headers
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -243,27 +205,24 @@ class _Shown:
     def show(self, found: StatusResult) -> None:
         """Print new, changed and removed lines, or in JSON the workloads."""
         if self._is_json:
-            self._show_json(found)
+            changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
+            self._workloads = {status.key: status for status in found.statuses}
+            if changed or found.errors:
+                _print_json(found._replace(statuses=changed))
             return
         rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
-        lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
         here = {row.about: row.cells for row in rows}
-        status = self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide).index("STATUS")
-        for about, cells in self._rows.items():
-            if about not in here:
-                lines.append((*cells[:status], "gone", *cells[status + 1 :]))
+        lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
+        status = self._header.index("STATUS")
+        lines += [
+            (*cells[:status], "gone", *cells[status + 1 :]) for about, cells in self._rows.items() if about not in here
+        ]
         self._rows = here
         if lines and self._awaits_headers:
-            lines.insert(0, self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide))
+            lines.insert(0, self._header)
             self._awaits_headers = False
         for line in self._columns.lines(lines):
             click.echo(line)
-
-    def _show_json(self, found: StatusResult) -> None:
-        changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
-        self._workloads = {status.key: status for status in found.statuses}
-        if changed or found.errors:
-            _print_json(found._replace(statuses=changed))
 
 
 def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:

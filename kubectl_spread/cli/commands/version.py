@@ -8,7 +8,7 @@ import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.console import Exit, note, warn
-from kubectl_spread.cli.options import connection, SectionedCommand
+from kubectl_spread.cli.options import connection, print_json, SectionedCommand
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
@@ -43,16 +43,13 @@ def command(output: str, behaviours: str, connection: Flags, *, client: bool) ->
     """  # noqa: D301
     if behaviours is not None:
         return _behaviours(behaviours, output)
+    versions = {"Client Version": f"v{__version__}", "Scheduler Rules": SCHEDULER}
     server = "" if client else _server_version(connection)
+    versions |= {"Server Version": server} if server else {}
     if output == "json":
-        import json
-
-        document = {"clientVersion": f"v{__version__}", "schedulerRules": SCHEDULER}
-        click.echo(json.dumps({**document, **({"serverVersion": server} if server else {})}, indent=2))
+        print_json({f"{name[0].lower()}{name[1:].replace(' ', '')}": text for name, text in versions.items()})
     else:
-        click.echo(f"Client Version: v{__version__}\nScheduler Rules: {SCHEDULER}")
-        if server:
-            click.echo(f"Server Version: {server}")
+        click.echo("\n".join(f"{name}: {text}" for name, text in versions.items()))
     return Exit.CLEAN
 
 
@@ -67,9 +64,7 @@ def _behaviours(version: str, output: str) -> int:
         raise click.UsageError(str(error)) from None
     note(note_on(release))
     if output == "json":
-        import json
-
-        click.echo(json.dumps(behaviours.document(release), indent=2))
+        print_json(behaviours.document(release))
     else:
         click.echo(behaviours.text(release))
     return Exit.CLEAN
