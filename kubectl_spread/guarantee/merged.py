@@ -21,6 +21,7 @@ from kubectl_spread.guarantee.model import (
     OwnerSpec,
     State,
     TransitionKind,
+    with_pod,
 )
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.space import Space
@@ -106,7 +107,7 @@ class MergedSpace(Space):
             is_distinct = set(nodes)
             for node in self.hosts(0, 0, state[0]):
                 if node in is_distinct:
-                    yield Event(TransitionKind.PLACED, 0, node, 0), self._with(state, 0, node)
+                    yield Event(TransitionKind.PLACED, 0, node, 0), with_pod(state, 0, node)
         if self.level >= 1:
             yield from self._restarts(state, nodes)
 

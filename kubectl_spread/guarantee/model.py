@@ -309,31 +309,14 @@ def total_of(content: int, kinds: Sequence[int]) -> int:
     return sum([content >> (BITS * kind) & MOST_PODS for kind in kinds])
 
 
-class Alive:
-    """The most pods that run or wait at a time during a regime."""
-
-    def __init__(self, group: GroupModel, *, has_surge: bool, is_scaled: bool) -> None:
-        self._group = group
-        self._has_surge = has_surge
-        self._is_scaled = is_scaled
-
-    def __call__(self, kinds: Iterable[int]) -> int:
-        """Return the most pods of some kinds together."""
-        by_owner: dict[int, list[Kind]] = {}
-        for at in kinds:
-            kind = self._group.kinds[at]
-            by_owner.setdefault(kind.owner, []).append(kind)
-        return sum(self._of(self._group.owners[owner], mine) for owner, mine in by_owner.items())
-
-    def _of(self, spec: OwnerSpec, kinds: list[Kind]) -> int:
-        most = spec.most if self._is_scaled else spec.replicas
-        if any(kind.ordinal >= 0 for kind in kinds):
-            return len({kind.ordinal for kind in kinds if 0 <= kind.ordinal < most})
-        has_both = len({kind.is_new for kind in kinds}) > 1
-        return most_at_once(spec, most) if self._has_surge and has_both else most
-
-
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
+
+
+def with_pod(state: State, kind: int, node: int, number: int = 1) -> State:
+    """Return a state with one pod more, or fewer if `number` is -1."""
+    contents = list(state[0])
+    contents[node] += number << BITS * kind
+    return (tuple(contents), state[1], state[2], state[3])
 
 
 class TransitionKind(Enum):

@@ -13,11 +13,11 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.guarantee.bound import bounds, prove_placement
+from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
 from kubectl_spread.guarantee.merged import merge_names
-from kubectl_spread.guarantee.model import Alive, Gap, GapEffect, GapKind, GroupModel, LossKind, TransitionKind
+from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, LossKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
 from kubectl_spread.guarantee.space import Space
@@ -160,12 +160,20 @@ class _Prover:
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
             none = tuple(RuleVerdict(rule, None) for rule in self._rules)
             return RegimeResult(regime, none)
-        found = {item: verdict for item in self._questions if (verdict := self._without_search(space, item, regime))}
+        limits = Limits(space)
+        found: Verdicts = {}
+        for item in self._questions:
+            verdict = self._refuted.get(item) or _by_bound(space, limits, item, regime)
+            if verdict is None and (regime, self._last[0]) == (Regime.ROLLOUTS, Regime.RESTARTS):
+                # Without rollouts, more cannot happen than in the last regime.
+                verdict = None if any(owner.is_rolled for owner in space.group.owners) else self._last[1][item]
+            if verdict is not None:
+                found[item] = verdict
         left = [item for item in self._questions if item not in found]
         if left and (self._limit is None or space.group.has_gap(GapEffect.EVERYTHING)):
             found |= {item: _undecided(space, item, 0) for item in left}
         elif left and self._limit is not None:
-            fewer = _fewer_nodes(space, self._cluster)
+            fewer = _fewer_nodes(space, limits, self._cluster)
             found |= _searched(space if fewer is None else self.space(regime, fewer), left, self._limit)
             disordered = [item for item in left if _is_disordered(space, found[item])]
             if disordered:
@@ -175,37 +183,30 @@ class _Prover:
         verdicts = tuple(_both(found, at) for at in range(len(self._rules)))
         return RegimeResult(regime, verdicts, time.monotonic() - begin)
 
-    def _without_search(self, space: Space, item: Question, regime: Regime) -> Optional[RuleVerdict]:
-        """Return the verdict that an earlier regime or a bound decides."""
-        last, verdicts = self._last
-        verdict = self._refuted.get(item) or _by_bound(space, item, regime)
-        if verdict is None and regime is Regime.ROLLOUTS and last is Regime.RESTARTS:
-            return None if any(owner.is_rolled for owner in space.group.owners) else verdicts[item]
-        return verdict
-
 
 # Bounds.
 
 
-def _by_bound(space: Space, item: Question, regime: Regime) -> Optional[RuleVerdict]:
+def _by_bound(space: Space, limits: Limits, item: Question, regime: Regime) -> Optional[RuleVerdict]:
     """Return a proof by a limit that holds in any order of events."""
-    alive, group, rule = _alive(space), space.group, space.rules[item.rule]
+    group, rule = space.group, space.rules[item.rule]
     wanted = group.judged_replicas
-    room = prove_placement(space.filters(0), alive, group.judged_kinds) if is_sure(space, PLACED) else None
+    room = limits.placement(0, group.judged_kinds) if is_sure(space, PLACED) else None
     if rule.kind is RuleKind.PLACED:
         return None if room is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, room)
-    versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
     # If every pod finds a node, a settled group rolls out nothing.
     is_rolled_out = not rule.is_momentary or (item.is_settled and room is not None)
     parts = _revisions(group) if is_rolled_out else [group.judged_kinds]
-    each = [limit for kinds in parts if (limit := bounds(group, kinds, versions, rule, alive))]
-    found = max(each, key=lambda limit: limit.most) if len(each) == len(parts) else None
-    if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
+    found = max((limits.in_domain(rule, kinds) for kinds in parts), key=lambda limit: limit.most)
+    domain_of = group.layout.domain_of[rule.topology_key]
+    if rule.kind is RuleKind.MIN_DOMAINS and any(
+        domain_of[node] < 0 for kind in space.filters(0).of_kind for node in kind.allowed
+    ):
+        return None  # A node that takes pods lacks the label.
+    if rule.kind is RuleKind.SURVIVE and not _are_replaced(space, rule, limits):
         return None
-    if rule.kind is RuleKind.SURVIVE and not _are_replaced(space, rule, alive):
-        return None
-    numbers = space.group.numbers if regime in _SCALED else [wanted]
-    if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
+    numbers = group.numbers if regime in _SCALED else [wanted]
+    if not all(_is_enough(rule, found.most, number, regime) for number in numbers):
         return None
     return RuleVerdict(rule, Basis.EVERY_ORDER, limit_of(rule, wanted), found)
 
@@ -219,12 +220,7 @@ def _revisions(group: GroupModel) -> list[Sequence[int]]:
     return [[at for at, kind in kinds if kind.owner != rolled[0] or kind.is_new is is_new] for is_new in (False, True)]
 
 
-def _alive(space: Space) -> Alive:
-    rollouts, scaling = REGIMES.index(Regime.ROLLOUTS), REGIMES.index(Regime.SCALING)
-    return Alive(space.group, has_surge=space.level >= rollouts, is_scaled=space.level >= scaling)
-
-
-def _are_replaced(space: Space, rule: PolicyRule, alive: Alive) -> bool:
+def _are_replaced(space: Space, rule: PolicyRule, limits: Limits) -> bool:
     """Return whether lost pods always find other nodes."""
     losses = [
         at
@@ -233,13 +229,7 @@ def _are_replaced(space: Space, rule: PolicyRule, alive: Alive) -> bool:
     ]
     if losses and space.group.has_gap(*_OPEN_WAITS):
         return False
-    return all(prove_placement(space.filters(at), alive, space.group.judged_kinds) is not None for at in losses)
-
-
-def _is_labelled(space: Space, key: str) -> bool:
-    """Return whether every node that takes a pod has a label."""
-    domain_of = space.group.layout.domain_of[key]
-    return all(domain_of[node] >= 0 for item in space.filters(0).of_kind for node in item.allowed)
+    return all(limits.placement(at, space.group.judged_kinds) is not None for at in losses)
 
 
 def _is_enough(rule: PolicyRule, most: int, pods: int, regime: Regime) -> bool:
@@ -267,7 +257,7 @@ def _both(found: Verdicts, rule: int) -> RuleVerdict:
 # Searches.
 
 
-def _fewer_nodes(space: Space, cluster: Cluster) -> Optional[Cluster]:
+def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Optional[Cluster]:
     """Return a cluster in which the group has the same states up to names; None if no node can be left out.
 
     With one node of a kind more than there are pods, one of them is always empty, as with thousands. The same holds for
@@ -277,7 +267,7 @@ def _fewer_nodes(space: Space, cluster: Cluster) -> Optional[Cluster]:
         return None
     used = {pod.node_name for pod in cluster.pods if pod.node_name}
     taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
-    pods = _alive(space)(range(len(space.group.kinds)))
+    pods = limits.pods(range(len(space.group.kinds)))
     least = max((spread.min_domains for item in space.filters(0).of_kind for spread in item.spreads), default=1)
     lost = max((len(item.domains) for item in space.disruptions), default=0)
     kept = frozenset(needed_nodes(space.arrangement(0).tree, max(pods, least) + lost + 1, taken))

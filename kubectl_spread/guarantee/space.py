@@ -1,39 +1,35 @@
 """States of a group of workloads, and the events between them.
 
-Events without a choice are merged. A deleted pod leaves and is created again at once, because the scheduler does not
-count a terminating pod and its controller replaces it. In a Deployment's rollout, new pods can be scheduled before the
-old ReplicaSet has deleted the pods that they replace.
+A deleted pod leaves and is created again at once, because the scheduler does not count a terminating pod and its
+controller replaces it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
 from typing import Any, Optional
 
+from kubectl_spread.guarantee.controllers import controllers, Replicas
 from kubectl_spread.guarantee.model import (
     BITS,
     count_of,
     Disruption,
     Event,
-    fenceposts,
     Filters,
     GroupModel,
     HostFinder,
     Kind,
     LossKind,
-    most_at_once,
     MOST_PODS,
     Next,
     Spread,
     State,
     TransitionKind,
+    with_pod,
 )
-from kubectl_spread.guarantee.ordinals import OrdinalRollouts
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.symmetry import CanonicalLayout, OwnerNames, Partition, tree
 
-_MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}
 
 
@@ -67,16 +63,10 @@ class Space:
         self._arrangements: dict[int, CanonicalLayout] = {}
         finder = HostFinder(self.filters)
         self.hosts, self.matching = finder.hosts, finder.matching
-        kinds = group.kinds
-        self._units = [1 << (BITS * at) for at in range(len(kinds))]
-        self._of_owner = [
-            [at for at, kind in enumerate(kinds) if kind.owner == owner] for owner in range(len(group.owners))
-        ]
-        self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
-        self._judged_owners = [at for at, owner in enumerate(group.owners) if owner.is_judged]
+        self.controllers = controllers(group)
+        self._judged = [item for item in self.controllers if item.spec.is_judged]
         judged = set(group.judged_kinds)
-        self._is_judged = tuple(at in judged for at in range(len(kinds)))
-        self.ordinals = OrdinalRollouts(group, self._of_owner)
+        self._is_judged = tuple(at in judged for at in range(len(group.kinds)))
         self.disruptions = self._distinct_disruptions()
         versions = [self.filters(at) for at in range(len(self.disruptions) + 1)] if len(group.owners) > 1 else []
         self._names = OwnerNames(group, versions, self.matching)
@@ -140,22 +130,16 @@ class Space:
         """Return the state with the pods that run now; None if there are none, or more than are wanted."""
         if not self.group.placed:
             return None
-        contents, sizes, facts, desired = self.start()
-        made = list(contents)
+        found = self.start()
         for pod in self.group.placed:
-            made[pod.node] += self._units[pod.kind]
-        found = (tuple(made), sizes, facts, desired)
+            found = with_pod(found, pod.kind, pod.node)
         placed = self.placed_counts(found)
-        return found if all(one <= size for one, size in zip(placed, sizes, strict=True)) else None
+        return found if all(one <= size for one, size in zip(placed, found[1], strict=True)) else None
 
     def _first_size(self, kind: Kind) -> int:
         if kind.is_new:
             return 0
         return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].first
-
-    def unit(self, kind: int) -> int:
-        """Return the content of a node with one pod of a kind."""
-        return self._units[kind]
 
     def placed_counts(self, state: State) -> list[int]:
         """Return the placed pods of each kind."""
@@ -164,13 +148,8 @@ class Space:
 
     def waiting(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the kinds with a pod that waits for a node."""
-        found: list[int] = []
-        for owner, mine in enumerate(self._of_owner):
-            if not self._ordinals[owner]:
-                found += [at for at in mine if state[1][at] > placed[at]]
-                continue
-            found += self.ordinals.kinds_to_create(owner, state, placed, dead=self.dead(state[2]))
-        return found
+        dead = self.dead(state[2])
+        return [at for controller in self.controllers for at in controller.waiting(state, placed, dead)]
 
     def judged_waiting_kinds(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the judged kinds with a pod that waits for a node."""
@@ -184,7 +163,7 @@ class Space:
     def judged_contents(self, contents: Sequence[int], desired: Sequence[int]) -> tuple[int, ...]:
         """Return only the judged pods in contents; desired: replicas of each workload."""
         kinds = [at for at, is_judged in enumerate(self._existing(desired)) if is_judged]
-        return tuple(sum(count_of(content, at) * self._units[at] for at in kinds) for content in contents)
+        return tuple(sum(count_of(content, at) << BITS * at for at in kinds) for content in contents)
 
     def _judged_in(self, state: State) -> tuple[bool, ...]:
         """Return whether the pods of each kind are judged: those of a deleted workload no longer are."""
@@ -199,7 +178,7 @@ class Space:
 
     def judged_replicas(self, state: State) -> int:
         """Return the replicas of the judged workloads."""
-        return sum([state[3][owner] for owner in self._judged_owners])
+        return sum([state[3][item.owner] for item in self._judged])
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
@@ -211,29 +190,16 @@ class Space:
         placed, nodes = self.arrangement(facts).ordered(contents)
         return (placed, sizes, facts, desired), nodes, owners
 
-    def is_rolling(self, state: State) -> bool:
-        """Return whether a rollout is under way."""
-        return any(self._rolls(state, owner) for owner in range(len(self._of_owner)))
+    def is_at_rest(self, state: State, controllers: Optional[Sequence[Replicas]] = None) -> bool:
+        """Return whether all wanted pods are placed, no others are left, and no rollout is under way.
 
-    def _rolls(self, state: State, owner: int) -> bool:
-        if self._ordinals[owner]:
-            return self.ordinals.is_rolling(owner, state)
-        return self.group.owners[owner].is_rolled and bool(state[1][self._of_owner[owner][1]])
-
-    def is_at_rest(self, state: State) -> bool:
-        """Return whether all wanted pods are placed, no others are left, and no rollout is under way."""
-        placed = self.placed_counts(state)
-        return not self.waiting(state, placed) and not self.is_rolling(state) and not self._condemned(state, placed)
-
-    def _condemned(self, state: State, placed: Sequence[int]) -> list[int]:
-        """Return the kinds of placed pods whose ordinals are out of range, or whose workload was deleted."""
-        return [
-            at
-            for owner, mine in enumerate(self._of_owner)
-            if self._ordinals[owner] or self.group.owners[owner].is_shard
-            for at in mine
-            if placed[at] and (self.group.kinds[at].ordinal >= state[3][owner] or not state[3][owner])
-        ]
+        controllers: of some workloads; by default of all.
+        """
+        placed, dead = self.placed_counts(state), self.dead(state[2])
+        return not any(
+            item.waiting(state, placed, dead) or item.is_rolling(state) or item.condemned(state, placed)
+            for item in (self.controllers if controllers is None else controllers)
+        )
 
     def is_settled(self, state: State) -> bool:
         """Return whether nothing happens by itself: no waiting pod finds a node, and no controller acts."""
@@ -242,12 +208,10 @@ class Space:
             return False
         if state[2]:
             return not self._affected(state)
-        if any(True for _ in self._condemned_removed(state, placed)):
-            return False
         return not any(
             event.kind is not TransitionKind.ROLLED
-            for owner in range(len(self._of_owner))
-            for event, _ in self._rollout(state, owner, placed)
+            for controller in self.controllers
+            for event, _ in (*controller.removed(state, placed), *controller.rollout(state, placed))
         )
 
     # Events.
@@ -260,14 +224,15 @@ class Space:
         if state[2]:
             yield from self._disrupted(state, nodes)
             return
-        yield from self._condemned_removed(state, placed)
+        for controller in self.controllers:
+            yield from controller.removed(state, placed)
         if self.level >= _ORDER[Regime.RESTARTS]:
             yield from self._restarts(state, nodes)
-        for owner in range(len(self.group.owners)):
+        for controller in self.controllers:
             if self.level >= _ORDER[Regime.ROLLOUTS]:
-                yield from self._rollout(state, owner, placed)
+                yield from controller.rollout(state, placed)
             if self.level >= _ORDER[Regime.SCALING]:
-                yield from self._scaled(state, owner, placed)
+                yield from controller.scaled(state, placed)
         if self.disruptions and self.is_at_rest(state):
             yield from self._begun(state, nodes)
 
@@ -277,12 +242,7 @@ class Space:
             owner = self.group.kinds[kind].owner
             for node in self.hosts(state[2], kind, state[0]):
                 if node in is_distinct:
-                    yield Event(TransitionKind.PLACED, kind, node, owner), self._with(state, kind, node)
-
-    def _with(self, state: State, kind: int, node: int, number: int = 1) -> State:
-        contents = list(state[0])
-        contents[node] += self._units[kind] * number
-        return (tuple(contents), state[1], state[2], state[3])
+                    yield Event(TransitionKind.PLACED, kind, node, owner), with_pod(state, kind, node)
 
     def _restarts(
         self, state: State, nodes: Sequence[int], kind: TransitionKind = TransitionKind.RESTARTED
@@ -291,181 +251,14 @@ class Space:
             content = state[0][node]
             for at in range(len(self.group.kinds)) if content else ():
                 if count_of(content, at):
-                    after = self.ordinals.replace_pod(self._with(state, at, node, -1), at)
-                    yield Event(kind, at, node, self.group.kinds[at].owner), after
-
-    def _rollout(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        if self._ordinals[owner]:
-            yield from self.ordinals.events(owner, state, placed)
-        elif self.group.owners[owner].is_rolled:
-            yield from self._two_revisions(state, owner, placed)
-
-    def _sized(self, state: State, kind: int, size: int) -> State:
-        sizes = list(state[1])
-        sizes[kind] = size
-        return (state[0], tuple(sizes), state[2], state[3])
-
-    def _two_revisions(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield the events of a Deployment's rollout."""
-        old, new = self._of_owner[owner]
-        wanted = state[3][owner]
-        if not self._rolls(state, owner):
-            if wanted:
-                yield from self._rollout_begun(state, owner, placed)
-            return
-        yield from self._old_removed(state, owner, placed)
-        if not state[1][old] and not placed[old] and state[1][new] == wanted == placed[new]:
-            yield Event(TransitionKind.FINISHED, new, owner=owner), self._finished(state, old=old, new=new)
-
-    def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        new = self._of_owner[owner][1]
-        if fenceposts(self.group.owners[owner], state[3][owner])[0]:
-            yield Event(TransitionKind.ROLLED, new, owner=owner), self._grown(state, owner)
-            return
-        for event, after in self._old_removed(state, owner, placed):  # Without surge, an old pod goes first.
-            yield event._replace(kind=TransitionKind.ROLLED, pods=new, is_shrunk=True), after
-
-    def _grown(self, state: State, owner: int) -> State:
-        """Return the state after the new ReplicaSet is scaled up as far as the surge allows."""
-        spec, (old, new) = self.group.owners[owner], self._of_owner[owner]
-        wanted = state[3][owner]
-        room = wanted + fenceposts(spec, wanted)[0] - state[1][old] - state[1][new]
-        return self._sized(state, new, min(wanted, state[1][new] + max(0, room)))
-
-    def _old_removed(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield smaller sizes of the old ReplicaSet, or the deletions of its surplus pods.
-
-        New pods may be placed in between. The Deployment goes on once the surplus pods are deleted.
-        """
-        spec, (old, new) = self.group.owners[owner], self._of_owner[owner]
-        wanted, size = state[3][owner], state[1][old]
-        if placed[old] > size:
-            yield from self._surplus_removed(state, owner, placed[old] - size)
-            return
-        spare = size + placed[new] - (wanted - fenceposts(spec, wanted)[1])
-        for number in range(1, min(size, spare) + 1):
-            after = self._grown(self._sized(state, old, size - number), owner)
-            yield Event(TransitionKind.SHRUNK, old, owner=owner, number=size - number, is_shrunk=True), after
-
-    def _surplus_removed(self, state: State, owner: int, excess: int) -> Iterator[Next]:
-        old, new = self._of_owner[owner]
-        ranks = [count_of(content, old) + count_of(content, new) for content in state[0]]
-        for contents in self._victims(state[0], old, excess, ranks=ranks):
-            gone = [node for node, (one, other) in enumerate(zip(state[0], contents, strict=True)) if one != other]
-            node = gone[0] if excess == 1 else -1
-            yield Event(TransitionKind.REMOVED, old, node, owner, number=excess), (contents, *state[1:])
+                    owner = self.group.kinds[at].owner
+                    after = self.controllers[owner].replaced(with_pod(state, at, node, -1), at)
+                    yield Event(kind, at, node, owner), after
 
     def possible_pods(self, state: State) -> int:
         """Return how many pods can run at once before the rollouts that are under way end."""
         placed = self.placed_counts(state)
-        number = 0
-        for owner, (spec, wanted) in enumerate(zip(self.group.owners, state[3], strict=True)):
-            if self._ordinals[owner] or not spec.is_rolled:
-                number += wanted
-            elif not self._rolls(state, owner):
-                number += most_at_once(spec, wanted)
-            else:
-                old, new = (state[1][at] for at in self._of_owner[owner])
-                surge, unavailable = fenceposts(spec, wanted)
-                removed = min(old, max(0, old + new - (wanted - unavailable)))  # At most, in one step.
-                number += max(placed[self._of_owner[owner][0]] + new, old + min(wanted, wanted + surge - old + removed))
-        return number
-
-    def _finished(self, state: State, *, old: int, new: int) -> State:
-        contents = tuple(
-            content + count_of(content, new) * (self._units[old] - self._units[new]) for content in state[0]
-        )
-        sizes = list(state[1])
-        sizes[old], sizes[new] = sizes[new], 0
-        return (contents, tuple(sizes), state[2], state[3])
-
-    def _scaled(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        spec, mine = self.group.owners[owner], self._of_owner[owner]
-        if self._rolls(state, owner) or spec.bounds is None:
-            return
-        if self._ordinals[owner] and self.ordinals.is_marked(owner, state):
-            return
-        if spec.is_shard:
-            yield from self._shard_changed(state, owner, placed)
-            return
-        for wanted in range(spec.bounds.least, spec.bounds.most + 1):
-            if wanted == state[3][owner]:
-                continue
-            desired = list(state[3])
-            desired[owner] = wanted
-            event = Event(TransitionKind.SCALED, mine[0], owner=owner, number=wanted)
-            after: State = (state[0], state[1], state[2], tuple(desired))
-            if self._ordinals[owner]:
-                yield event, after
-                continue
-            resized = self._sized(after, mine[0], wanted)
-            excess = placed[mine[0]] - wanted
-            if excess <= 0:
-                yield event, resized
-                continue
-            for contents in self._victims(state[0], mine[0], excess):
-                yield event, (contents, *resized[1:])
-
-    def _shard_changed(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield the creation or the deletion of a whole workload; its old pods are gone before it is created again."""
-        shards, kind = self.group.shards, self._of_owner[owner][0]
-        if not state[3][owner] and any(placed[at] for at in self._of_owner[owner]):
-            return
-        exists = bool(state[3][owner])
-        number = sum(bool(state[3][at]) for at, spec in enumerate(self.group.owners) if spec.is_shard)
-        if shards is None or (number <= shards.least if exists else number >= shards.most):
-            return
-        wanted = 0 if exists else self.group.owners[owner].replicas
-        desired = list(state[3])
-        desired[owner] = wanted
-        after: State = (state[0], state[1], state[2], tuple(desired))
-        event = Event(TransitionKind.DELETED if exists else TransitionKind.CREATED, kind, owner=owner, number=wanted)
-        yield event, after if self._ordinals[owner] else self._sized(after, kind, wanted)
-
-    def _victims(
-        self, contents: tuple[int, ...], kind: int, excess: int, *, ranks: Optional[Sequence[int]] = None
-    ) -> Iterator[tuple[int, ...]]:
-        """Yield the contents after a ReplicaSet has deleted its surplus pods, those of the fullest nodes first.
-
-        ranks: number of the workload's pods on each node; by default, of the kind's.
-        """
-        by_rank: dict[int, list[int]] = {}
-        for node, content in enumerate(contents):
-            number = count_of(content, kind)
-            if number:
-                by_rank.setdefault(ranks[node] if ranks else number, []).append(node)
-        made = list(contents)
-        for rank in sorted(by_rank, reverse=True):
-            pods = [node for node in by_rank[rank] for _ in range(count_of(contents[node], kind))]
-            if excess >= len(pods):
-                for node in pods:
-                    made[node] -= self._units[kind]
-                excess -= len(pods)
-                continue
-            seen: set[tuple[int, ...]] = set()
-            for chosen in combinations(pods, excess):
-                if chosen not in seen and len(seen) < _MOST_VICTIMS:
-                    seen.add(chosen)
-                    rest = list(made)
-                    for node in chosen:
-                        rest[node] -= self._units[kind]
-                    yield tuple(rest)
-            return
-        yield tuple(made)
-
-    def _condemned_removed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield removals of pods with ordinals out of range, the highest first, and of deleted workloads' pods."""
-        all_condemned = self._condemned(state, placed)
-        for owner in dict.fromkeys(self.group.kinds[at].owner for at in all_condemned):
-            condemned = [at for at in all_condemned if self.group.kinds[at].owner == owner]
-            if self.group.owners[owner].is_ordered and state[3][owner]:
-                if self.ordinals.missing(owner, state, placed):
-                    continue
-                condemned = condemned[-1:]
-            for at in condemned:
-                for node, content in enumerate(state[0]):
-                    if count_of(content, at):
-                        yield Event(TransitionKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
+        return sum([controller.possible_pods(state, placed) for controller in self.controllers])
 
     # Disruptions.
 
@@ -507,13 +300,6 @@ class Space:
         """Return whether judged pods wait forever."""
         return self.is_settled(state) and bool(self.judged_waiting_kinds(state, self.placed_counts(state)))
 
-    def _is_complete(self, state: State) -> bool:
-        """Return whether the judged workloads are at rest."""
-        placed = self.placed_counts(state)
-        if self.judged_waiting_kinds(state, placed) or any(self._rolls(state, owner) for owner in self._judged_owners):
-            return False
-        return not any(self._is_judged[at] for at in self._condemned(state, placed))
-
     def dead(self, facts: int) -> frozenset[int]:
         """Return the nodes whose pods do not run."""
         item = self.disruptions[facts - 1] if facts else None
@@ -527,7 +313,11 @@ class Space:
             return self._is_too_full(rule, state)
         if rule.kind is RuleKind.MIN_DOMAINS:
             is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
-            return is_short and self._is_complete(state) and not (self.dead(state[2]) and self._affected(state))
+            return (
+                is_short
+                and self.is_at_rest(state, self._judged)
+                and not (self.dead(state[2]) and self._affected(state))
+            )
         return self._does_not_survive(rule, state)
 
     def domain_contents(self, key: str, state: State) -> dict[int, int]:
@@ -554,11 +344,10 @@ class Space:
     def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
             is_judged = self._judged_in(state)
-            for mine in [self._of_owner[owner] for owner in self._judged_owners]:
-                matches = tuple(at in mine and is_judged[at] for at in range(len(self.group.kinds)))
-                if any(
-                    self.matching(matches, item) > 1 for item in self.domain_contents(rule.topology_key, state).values()
-                ):
+            for item in self._judged:
+                matches = tuple(at in item.kinds and is_judged[at] for at in range(len(self.group.kinds)))
+                contents = self.domain_contents(rule.topology_key, state).values()
+                if any(self.matching(matches, content) > 1 for content in contents):
                     return True
             return False
         counts = self.domain_counts(rule.topology_key, state)
@@ -567,7 +356,7 @@ class Space:
 
     def _does_not_survive(self, rule: PolicyRule, state: State) -> bool:
         if not state[2]:
-            if not self._is_complete(state):
+            if not self.is_at_rest(state, self._judged):
                 return False
             counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
             left = self.judged_placed_count(state) - sum(counts[: rule.lost])

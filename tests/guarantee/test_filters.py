@@ -9,6 +9,7 @@ import pytest
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.build import GroupBuilder
+from kubectl_spread.guarantee.model import BITS
 from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.objects.pod import Pod
@@ -34,4 +35,4 @@ def test_hosts_are_the_nodes_that_the_scheduler_finds(seed: int) -> None:
         kind, node = chance.randrange(len(builder.classes)), chance.randrange(len(cluster.nodes))
         name = f"pod-{number}"
         columns.bind(Pod(name, name, builder.classes[kind], cluster.nodes[node].name), node)
-        contents[node] += space.unit(kind)
+        contents[node] += 1 << BITS * kind
