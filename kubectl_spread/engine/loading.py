@@ -80,6 +80,14 @@ def load(
     return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes))
 
 
+def involved_workloads(
+    cluster: Cluster, profiles: Mapping[str, Profile], touched: frozenset[ObjectKey], nodes: frozenset[str]
+) -> frozenset[ObjectKey]:
+    """Return the workloads whose pods take part; arguments as of `load`."""
+    loading = _Loading(cluster, World(cluster, profiles), frozenset())
+    return touched | loading.involved([pod for pod in cluster.pods if pod.is_visible], nodes)
+
+
 class _Loading:
     def __init__(self, cluster: Cluster, world: World, expected: frozenset[ObjectKey]) -> None:
         self.cluster = cluster
@@ -92,7 +100,7 @@ class _Loading:
 
     def load(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> LoadedWorld:
         visible = [pod for pod in self.cluster.pods if pod.is_visible]
-        live = touched | self._involved(visible, nodes)
+        live = touched | self.involved(visible, nodes)
         for key in sorted(key for key in live if key in self.cluster.controllers):
             self._add(key, self.cluster.controllers[key])
         self._ages = age_classes(visible, self.cluster.read_at)
@@ -117,7 +125,7 @@ class _Loading:
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
-    def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[ObjectKey]:
+    def involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[ObjectKey]:
         """Return the workloads that have unfinished work, or pods on some nodes.
 
         Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.

@@ -334,7 +334,9 @@ class Oracle:
         kept, api_pod, filtered = self._refused(pod, state)
         if filtered.feasible.any():
             return ""
-        return filtered.diagnosis().message(post_filter(api_pod, filtered, kept.scheduler).message)
+        sizes = {name: len(nodes) for name, nodes in self._world.merged.items()}
+        found = post_filter(api_pod, filtered, kept.scheduler, sizes=sizes)
+        return filtered.diagnosis()._replace(sizes=sizes).message(found.message)
 
     def _filtered(self, pod: P, state: State, seen: Seen) -> tuple[_Kept, Pod, FilterResult]:
         """Return the scheduler with the pods of a state, the pod as it sees it, and the verdicts of its filters."""

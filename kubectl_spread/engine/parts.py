@@ -18,32 +18,35 @@ ranges are at most these.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
+from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 _ON_NODES = (steps.Drain, steps.Cordon, steps.NodesDown, steps.DeleteNodes)
 _ON_PODS = (steps.Evict, steps.DeletePods)
-_ON_KEYS = (steps.Scale, steps.Restart, steps.Undo, steps.Delete)
+_ON_KEYS = (steps.Scale, steps.Restart, steps.Delete)
 _KINDS = ("Deployment", "ReplicaSet", "StatefulSet")
 _ENDLESS = 10**12  # of every resource: a node of a small cluster always has room
 _MOST_DOMAINS = 20  # of a key that no hard constraint has; nodes of keys with more are merged
@@ -52,24 +55,50 @@ _MOST_DOMAINS = 20  # of a key that no hard constraint has; nodes of keys with m
 class Part(NamedTuple):
     """Workloads that are simulated together, apart from all others.
 
-    ops: the user's steps, as far as they concern these workloads. keys: the topology keys whose domains are kept.
+    ops: the user's steps, as far as they concern these workloads. keys: the topology keys whose domains are kept. new:
+    the most new pods at a time. merged: the nodes that each node stands for.
     has_room: every new pod finds a node in every order. Its emptiest domain always admits it ('existing matching num' +
     'if self-match' - 'global minimum' is 0 or 1), and each domain has a node with room for all new pods.
+    is_short: in no order do all pods find a node, see `_Splitting._is_short`.
+    shape: equal for parts that differ only in names, and so have equal outcomes; None if that is not known.
     """
 
     workloads: frozenset[ObjectKey]
     cluster: Cluster
     ops: tuple[steps.Op, ...]
     keys: frozenset[str]
-    has_room: bool
+    new: int
+    merged: Mapping[str, tuple[str, ...]]
+    has_room: bool = False
+    is_short: bool = False
+    shape: Optional[Hashable] = None
+
+
+class _Hard(NamedTuple):
+    """A hard constraint with its counts on the whole cluster, as in `DomainCounts`, but without numbers per node."""
+
+    constraint: Constraint
+    topology: Topology
+    included: Bools
+    eligible: Bools
+    match_num: Int64s
+    is_below_min_domains: bool
+
+
+class _Filters(NamedTuple):
+    """Verdicts on a class of pods.
+
+    passes: bool (N,), nodes that pass all filters but those for room and spread. hard: hard constraints on the cluster.
+    """
+
+    passes: Bools
+    hard: tuple[_Hard, ...]
 
 
 class _Workload(NamedTuple):
     """A workload of the step.
 
-    made: the class of its new pods. most_new: the most of them that exist at a time. filters: for each class of its
-    pods, bool (N,), nodes that pass all filters but those for room and spread, and its hard constraints on the whole
-    cluster.
+    made: the class of its new pods. most_new: the most of them that exist at a time. filters: by class of its pods.
     """
 
     key: ObjectKey
@@ -77,16 +106,30 @@ class _Workload(NamedTuple):
     pods: tuple[Pod, ...]
     made: PodClass
     most_new: int
-    filters: tuple[tuple[Bools, tuple[DomainCounts, ...]], ...]
+    filters: Mapping[PodClass, _Filters]
 
     @property
-    def hard(self) -> list[DomainCounts]:
-        return [counts for _, every in self.filters for counts in every]
+    def hard(self) -> list[_Hard]:
+        return [counts for each in self.filters.values() for counts in each.hard]
 
     @property
     def labels(self) -> Iterator[dict[str, str]]:
         """Yield the labels of its running and its new pods."""
-        return map(dict, {self.made.labels, *(pod.cls.labels for pod in self.pods)})
+        return map(dict, {cls.labels for cls in self.filters})
+
+
+class _Merged(NamedTuple):
+    """Nodes of which one stands for all that are alike.
+
+    kept: places of the nodes that stand for others. of: int64 (N,), place in `kept` of the node that stands for each.
+    lasting: places of the kept nodes that the step leaves alone.
+    """
+
+    kept: tuple[int, ...]
+    of: Int64s
+    lasting: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    names: Mapping[str, tuple[str, ...]]
 
 
 def parts(
@@ -97,6 +140,8 @@ def parts(
     columns: Columns,
 ) -> tuple[Part, ...]:
     """Return the parts of a step; none if something ties them together that is not told apart here.
+
+    DaemonSets and pods without a controller are in none.
 
     Args:
         cluster: the cluster before the step.
@@ -118,16 +163,51 @@ class _Splitting:
     ) -> None:
         self._cluster = cluster
         self._profiles = profiles
+        self._minor = next(iter(profiles.values())).minor
         self._ops = ops
         self._columns = columns
         self._scheduler = Scheduler(columns, profiles, all_nodes=True)
         self._named = references.named_nodes(ops)
+        self._leaving = {name for op in ops if isinstance(op, _ON_NODES) for name in op.nodes}
+        # bool (N,): nodes that the step names, that lose all pods, that go, and that no new pod comes to
+        self._taken = (
+            self._mask(self._leaving),
+            self._mask(
+                name
+                for op in ops
+                if isinstance(op, (steps.NodesDown, steps.DeleteNodes))
+                or (isinstance(op, steps.Drain) and not op.selector)
+                for name in op.nodes
+            ),
+            self._mask(name for op in ops if isinstance(op, steps.DeleteNodes) for name in op.nodes),
+            # Until the nodes of a later step leave, pods may still come to them.
+            self._mask(ops[0].nodes if isinstance(ops[0], _ON_NODES) else ()),
+        )
+        self._drained = {name for op in ops if isinstance(op, steps.Drain) for name in op.nodes}
         self._uids = frozenset(uid for op in ops if isinstance(op, _ON_PODS) for uid in op.uids)
         self._applied = {key_of(op.controller.workload): op.controller for op in ops if isinstance(op, steps.Apply)}
         self._pods: dict[Optional[ObjectKey], list[Pod]] = defaultdict(list)
         for pod in cluster.pods:
             if pod.is_visible:
                 self._pods[cluster.top_owner(pod)].append(pod)
+        self._controllers: dict[ObjectKey, dict[ObjectKey, Controller]] = defaultdict(dict)  # by the topmost one
+        for key, item in cluster.controllers.items():
+            self._controllers[cluster.owners.get(key, key)][key] = item
+        self._has_terms = any(cls.pod_anti_affinity for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values())
+        self._passes: dict[PodClass, Optional[Bools]] = {}
+        self._masks: dict[bytes, Bools] = {}
+        self._merges: dict[Hashable, Optional[_Merged]] = {}
+        named: dict[str, tuple[int, ...]] = {}
+        for number, op in enumerate(ops):
+            named.update((name, (*named.get(name, ()), number)) for name in references.named_nodes([op]))
+        facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in columns.nodes]
+        numbers: dict[object, int] = {}
+        self._facts = np.array([numbers.setdefault(item, len(numbers)) for item in facts], np.int64)  # (N,)
+
+    def _mask(self, nodes: Iterable[str]) -> Bools:
+        mask: Bools = np.zeros(self._columns.n, np.bool_)
+        mask[[self._columns.index[name] for name in nodes if name in self._columns.index]] = True
+        return mask
 
     def parts(self, live: Collection[ObjectKey]) -> tuple[Part, ...]:
         workloads: list[_Workload] = []
@@ -136,13 +216,37 @@ class _Splitting:
             if workload is None:
                 return ()
             workloads.append(workload)
-        if not workloads or self._counts_others(workloads):
+        if not workloads:
             return ()
+        own = {item.key for item in workloads}
+        index = _LabelIndex((item.key, item.key.namespace, labels) for item in workloads for labels in item.labels)
+        budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
+        budgets = [(budget, keys) for budget, keys in budgets if keys]
+        selectors = {(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard}
+        others = _LabelIndex(
+            (key, pod.cls.namespace, dict(pod.cls.labels))
+            for key, pods in self._pods.items()
+            if key not in own
+            for pod in {pod.cls: pod for pod in pods}.values()
+        )
+        selecting = [*selectors, *((budget.namespace, budget.selector) for budget, _ in budgets)]
+        if any(others.matching(*each) for each in selecting):
+            return ()  # A hard constraint or a budget selects pods that do not take part.
+        groups = _tied(workloads, [*(index.matching(*each) for each in selectors), *(keys for _, keys in budgets)])
         bare = [pod.cls for pod in self._pods[None] if not pod.node_name]
-        slots = self._slots([*(item.made for item in workloads), *bare])
+        slots = self._slots([*(cls for item in workloads for cls in item.filters), *bare])
         new = len(bare) + sum(item.most_new for item in workloads)
-        made = [self._part(group, slots, new) for group in self._tied(workloads)]
-        return tuple(item for item in made if item is not None) if all(made) else ()
+        of_key: dict[ObjectKey, list[DisruptionBudget]] = defaultdict(list)
+        for budget, keys in budgets:
+            of_key[min(key for key in keys if key is not None)].append(budget)
+        made: list[Part] = []
+        for group in groups:
+            own_budgets = tuple(budget for item in group for budget in of_key[item.key])
+            part = self._part(group, own_budgets, slots, new)
+            if part is None:
+                return ()
+            made.append(part)
+        return tuple(made)
 
     def _workload(self, key: ObjectKey) -> Optional[_Workload]:
         """Return a workload; None if more than room, static filters and spread decides about its pods."""
@@ -156,29 +260,56 @@ class _Splitting:
         is_changed = any(_is_about(op, key) for op in self._ops)
         if is_changed and any(pod.cls.volumes for pod in self._pods[key]):
             return None  # New ordinals have new claims.
-        minor = next(iter(self._profiles.values())).minor
-        made = replica(stored_workload(admitted_workload(owner, cluster), minor), owner.first_ordinal).cls
+        made = replica(stored_workload(admitted_workload(owner, cluster), self._minor), owner.first_ordinal).cls
         pods = tuple(self._pods[key])
-        filters: list[tuple[Bools, tuple[DomainCounts, ...]]] = []
-        for cls in {made, *(pod.cls for pod in pods)}:
-            if self._depends_on_others(cls) or unsupported_features(
-                cls, self._profiles.get(cls.scheduler_name), cluster
-            ):
+        filters: dict[PodClass, _Filters] = {}
+        for cls in {made: None, **{pod.cls: None for pod in pods}}:
+            found = None if self._depends_on_others(cls) else self._filtered(cls)
+            if found is None or any(item.constraint.topology_key == HOSTNAME for item in found.hard):
                 return None
-            filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
-            if filtered.rejection is not None:
-                return None
-            passes: Bools = filtered.considered.copy()
-            hard: list[DomainCounts] = []
-            for result in filtered.plugin_results:
-                if isinstance(result.state, PreFilterState):
-                    hard += result.state.counts
-                elif result.plugin != names.NODE_RESOURCES_FIT:
-                    passes &= result.bits == 0
-            if any(item.constraint.topology_key == HOSTNAME for item in hard):
-                return None
-            filters.append((passes, tuple(hard)))
-        return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), tuple(filters))
+            filters[cls] = found
+        return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), filters)
+
+    def _filtered(self, cls: PodClass) -> Optional[_Filters]:
+        """Return the verdicts on a class; None if no node can be told, or if something else decides."""
+        profile = self._profiles.get(cls.scheduler_name)
+        if profile is None:
+            return None
+        # perf: workloads differ in labels, on which the filters of nodes depend only if pods repel others
+        alike = cls if self._has_terms else cls._replace(labels=(), constraints=(), owner=None, owner_uid="", images=())
+        if alike not in self._passes:
+            self._passes[alike] = self._static(alike)
+        passes = self._passes[alike]
+        spread = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+        if passes is None or spread is None:
+            return None
+        state = spread.pre_filter(cls, self._columns)
+        hard = tuple(
+            _Hard(
+                item.constraint,
+                item.topology,
+                self._masks.setdefault(
+                    item.included.tobytes(), item.included
+                ),  # perf: of most workloads they are equal
+                item.eligible,
+                item.match_num,
+                item.is_below_min_domains,
+            )
+            for item in (state.counts if isinstance(state, PreFilterState) else ())
+        )
+        return _Filters(passes, hard)
+
+    def _static(self, cls: PodClass) -> Optional[Bools]:
+        if unsupported_features(cls, self._profiles.get(cls.scheduler_name), self._cluster):
+            return None
+        filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
+        if filtered.rejection is not None:
+            return None
+        passes: Bools = filtered.considered.copy()
+        for result in filtered.plugin_results:
+            if result.plugin not in (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD):
+                passes &= result.bits == 0
+        return passes
 
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.
@@ -207,30 +338,6 @@ class _Splitting:
         surge = DeploymentSpec(replicas, 0, rolling.get("maxSurge", "25%")).max_surge
         return replicas + (surge if key.kind == "Deployment" else 0)
 
-    def _counts_others(self, workloads: Sequence[_Workload]) -> bool:
-        """Return whether a hard constraint or a budget of the workloads selects pods that do not take part."""
-        own = {item.key for item in workloads}
-        selectors = [(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard] + [
-            (budget.namespace, budget.selector) for budget in self._budgets(workloads)
-        ]
-        looks = {
-            (pod.cls.namespace, pod.cls.labels) for key, pods in self._pods.items() if key not in own for pod in pods
-        }
-        by_namespace: dict[str, list[dict[str, str]]] = defaultdict(list)
-        for namespace, labels in looks:
-            by_namespace[namespace].append(dict(labels))
-        return any(selector.matches(labels) for namespace, selector in selectors for labels in by_namespace[namespace])
-
-    def _budgets(self, workloads: Iterable[_Workload]) -> list[DisruptionBudget]:
-        return [
-            budget
-            for budget in self._cluster.budgets
-            if any(
-                budget.namespace == item.key.namespace and any(map(budget.selector.matches, item.labels))
-                for item in workloads
-            )
-        ]
-
     def _slots(self, classes: Sequence[PodClass]) -> Int64s:
         """Return how many more pods of any of some classes each node has room for: int64 (N,)."""
         columns = self._columns
@@ -250,82 +357,81 @@ class _Splitting:
                 slots = np.minimum(slots, (columns.allocatable_of(resource) - columns.requested_of(resource)) // amount)
         return np.maximum(slots, 0)
 
-    def _tied(self, workloads: Sequence[_Workload]) -> list[list[_Workload]]:
-        """Return the workloads in groups; two of different groups are independent."""
-        groups = [[item] for item in workloads]
-        selectors = [
-            *((item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard),
-            *((budget.namespace, budget.selector) for budget in self._budgets(workloads)),
-        ]
-        by_namespace: dict[str, list[_Workload]] = defaultdict(list)
-        for item in workloads:
-            by_namespace[item.key.namespace].append(item)
-        for namespace, selector in selectors:
-            tied = {item.key for item in by_namespace[namespace] if any(map(selector.matches, item.labels))}
-            together = [group for group in groups if any(item.key in tied for item in group)]
-            if len(together) > 1:
-                groups = [group for group in groups if group not in together]
-                groups.append([item for group in together for item in group])
-        return groups
-
-    def _part(self, group: Sequence[_Workload], slots: Int64s, new: int) -> Optional[Part]:
+    def _part(
+        self, group: Sequence[_Workload], budgets: tuple[DisruptionBudget, ...], slots: Int64s, new: int
+    ) -> Optional[Part]:
         """Return the part of some workloads; None if nodes that are merged may run out of room for some pods.
 
         Args:
             group: the workloads.
+            budgets: that select their pods.
             slots: room of each node for new pods of all workloads, int64 (N,).
             new: the most new pods of all workloads at a time.
         """
         keys = frozenset(item.key for item in group)
         domains = self._domain_keys(group)
-        own = {pod.node_name for item in group for pod in item.pods}
-        drained = {name for op in self._ops if isinstance(op, steps.Drain) for name in op.nodes}
-        leaving = {name for op in self._ops if isinstance(op, _ON_NODES) for name in op.nodes}
-        passes = np.array([each for item in group for each, _ in item.filters])
-        counted = [counts.included for item in group for counts in item.hard]
-        merged: dict[object, list[int]] = defaultdict(list)  # nodes by what decides
-        for at, node in enumerate(self._columns.nodes):
-            sign = (
-                tuple(node.labels.get(key) for key in sorted(domains)),
-                node.taints,
-                node.unschedulable,
-                passes[:, at].tobytes(),
-                tuple(bool(included[at]) for included in counted),
-                node.name in self._named,
-                node.name if node.name in drained and node.name in own else "",
-            )
-            merged[sign].append(at)
-        stands_for: dict[str, str] = {}
-        kept: list[int] = []
-        lasting: list[int] = []
-        for every in merged.values():
-            first = every[0]
-            kept.append(first)
-            stands_for.update((self._columns.nodes[at].name, self._columns.nodes[first].name) for at in every)
-            if self._columns.nodes[first].name in leaving:
-                continue
-            lasting.append(first)
-            if passes[:, first].any() and slots[every].sum() < new:  # Until then, one of them has room for a pod.
-                return None
-        nodes = tuple(_endless(self._columns.nodes[at], group) for at in sorted(kept))
+        merged = self._merged(group, domains, slots, new)
+        priorities = {cls.priority for item in group for cls in item.filters}
+        if merged is None or (len(priorities) > 1 and any(item.hard for item in group)):
+            return None  # A pod may preempt others that its constraint counts.
+        at = self._columns.index
+        stands_for = {
+            pod.node_name: self._columns.nodes[merged.kept[merged.of[at[pod.node_name]]]].name
+            for item in group
+            for pod in item.pods
+            if pod.node_name in at
+        }
         pods = tuple(
             pod._replace(node_name=stands_for.get(pod.node_name, pod.node_name)) for item in group for pod in item.pods
         )
-        there = {node.name for node in nodes}
         cluster = self._cluster._replace(
-            nodes=nodes,
+            nodes=merged.nodes,
             pods=pods,
-            budgets=tuple(self._budgets(group)),
+            budgets=budgets,
             storage=self._cluster.storage._replace(limits={}, attachments=()),
-            controllers={
-                key: item
-                for key, item in self._cluster.controllers.items()
-                if key in keys or self._cluster.owners.get(key) in keys
-            },
+            controllers={name: each for key in sorted(keys) for name, each in self._controllers[key].items()},
+            read_at="",  # Ages decide nothing here.
         )
-        has_room = all(_is_admitted(counts, each, lasting) for item in group for each, counts in item.filters)
-        ops = tuple(self._ops_for(keys, {pod.uid for pod in pods}, there))
-        return Part(keys, cluster, ops, domains, has_room)
+        ops = tuple(self._ops_for(keys, {pod.uid for pod in pods}, merged.names))
+        part = Part(keys, cluster, ops, domains, sum(item.most_new for item in group), merged.names)
+        return part._replace(
+            has_room=all(_is_admitted(each, merged.lasting) for item in group for each in item.filters.values()),
+            is_short=len(group) == 1 and self._is_short(group[0]),
+            shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._minor)
+            if len(group) == 1
+            else None,
+        )
+
+    def _merged(
+        self, group: Sequence[_Workload], domains: frozenset[str], slots: Int64s, new: int
+    ) -> Optional[_Merged]:
+        """Return the nodes of a part, merged by what decides; None if those of a kind may run out of room."""
+        columns = self._columns
+        apart = {pod.node_name for item in group for pod in item.pods} & self._drained
+        passes = [each.passes for item in group for each in item.filters.values()]
+        masks = {
+            mask.tobytes(): mask for mask in (*passes, *(counts.included for item in group for counts in item.hard))
+        }
+        resources = {resource for item in group for cls in item.filters for resource, _ in cls.requests}
+        key = (domains, frozenset(resources), frozenset(apart), frozenset(masks))
+        if key not in self._merges:
+            table = [columns.topology(name).codes for name in sorted(domains)] + [self._facts, *masks.values()]
+            table.append(np.array([at * (node.name in apart) for at, node in enumerate(columns.nodes, 1)], np.int64))
+            _, first, of = np.unique(np.stack(table).astype(np.int64), axis=1, return_index=True, return_inverse=True)
+            of = of.reshape(-1)
+            room = np.bincount(of, weights=slots)
+            kept = tuple(first.tolist())
+            lasting = {at: place for place, at in enumerate(kept) if columns.nodes[at].name not in self._leaving}
+            # Until a kind of nodes has as many pods more, one of them has room for a pod.
+            is_full = any(room[place] < new and any(mask[at] for mask in passes) for at, place in lasting.items())
+            every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
+            names = {
+                columns.nodes[at].name: tuple(columns.nodes[other].name for other in others.tolist())
+                for at, others in zip(kept, every, strict=True)
+            }
+            nodes = tuple(_endless(columns.nodes[at], resources) for at in sorted(kept))
+            self._merges[key] = None if is_full else _Merged(kept, of, tuple(lasting), nodes, names)
+        return self._merges[key]
 
     def _domain_keys(self, group: Sequence[_Workload]) -> frozenset[str]:
         """Return the topology keys by which the nodes of a part differ."""
@@ -350,15 +456,88 @@ class _Splitting:
             elif any(_is_about(op, key) for key in keys):
                 yield op
 
+    def _is_short(self, item: _Workload) -> bool:
+        """Return whether the workload cannot have all its pods after the step, whatever the order of events.
 
-def _is_admitted(hard: Sequence[DomainCounts], passes: Bools, lasting: Sequence[int]) -> bool:
+        No new pod enters a domain in which every node refuses it or leaves, so the domain's matching pods only become
+        fewer. A pod enters another domain only if that has at most maxSkew - 1 more. So no domain that takes pods ends
+        with more than maxSkew more, unless it has them already.
+        """
+        scaled = [op.replicas for op in self._ops if isinstance(op, steps.Scale)]
+        replicas = scaled[-1] if scaled else item.controller.workload.replicas or 0
+        is_settled = all(pod.node_name and not pod.terminating for pod in item.pods)
+        is_usual = all(isinstance(op, (*_ON_NODES, *_ON_PODS, steps.Scale, steps.Restart)) for op in self._ops)
+        is_uncordoning = any(isinstance(op, steps.Cordon) and not op.is_cordoned for op in self._ops)
+        if not (is_settled and is_usual) or is_uncordoning or item.key in self._cluster.autoscalers:
+            return False
+        columns = self._columns
+        is_left, is_emptied, is_gone, is_shut = self._taken
+        staying = np.zeros(columns.n, np.int64)  # pods that may stay, (N,)
+        if item.key.kind != "Deployment" or not any(isinstance(op, steps.Restart) for op in self._ops):
+            places = [columns.index[pod.node_name] for pod in item.pods if pod.node_name in columns.index]
+            np.add.at(staying, places, 1)
+            staying[is_emptied] = 0
+        passes = np.any([each.passes for each in item.filters.values()], axis=0)
+        if not (passes & ~is_left).any():
+            return int(staying.sum()) < replicas
+        if len({tuple(counts.constraint for counts in each.hard) for each in item.filters.values()}) > 1:
+            return False
+        if any(each.match_label_keys for cls in item.filters for each in cls.constraints):
+            return False  # The pods of a new revision are counted apart.
+        for counts in item.filters[item.made].hard:
+            codes, size = counts.topology.codes, len(counts.topology.values)
+            counted = counts.included & ~is_gone & ~(is_left & counts.constraint.honors_taints)
+            entered = np.bincount(codes[(codes >= 0) & passes & ~is_shut], minlength=size) > 0
+            frozen = (np.bincount(codes[counted], minlength=size) > 0) & ~entered
+            if not frozen.any() or counts.constraint.self_match_num != 1:
+                continue
+            most = int(counts.match_num[frozen].min()) + counts.constraint.max_skew
+            stay = np.bincount(codes[codes >= 0], weights=staying[codes >= 0], minlength=size)
+            places = np.where(entered, np.maximum(stay, most), stay).sum() + staying[codes < 0].sum()
+            if places < replicas:
+                return True
+        return False
+
+
+class _LabelIndex:
+    """Workloads by the labels of their pods."""
+
+    def __init__(self, labelled: Iterable[tuple[Optional[ObjectKey], str, dict[str, str]]]) -> None:
+        self._of_namespace: dict[str, list[tuple[Optional[ObjectKey], dict[str, str]]]] = defaultdict(list)
+        self._of_label: dict[tuple[str, str, str], list[tuple[Optional[ObjectKey], dict[str, str]]]] = defaultdict(list)
+        for key, namespace, labels in labelled:
+            self._of_namespace[namespace].append((key, labels))
+            for name, text in labels.items():
+                self._of_label[namespace, name, text].append((key, labels))
+
+    def matching(self, namespace: str, selector: Selector) -> frozenset[Optional[ObjectKey]]:
+        """Return the workloads of a namespace that have pods that a selector matches."""
+        found = self._of_namespace[namespace]
+        for each in selector.requirements or ():
+            if each.operator == "In" and len(each.values) == 1:
+                found = min(found, self._of_label.get((namespace, each.key, each.values[0]), []), key=len)
+        return frozenset(key for key, labels in found if selector.matches(labels))
+
+
+def _tied(workloads: Iterable[_Workload], ties: Iterable[Collection[Optional[ObjectKey]]]) -> list[list[_Workload]]:
+    """Return the workloads in groups; ties: workloads that are in one group."""
+    of_key = {item.key: [item] for item in workloads}
+    for keys in ties:
+        groups = list({id(of_key[key]): of_key[key] for key in keys if key is not None}.values())
+        for group in groups[1:]:
+            groups[0] += group
+            of_key.update((item.key, groups[0]) for item in group)
+    return list({id(group): group for group in of_key.values()}.values())
+
+
+def _is_admitted(filters: _Filters, lasting: Sequence[int]) -> bool:
     """Return whether a pod finds a node in every order; lasting: nodes that stay and have room for all new pods."""
-    able = [at for at in lasting if passes[at]]
-    if len(hard) != 1:
-        return bool(able) and not hard
-    counts = hard[0]
+    able = [at for at in lasting if filters.passes[at]]
+    if len(filters.hard) != 1:
+        return bool(able) and not filters.hard
+    counts = filters.hard[0]
     domains = {int(counts.topology.codes[at]) for at in able}
-    return not counts.now().is_below_min_domains and domains >= set(np.flatnonzero(counts.eligible).tolist())
+    return not counts.is_below_min_domains and domains >= set(np.flatnonzero(counts.eligible).tolist())
 
 
 def _is_about(op: steps.Op, key: ObjectKey) -> bool:
@@ -367,8 +546,6 @@ def _is_about(op: steps.Op, key: ObjectKey) -> bool:
     return isinstance(op, _ON_KEYS) and op.key == key
 
 
-def _endless(node: Node, group: Sequence[_Workload]) -> Node:
+def _endless(node: Node, resources: Iterable[str]) -> Node:
     """Return a node with room for everything."""
-    resources = {resource for item in group for pod in item.pods for resource, _ in pod.cls.requests}
-    resources |= {resource for item in group for resource, _ in item.made.requests}
     return node._replace(allocatable={**node.allocatable, **dict.fromkeys((*resources, "pods"), _ENDLESS)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import cast, NamedTuple, Optional, Union
 
@@ -13,7 +13,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.loading import load
+from kubectl_spread.engine.loading import involved_workloads, load
 from kubectl_spread.engine.moves import Moves, no_twins, Twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.parts import Part, parts
@@ -29,6 +29,7 @@ from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Kubelet, World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.text.wording import comma_list
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
@@ -36,9 +37,11 @@ _FIRST_RUN_S = 5.0  # Extra time for the first run of a step; a step without any
 _STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
-_FEW_NODES = 100  # With more nodes, the parts are tried before any other search than one run.
+_FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
+_FEW_NEW = 200  # With more new pods at a time, there is no run of the whole step.
 _KEPT = 5  # One state of this many is kept for the random runs that follow a search that was cut off,
 _LEAST_KEPT = 1_000  # and these at least: a low limit is for the search alone.
+_MOST_NAMES = 6  # of pods in a note
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
 
@@ -78,11 +81,15 @@ class Limits(NamedTuple):
 class PartAnswer(NamedTuple):
     """Result of one part of a step: its outcomes include every real one, merged by the domains of its keys.
 
-    If the part has too many states, the verdict is proved by `Part.has_room`, and the outcomes are of some runs.
+    simulated: the part that was simulated: this one, or an earlier one of the same shape. completes: whether everything
+    completes in every order; False if the same workloads do not complete in any; None if that is not known. If the part
+    has too many states, `Part.has_room` or `Part.is_short` proves it, and the outcomes are of some runs.
     """
 
     part: Part
+    simulated: Part
     answer: StepAnswer
+    completes: Optional[bool]
 
 
 class StepAnswer(NamedTuple):
@@ -92,7 +99,8 @@ class StepAnswer(NamedTuple):
     visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states. gaps:
     features that were not simulated so far, each with the workload whose outcome it changes; None for any. ended:
     number of random runs with each outcome. is_start_exact: all outcomes of the steps before are known.
-    parts: if they prove that everything completes, `outcomes` has that of one run only.
+    parts: of a step that is answered by its parts. Then `outcomes` has that of one run of the whole step, or none if
+    that is too long.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -204,18 +212,54 @@ def play(
         return _played(game, limits)[0]
     game = game._replace(bound=game.bound or Columns(cluster))
     end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
-    few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
-    answer, live = _played(game, limits._replace(mode=Mode.FIRST) if len(cluster.nodes) > _FEW_NODES else few)
-    if answer.last.is_exact or answer.last.gaps or game.watch.is_stopped or not answer.last.outcomes:
+    if len(cluster.nodes) > _FEW_NODES:
+        touched, nodes = references.find_references(cluster, ops[0])
+        involved = involved_workloads(cluster, profiles, touched, nodes)
+        found = _parts(game, involved, limits)
+        if found and (sum(item.part.new for item in found) > _FEW_NEW or game.watch.is_stopped):
+            return _of_parts(found)._replace(notes=tuple(_left_out(cluster, involved, nodes)))
+        if not found or any(item.completes is None for item in found):
+            return _played(game, _until(end, limits))[0]
+        answer, _ = _played(game, _until(end, limits)._replace(mode=Mode.FIRST))
+    else:
+        few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
+        answer, live = _played(game, few)
+        found = ()
+        if not (answer.last.is_exact or answer.last.gaps or game.watch.is_stopped):
+            found = _parts(game, live, _until(end, limits))
+            if not found or any(item.completes is None for item in found):
+                return _played(game, _until(end, limits))[0]
+    if not found or answer.last.gaps or not answer.last.outcomes:
         return answer
-    proven = _parts(game, live, _until(end, limits))
-    if not proven:
-        return _played(game, _until(end, limits))[0]
-    states = answer.last.states + sum(item.answer.states for item in proven)
-    basis = Basis.EVERY_ORDER if all(item.answer.is_exact for item in proven) else Basis.ENOUGH_ROOM
-    return answer._replace(
-        steps=(answer.last._replace(basis=basis, parts=proven, states=states, runs=_RUNS_OF_A_PART),)
+    by_parts = _of_parts(found).last
+    step = answer.last._replace(
+        basis=by_parts.basis, parts=found, states=answer.last.states + by_parts.states, runs=by_parts.runs
     )
+    return answer._replace(steps=(step,))
+
+
+def _of_parts(found: tuple[PartAnswer, ...]) -> Answer:
+    """Return the answer of the parts of a step, without a run of the whole step."""
+    simulated = list({id(item.answer): item.answer for item in found}.values())
+    if any(item.completes is None for item in found):
+        basis = Basis.SAMPLE if any(item.outcomes for item in simulated) else Basis.STATE_LIMIT
+    elif all(item.is_exact for item in simulated):
+        basis = Basis.EVERY_ORDER
+    else:
+        basis = Basis.ENOUGH_ROOM if all(item.completes for item in found) else Basis.NO_ORDER
+    states = sum(item.states for item in simulated)
+    step = StepAnswer((), basis, states, _RUNS_OF_A_PART, {}, {}, simulated[0].symmetry, parts=found)
+    return Answer((step,), ())
+
+
+def _left_out(cluster: Cluster, involved: Collection[ObjectKey], nodes: Collection[str]) -> Iterator[str]:
+    """Yield notes on pods that are in no part of a step."""
+    for key in sorted(key for key in involved if key.kind == "DaemonSet"):
+        yield f"{key.kind} {key.namespace}/{key.name}: its pods, in a step with so many new pods"
+    bare = (pod for pod in cluster.pods if pod.owner is None and pod.is_visible)
+    names = [pod.key for pod in bare if not pod.node_name or pod.node_name in nodes]
+    if names:
+        yield f"pods without a controller, in a step with so many new pods: {comma_list(names, most=_MOST_NAMES)}"
 
 
 class _Game(NamedTuple):
@@ -228,7 +272,7 @@ class _Game(NamedTuple):
     kubelet: Optional[Kubelet]
     bound: Optional[Columns]
     watch: Watch
-    is_widened: bool = False
+    merged: Mapping[str, tuple[str, ...]] = {}
 
 
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
@@ -245,24 +289,37 @@ def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]
 
 
 def _parts(game: _Game, live: Collection[ObjectKey], limits: Limits) -> tuple[PartAnswer, ...]:
-    """Return the answers of independent parts; none unless they prove that everything completes.
-
-    All parts share the limits.
-    """
+    """Return the answers of independent parts, which share the limits; none if there are no such parts."""
     found: list[PartAnswer] = []
+    known: dict[Hashable, PartAnswer] = {}
     left = limits.max_states
     end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     for part in parts(game.cluster, game.profiles, game.ops[0], live, game.bound or Columns(game.cluster)):
-        small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, is_widened=True)
-        states = max(0, min(left, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
-        few = _until(end, limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False))
-        answer = _played(small, few)[0].last
-        left -= answer.states
-        is_fine = bool(answer.outcomes) and all(map(_is_fine, answer.outcomes))
-        if not is_fine or answer.gaps or not (answer.is_exact or part.has_room):
+        same = known.get(part.shape)
+        if same is None or part.shape is None:
+            same = _part(game, part, _until(end, limits._replace(max_states=left)))
+            left = max(0, left - same.answer.states)
+            known[part.shape] = same
+        if same.answer.gaps:
             return ()
-        found.append(PartAnswer(part, answer))
+        found.append(same._replace(part=part))
     return tuple(found)
+
+
+def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
+    """Return the answer of one part."""
+    small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged)
+    states = max(0, min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
+    few = limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False)
+    answer = _played(small, few)[0].last
+    fine = {_is_fine(item) for item in answer.outcomes}
+    ends = {_incomplete(item) for item in answer.outcomes}
+    completes = None
+    if fine == {True} and (answer.is_exact or part.has_room):
+        completes = True
+    elif fine == {False} and len(ends) == 1 and (answer.is_exact or part.is_short):
+        completes = False
+    return PartAnswer(part, part, answer, completes)
 
 
 def _until(end: float, limits: Limits) -> Limits:
@@ -276,6 +333,12 @@ def _is_fine(outcome: Outcome) -> bool:
         return outcome.is_complete
     now, before = (Counter(pod._replace(message="") for pod in item.pods) for item in (outcome, outcome.before))
     return outcome.is_steady and not outcome.blocked and now == before
+
+
+def _incomplete(outcome: Outcome) -> Hashable:
+    """Return what does not complete in an outcome."""
+    keys = frozenset(key for key, item in outcome.workloads.items() if not item.is_complete)
+    return keys, bool(outcome.blocked), outcome.is_steady
 
 
 def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:
@@ -313,7 +376,7 @@ class _Player:
         self.live = loaded.live
         self._world: World = loaded.world
         self._world.bound = game.bound
-        self._world.is_widened = game.is_widened
+        self._world.merged = game.merged
         self._start = loaded.state
         self._limits = limits
         self._ops = ops

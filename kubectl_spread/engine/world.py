@@ -103,7 +103,7 @@ class World:
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
         self.start: tuple[P, ...] = ()  # the other pods at the start
-        self.is_widened = False  # Nodes stand for others: a pod may go to every node that fits (`parts`).
+        self.merged: Mapping[str, Sequence[str]] = {}  # nodes that each node stands for (`parts`)
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
@@ -154,6 +154,11 @@ class World:
         """Return what the controller of a workload remembers; None if the workload does not exist."""
         owner = self.find_owner(key)
         return None if owner is None or owner >= len(sets) else sets[owner]
+
+    @property
+    def is_widened(self) -> bool:
+        """Return whether nodes stand for others: a pod may go to every node that fits."""
+        return bool(self.merged)
 
     def know_as(self, key: ObjectKey, owner: int) -> None:
         """Let a second key find a workload."""

@@ -43,6 +43,7 @@ from kubectl_spread.report.wording import (
     share,
     without_repeats,
 )
+from kubectl_spread.text.wording import comma_list
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -56,8 +57,15 @@ TONES = {
     Verdict.MAY_GET_STUCK: "warn",
     Verdict.GETS_STUCK: "bad",
 }
+_OF_SEVERAL = {
+    Verdict.GETS_STUCK: "get stuck",
+    Verdict.MAY_GET_STUCK: "may get stuck",
+    Verdict.NOT_KNOWN: "not known",
+    Verdict.COMPLETES: "complete",
+}
 _MOST_DOMAINS = 12
 _MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
+_MOST_LISTED = 20  # workloads
 _MOST_SENTENCES = 40
 _ENDS = 15  # of a long story, from its beginning and from its end
 _MOST_PLACES = 12  # of pods at the start of a story
@@ -106,7 +114,10 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
     yield _paragraphs(played.notes, style)
-    for item in concerned:
+    if len(concerned) > _MOST_LISTED:
+        concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
+        yield _paragraphs([_totals(concerned, step)], style)
+    for item in concerned if style.is_wide else concerned[:_MOST_LISTED]:
         yield _workload(item, step, style, has_domains=style.is_wide or not is_brief)
     if step.together:
         yield ["All of them together", *(line for spread in step.together for line in _spread(spread, step, style))]
@@ -121,7 +132,11 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     later = [item for item in waiting if not was_pending(item)]
     for title, items in (("Pending:", later), ("Pending already before this step:", earlier)):
         if items:
-            yield [title, *(line for item in items for line in _waiting(item, step, style))]
+            shown = items if style.is_wide else items[:_MOST_LISTED]
+            more = (
+                [f"  and {len(items) - len(shown)} more; --wide prints all of them"] if len(items) > len(shown) else []
+            )
+            yield [title, *(line for item in shown for line in _waiting(item, step, style)), *more]
     if step.refused:
         yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if step.lost:
@@ -129,6 +144,16 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     if step.witness:
         yield _way(played, before, style)
     yield wrap(certainty(step), style.width)
+
+
+def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:
+    """Return `300 workloads: 30 get stuck, 270 complete; 1000 to 1003 pods Pending`."""
+    found = Counter(item.verdict for item in concerned)
+    verdicts = [f"{found[verdict]:,} {words}" for verdict, words in _OF_SEVERAL.items() if found[verdict]]
+    pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
+    waiting = f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
+    more = f"; --wide lists all, not only {_MOST_LISTED}" if len(concerned) > _MOST_LISTED else ""
+    return f"{len(concerned):,} workloads: {', '.join(verdicts)}{waiting}{more}"
 
 
 def stuck_before(step: StepSummary) -> list[str]:
@@ -305,8 +330,17 @@ def certainty(step: StepSummary) -> str:
     visited = f"({plural(step.states, 'state')} visited)"
     if not step.endings:
         return f"The search ended before it found an outcome {visited}."
+    if step.unreached:
+        return f"The search ended before it found an outcome of {_listed(step.unreached)} {visited}."
     if step.basis is Basis.EVERY_ORDER:
-        return f"In every order of events every new pod finds a node, and every number is in the range shown {visited}."
+        how = "every new pod finds a node" if step.verdict is Verdict.COMPLETES else "the step gets stuck"
+        return f"In every order of events {how}, and every number is in the range shown {visited}."
+    if step.basis is Basis.NO_ORDER:
+        runs = f"the numbers are of {step.runs} sampled runs"
+        return f"In no order of events every pod finds a node; {runs} {visited}."
+    if step.verdict is Verdict.NOT_KNOWN and step.basis is Basis.SAMPLE:
+        unknown = [item.key for item in step.workloads if item.verdict is Verdict.NOT_KNOWN]
+        return f"Whether every pod finds a node is not known of {_listed(unknown)} {visited}."
     if step.basis is Basis.ENOUGH_ROOM:
         runs = f"the numbers are of {step.runs} sampled runs"
         return f"In every order of events every new pod finds a node; {runs} {visited}."
@@ -317,6 +351,10 @@ def certainty(step: StepSummary) -> str:
     most = max(step.endings, key=lambda ending: ending.runs)
     how = f"{most.runs:,} of {step.runs:,} sampled runs end" if step.runs > 1 else "The one sampled run ends"
     return f"{how} {_pods_at_end(most)}; other outcomes are possible {visited}."
+
+
+def _listed(keys: Sequence[ObjectKey]) -> str:
+    return comma_list(map(name, keys), most=_MOST_DOMAINS)
 
 
 def _pods_at_end(ending: Ending) -> str:
@@ -438,7 +476,7 @@ def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     return to_document(
         summary,
         "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
-        "pending blockedEvictions=refused lostPods=lost scheduledPods outcomeCount outcomes witness",
+        "pending blockedEvictions=refused lostPods=lost scheduledPods unreached outcomeCount outcomes witness",
         step=played.text,
         verdict="refused" if played.is_refused else summary.verdict,
         refusal=played.refusal,

@@ -8,7 +8,7 @@ equal nodes the first by name is taken; upstream takes any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
@@ -100,8 +100,10 @@ class PostFilterResult(NamedTuple):
 NOW = "~"  # later than any time that is written
 
 
-def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostFilterResult:
-    """Run the PostFilter plugins for a pod that fits nowhere."""
+def post_filter(
+    pod: Pod, filtered: FilterResult, scheduler: Scheduler, *, sizes: Mapping[str, int] = {}
+) -> PostFilterResult:
+    """Run the PostFilter plugins for a pod that fits nowhere; `sizes` is for the message, as of `Diagnosis`."""
     prefixes: list[str] = []
     if not scheduler.columns.n or isinstance(filtered.rejection, CycleFailure):
         return PostFilterResult("")
@@ -116,7 +118,7 @@ def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostF
             found = dry_run(pod, filtered, scheduler)
             if found.chosen is not None:
                 return PostFilterResult("", found.chosen.node, found.chosen.victims, found)
-            prefixes.append(f"preemption: {_message(found, scheduler)}")
+            prefixes.append(f"preemption: {_message(found, scheduler, sizes)}")
     is_in_message = PREEMPTION_IN_MESSAGE.of(profile.release)
     return PostFilterResult(", ".join(prefixes) if is_in_message else "", dry_run=found)
 
@@ -154,12 +156,12 @@ def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
         yield from diagnosis.absent
 
 
-def _message(found: DryRun, scheduler: Scheduler) -> str:
+def _message(found: DryRun, scheduler: Scheduler, sizes: Mapping[str, int]) -> str:
     if found.not_eligible:
         return found.not_eligible
     others = tuple(node.name for node in scheduler.columns.nodes if node.name not in found.refused)
     status = Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NOT_HELPFUL,))
-    return Diagnosis(scheduler.columns.n, (), found.refused, others, status).message()
+    return Diagnosis(scheduler.columns.n, (), found.refused, others, status, sizes=sizes).message()
 
 
 def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> bool:

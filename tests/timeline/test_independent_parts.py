@@ -11,7 +11,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import run, steps
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.results.summary import summarize, Verdict, WorkloadSummary
+from kubectl_spread.engine.results.summary import StepSummary, summarize, Verdict, WorkloadSummary
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.scheduler.configuration.profiles import profiles
@@ -48,6 +48,37 @@ class World:
             self.items.append(
                 {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
             )
+
+        self._tie()
+
+    def _tie(self) -> None:
+        """Change something that makes workloads depend on each other, or all nodes of a zone refuse pods."""
+        workloads = [item for item in self.items if item["kind"] in ("Deployment", "ReplicaSet", "Pod")]
+        specs = [item["spec"].get("template", {"spec": item["spec"]})["spec"] for item in workloads]
+        web = [spec for spec, item in zip(specs, workloads, strict=True) if item["metadata"]["name"].startswith("web")]
+        constraints = [each for spec in web for each in spec.get("topologySpreadConstraints", ())]
+        anti = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOSTNAME}
+        chance = self.chance.random()
+        if chance < 0.08:
+            hard = {"services": "20", "pods": str(self.chance.randint(3, 8))}
+            metadata = {"name": "quota", "namespace": "shop"}
+            quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
+            self.items.append(quota)
+        elif chance < 0.16:
+            _set(web, "priority", 1000)
+        elif chance < 0.3:
+            last = (item for item in self.items if item["metadata"].get("labels", {}).get(ZONE) == self.zones[-1])
+            _set([item["spec"] for item in last], "taints", [{"key": "maintenance", "effect": "NoSchedule"}])
+        elif chance < 0.38:
+            _set(constraints, "nodeTaintsPolicy", "Honor")
+        elif chance < 0.46:
+            hard_ones = [item for item in constraints if item["whenUnsatisfiable"] == "DoNotSchedule"]
+            _set(hard_ones, "minDomains", self.chance.randint(2, 4))
+        elif chance < 0.54:
+            _set(constraints, "matchLabelKeys", ["pod-template-hash"])
+        elif chance < 0.6:
+            terms = {"requiredDuringSchedulingIgnoredDuringExecution": [anti]}
+            _set(specs, "affinity", {"podAntiAffinity": terms})
 
     def _node(self, zone: str, at: int) -> Plain:
         spec: Plain = {"unschedulable": True} if self.chance.random() < 0.1 else {}
@@ -130,10 +161,16 @@ class World:
         if verb == 1:
             return (steps.Restart(key),)
         if verb == 2:
-            return (steps.NodesDown((node,)),)
+            lost = [name for name in self.names if name[0] == node[0]]
+            return (steps.NodesDown(self.chance.choice([(node,), tuple(lost)])),)
         if verb == 3:
             return (steps.Evict(tuple(pod.uid for pod in cluster.pods if pod.node_name == node)),)
         return (steps.Cordon((node,)), steps.Drain((node,)))
+
+
+def _set(items: list[Plain], name: str, value: Any) -> None:
+    for item in items:
+        item[name] = value
 
 
 def _bound_claim(name: str, affinity: Plain) -> list[Plain]:
@@ -184,23 +221,37 @@ def compare(seed: int) -> Optional[list[str]]:
     if not whole.is_exact or whole.gaps:
         return None
     concerns = {ObjectKey("Deployment", "shop", name) for name in world.sizes}
-    # Even a step with few states is answered by its parts here.
+    expected = summarize(whole, concerns)
+    by_run = _of_parts(cluster, ops, {"_STATES_BEFORE_PARTS": 0})  # Even a step with few states has parts here.
+    alone = _of_parts(cluster, ops, {"_FEW_NODES": 0, "_FEW_NEW": -1})  # without a run of the whole step
+    if not alone.parts:
+        return None if not by_run.parts else ["parts with a run only"]
+    return [*_wrong(expected, alone, concerns), *(_wrong(expected, by_run, concerns) if by_run.parts else ())]
+
+
+def _of_parts(cluster: Cluster, ops: tuple[steps.Op, ...], limits: dict[str, int]) -> run.StepAnswer:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_STATES_BEFORE_PARTS", 0)
-        found = run.play(cluster, PROFILES, [ops], limits=Limits(has_parts=True)).last
-    if not found.parts:
-        return None
-    expected, summary = summarize(whole, concerns), summarize(found, concerns)
-    if expected.verdict is not Verdict.COMPLETES or summary.verdict is not Verdict.COMPLETES:
-        return [f"{expected.verdict} {summary.verdict}"]
+        for name, number in limits.items():
+            patch.setattr(run, name, number)
+        return run.play(cluster, PROFILES, [ops], limits=Limits(has_parts=True)).last
+
+
+def _wrong(expected: StepSummary, found: run.StepAnswer, concerns: set[ObjectKey]) -> list[str]:
+    """Return what the summary of parts says wrongly: only `not known` may hide a verdict."""
+    summary = summarize(found, concerns)
     of_key = {item.key: item for item in summary.workloads}
-    keys = {key: item.part.keys for item in found.parts for key in item.part.workloads}
-    return [
-        f"{item.key.name}: {text}"
-        for item in expected.workloads
-        if item.key in keys
-        for text in _outside(item, of_key[item.key], keys[item.key])
-    ]
+    parts = {key: item for item in found.parts for key in item.part.workloads}
+    wrong = (
+        [] if summary.verdict in (Verdict.NOT_KNOWN, expected.verdict) else [f"{expected.verdict} {summary.verdict}"]
+    )
+    for item in expected.workloads:
+        if item.key in parts:
+            verdict = of_key[item.key].verdict
+            wrong += [] if verdict in (Verdict.NOT_KNOWN, item.verdict) else [f"{item.key.name} {verdict}"]
+            if parts[item.key].answer.is_exact:
+                outside = _outside(item, of_key[item.key], parts[item.key].part.keys)
+                wrong += [f"{item.key.name}: {text}" for text in outside]
+    return wrong
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -248,3 +299,31 @@ def test_a_zone_without_room_is_not_proved() -> None:
             item["status"]["allocatable"]["pods"] = "5"
 
     assert not _answered(items, steps.Restart(ObjectKey("Deployment", "app", "web-1"))).parts
+
+
+def test_a_lost_zone_is_answered_without_a_run_of_the_whole_step() -> None:
+    items = clusters.cluster(60, 1_200, 60)["items"]
+    lost = tuple(f"n{at:04}" for at in range(0, 60, 3))
+
+    answer = _answered(items, steps.NodesDown(lost))
+    summary = summarize(answer, ())
+
+    assert (answer.basis, answer.outcomes, len(answer.parts)) == (Basis.EVERY_ORDER, (), 20)
+    assert len({id(item.answer) for item in answer.parts}) == 1, "workloads that differ only in names"
+    assert summary.verdict is Verdict.GETS_STUCK
+    assert {(item.ready, item.pending) for item in summary.workloads} == {(Range(40, 40), Range(20, 20))}
+    assert {pod.owner for pod in summary.endings[0].pending} == {item.key for item in summary.workloads}
+    assert {item.message[:27] for item in summary.waiting} == {"0/60 nodes are available: 2"}
+
+
+def test_a_rollout_beside_a_closed_zone_is_stuck_in_every_order() -> None:
+    """Zone c keeps at most its 33 pods, so a and b take 34 each, and 100 do not fit."""
+    items = clusters.cluster(60, 300, 100)["items"]
+    for item in items:
+        if item["kind"] == "Node" and item["metadata"]["labels"][ZONE] == "c":
+            item["spec"] = {"taints": [{"key": "maintenance", "effect": "NoSchedule"}]}
+
+    answer = _answered(items, steps.Restart(ObjectKey("Deployment", "app", "web-1")))
+
+    assert answer.basis is Basis.NO_ORDER
+    assert summarize(answer, ()).verdict is Verdict.GETS_STUCK

@@ -10,6 +10,7 @@ class Basis(Enum):
 
     ALL_OUTCOMES = "allOutcomes"  # every reachable state was visited
     ENOUGH_ROOM = "enoughRoom"  # every new pod finds a node, wherever the other pods are
+    NO_ORDER = "noOrder"  # fewer pods than wanted can have a node, wherever the others are
     EVERY_ORDER = "everyOrder"  # independent parts were visited whole; ranges hold, but not each number occurs
     SAMPLE = "sample"  # some runs were simulated; other outcomes are possible
     STATE_LIMIT = "stateLimit"  # the limit was reached before any outcome was found
@@ -18,7 +19,7 @@ class Basis(Enum):
     @property
     def is_exact(self) -> bool:
         """Return whether the answer holds for every possible outcome."""
-        return self in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM, Basis.EVERY_ORDER)
+        return self in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM, Basis.NO_ORDER, Basis.EVERY_ORDER)
 
     @property
     def is_known(self) -> bool:
@@ -39,5 +40,5 @@ def certainty(basis: Basis, outcomes: int) -> Certainty:
     if basis is Basis.NOT_SIMULATED:
         return Certainty.NOT_PREDICTABLE
     # Parts of a step are shown by one run, and others may end differently.
-    is_only = basis.is_exact and basis is not Basis.EVERY_ORDER and outcomes == 1
+    is_only = basis.is_exact and basis not in (Basis.EVERY_ORDER, Basis.NO_ORDER) and outcomes == 1
     return Certainty.CERTAIN if is_only else Certainty.POSSIBLE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
@@ -170,7 +170,7 @@ class StepSummary(NamedTuple):
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
-    is_blocked: some eviction stays refused in every outcome.
+    is_blocked: some eviction stays refused in every outcome. unreached: workloads without an outcome found in time.
     """
 
     verdict: Verdict
@@ -193,11 +193,12 @@ class StepSummary(NamedTuple):
     scheduled: tuple[tuple[str, tuple[str, ...]], ...] = ()
     outcomes: int = 0
     is_blocked: bool = False
+    unreached: tuple[ObjectKey, ...] = ()
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the numbers hold for all outcomes, and not only the verdict (`Basis.ENOUGH_ROOM`)."""
-        return self.basis.is_exact and self.basis is not Basis.ENOUGH_ROOM
+        """Return whether the numbers hold for all outcomes, and not only the verdict."""
+        return self.basis in (Basis.ALL_OUTCOMES, Basis.EVERY_ORDER)
 
 
 def summarize(
@@ -218,27 +219,102 @@ def summarize(
         has_frames: also return the moments of a run, for drawing.
     """
     concerns, labelled = frozenset(concerns), frozenset(labelled)
-    found = _Summary(step, concerns, labelled)
-    made = found.make(number)
-    made = made._replace(scheduled=found.scheduled())
-    if step.parts:
-        made = _over_parts(made, [(item, _Summary(item.answer, concerns, labelled).make(1)) for item in step.parts])
-    return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
+    if not step.parts or step.outcomes:
+        found = _Summary(step, concerns, labelled)
+        made = found.make(number)._replace(scheduled=found.scheduled())
+        if step.parts:
+            made = _over_parts(made, step.parts, concerns, labelled)
+        return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
+    none = StepSummary(Verdict.NOT_KNOWN, step.basis, False, step.states, step.runs, (), (), (), (), (), outcomes=1)
+    return _over_parts(none, step.parts, concerns, labelled)
 
 
-def _over_parts(one: StepSummary, parts: Iterable[tuple[PartAnswer, StepSummary]]) -> StepSummary:
-    """Return the summary of one run with the numbers of all orders, for the domains that the parts tell apart."""
+def _over_parts(
+    one: StepSummary, parts: Iterable[PartAnswer], concerns: frozenset[ObjectKey], labelled: frozenset[ObjectKey]
+) -> StepSummary:
+    """Return the summary of one run with the numbers of all orders, for the domains that the parts tell apart.
+
+    If there is no run of the whole step, take the end of one run of each part.
+    """
     workloads: dict[ObjectKey, WorkloadSummary] = {}
-    for item, summary in parts:
+    known: dict[Hashable, StepSummary] = {}
+    ends: list[Ending] = []
+    waiting: list[PendingPods] = []
+    refused: list[BlockedEviction] = []
+    unreached: list[ObjectKey] = []
+    verdicts: set[Verdict] = set()
+    is_blocked = False
+    for item in parts:
+        # A part of the same shape has one workload, too.
+        named = dict(zip(item.simulated.workloads, item.part.workloads, strict=True)) if item.part.shape else {}
+        own = [
+            frozenset(old for old, new in named.items() if new in keys) if named else keys
+            for keys in (concerns, labelled)
+        ]
+        key = (id(item.answer), *own)
+        if key not in known:
+            known[key] = _Summary(item.answer, *own).make(1)
+        summary = known[key]
+        verdicts.add(Verdict.NOT_KNOWN if item.completes is None else summary.verdict)
         for workload in summary.workloads:
             spreads = tuple(spread for spread in workload.spreads if spread.topology_key in item.part.keys)
-            workloads[workload.key] = workload._replace(spreads=spreads)
-    concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
-    together = (_added([_of_key(item, spread.topology_key) for item in concerned]) for spread in one.together)
-    return one._replace(
-        workloads=tuple(workloads.get(item.key, item) for item in one.workloads),
-        together=tuple(spread for spread in together if spread is not None),
+            own_key = named.get(workload.key, workload.key)
+            workloads[own_key] = workload._replace(key=own_key, spreads=spreads, verdict=_proved(workload, item))
+        if not summary.endings:
+            unreached += item.part.workloads
+            continue
+        end = min(summary.endings, key=lambda ending: ending.is_complete)
+        counts = {
+            named.get(of, of): {name: found for name, found in by_key.items() if name in item.part.keys}
+            for of, by_key in end.counts.items()
+        }
+        pending = tuple(
+            pod._replace(owner=named.get(pod.owner, pod.owner)) if pod.owner else pod for pod in end.pending
+        )
+        ends.append(end._replace(counts=counts, pending=pending))
+        waiting += [each._replace(owner=named.get(each.owner, each.owner)) for each in summary.waiting if each.owner]
+        refused += [each._replace(outcomes=1) for each in summary.refused]
+        is_blocked = is_blocked or summary.is_blocked
+    concerned = [item for item in workloads.values() if item.is_concerned]
+    if one.endings:
+        concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
+        together = [spread.topology_key for spread in one.together]
+        return one._replace(
+            workloads=tuple(workloads.get(item.key, item) for item in one.workloads),
+            together=_sums(concerned, together),
+        )
+    together = [spread.topology_key for spread in concerned[0].spreads] if len(concerned) > 1 else []
+    domains = {name: values for end in ends for name, values in end.domains.items()}
+    end = Ending(
+        all(item.is_complete for item in ends),
+        any(item.is_endless for item in ends),
+        {key: counts for item in ends for key, counts in item.counts.items()},
+        domains,
+        tuple(pod for item in ends for pod in item.pending),
     )
+    doubtful = Verdict.NOT_KNOWN if Verdict.NOT_KNOWN in verdicts else Verdict.COMPLETES
+    return one._replace(
+        verdict=Verdict.GETS_STUCK if Verdict.GETS_STUCK in verdicts else doubtful,
+        workloads=tuple(item for _, item in sorted(workloads.items())),
+        waiting=tuple(waiting),
+        refused=tuple(refused),
+        endings=(end,) if ends else (),
+        together=_sums(concerned, together),
+        is_blocked=is_blocked,
+        unreached=tuple(sorted(unreached)),
+    )
+
+
+def _proved(workload: WorkloadSummary, item: PartAnswer) -> Verdict:
+    """Return the verdict on a workload of a part whose outcomes include every real one, and perhaps others."""
+    is_known = item.answer.is_exact or item.completes is not None
+    return workload.verdict if is_known and workload.verdict is not Verdict.MAY_GET_STUCK else Verdict.NOT_KNOWN
+
+
+def _sums(workloads: Sequence[WorkloadSummary], topology_keys: Iterable[str]) -> tuple[WorkloadSpread, ...]:
+    """Return the pods of all workloads together, for the topology keys that all have."""
+    found = (_added([_of_key(item, name) for item in workloads]) for name in topology_keys)
+    return tuple(spread for spread in found if spread is not None)
 
 
 def _of_key(workload: WorkloadSummary, topology_key: str) -> Optional[WorkloadSpread]:

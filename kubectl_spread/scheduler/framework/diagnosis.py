@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kubectl_spread.objects.releases.behaviours import PRE_FILTER_MESSAGE_ONCE, SECOND_DOT
@@ -28,6 +29,7 @@ class Diagnosis(NamedTuple):
     pre_filter_plugin: str = ""
     release: Release = LATEST
     error: str = ""  # the cycle failed: there is no FitError
+    sizes: Mapping[str, int] = {}  # of nodes that stand for several: their number
 
     def status(self, node: str) -> Status:
         """Return the recorded status of a node that is not feasible."""
@@ -39,7 +41,8 @@ class Diagnosis(NamedTuple):
             return NO_NODES
         if self.error:
             return self.error
-        text = f"0/{self.node_count} nodes are available:{self._body()}"
+        number = self.node_count + sum(self.sizes.values()) - len(self.sizes)
+        text = f"0/{number} nodes are available:{self._body()}"
         if not post_filter_message:
             return text
         return f"{text} {post_filter_message}{'.' if SECOND_DOT.of(self.release) else ''}"
@@ -49,10 +52,11 @@ class Diagnosis(NamedTuple):
             count = "" if PRE_FILTER_MESSAGE_ONCE.of(self.release) else f"{self.node_count} "
             return f" {count}{self.pre_filter_message}."
         counts: Counter[str] = Counter()
-        for status in self.statuses.values():
-            counts.update(status.reasons)
+        for name, status in self.statuses.items():
+            for reason in status.reasons:
+                counts[reason] += self.sizes.get(name, 1)
         for reason in self.absent_status.reasons if self.absent else ():
-            counts[reason] += len(self.absent)
+            counts[reason] += sum(self.sizes.get(name, 1) for name in self.absent)
         # Strings are sorted, not numbers: "10 x" comes before "2 y".
         entries = sorted((f"{count} {reason}" for reason, count in counts.items()), key=str.encode)
         return f" {', '.join(entries)}." if entries else ""
