@@ -9,7 +9,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.selectors import Labels, Selector
-from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.storage import NamespacedName, Storage
 from kubectl_spread.objects.workloads.workload import Workload
 
 
@@ -168,6 +168,7 @@ class Cluster(NamedTuple):
     budgets: tuple[DisruptionBudget, ...] = ()
     storage: Storage = Storage()
     priority_classes: dict[str, PriorityClass] = _BUILT_IN
+    gangs: dict[NamespacedName, int] = {}  # noqa: RUF012  # PodGroups, and how many of their pods go together at least
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class of its devices
     controllers: dict[ObjectKey, Controller] = {}  # noqa: RUF012
     events: dict[ObjectKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by their objects, the latest first

@@ -200,7 +200,7 @@ class Oracle:
             state: the current state.
             without: pods to ignore, as if they were gone.
         """
-        if not self.is_predictable(pod):
+        if not self.is_predictable(pod, state):
             return ()
         question = self._questions.question(pod, state, without)
         if question is None:
@@ -214,7 +214,7 @@ class Oracle:
 
     def ask(self, pod: P, state: State) -> tuple[int, ...]:
         """Return the same as `hosts`, without remembering the answer: for searches that ask once."""
-        return self._ask(pod, state, self._seen(state.pods)) if self.is_predictable(pod) else ()
+        return self._ask(pod, state, self._seen(state.pods)) if self.is_predictable(pod, state) else ()
 
     def _seen(self, pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
         if without:
@@ -252,7 +252,7 @@ class Oracle:
         Raises:
             ScoreError: a plugin fails, and the scheduler would not place the pod.
         """
-        if not self.is_predictable(pod):
+        if not self.is_predictable(pod, state):
             return Scores(np.zeros(0, np.intp))
         kept, api_pod, filtered = self._filtered(pod, state, self._seen(state.pods))
         feasible = np.flatnonzero(filtered.feasible)
@@ -261,7 +261,7 @@ class Oracle:
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
-        if not self.is_predictable(pod) or not self._has_lower(pod, state):
+        if not self.is_predictable(pod, state) or not self._has_lower(pod, state):
             return ()
         key = (pod._replace(is_tried=False), forget_refusals(state))
         found = self._options.get(key)
@@ -291,7 +291,7 @@ class Oracle:
 
     def may_preempt(self, pod: P, state: State) -> bool:
         """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
-        if not self.is_predictable(pod) or not self._has_lower(pod, state):
+        if not self.is_predictable(pod, state) or not self._has_lower(pod, state):
             return False
         kept, api_pod, filtered = self._filtered(pod, state, self._seen(state.pods))
         return filtered.rejection is None and dry_run(api_pod, filtered, kept.scheduler).chosen is not None
@@ -351,12 +351,13 @@ class Oracle:
         found[0].allow(budgets.current_budgets(self._world, state))
         return found
 
-    def is_predictable(self, pod: P) -> bool:
+    def is_predictable(self, pod: P, state: State) -> bool:
         """Return whether the scheduler handles pods like this, and every feature that decides is evaluated here."""
         found = self._predictable.get(pod.cls)
         if found is None:
             world, pod_class = self._world, self._world.classes[pod.cls]
-            beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
+            cluster = world.facts[state.facts].cluster
+            beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), cluster)
             for what in beyond:
                 text = f"{what} of the pods of {_owner_text(pod_class)}"
                 if pod.owner >= 0:

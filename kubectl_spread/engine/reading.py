@@ -14,6 +14,8 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import controller_selector
 
@@ -26,13 +28,15 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     """Return the index of a workload's spec; a new template creates a revision."""
     workload = controller.workload
     rev = world.revision(owner, workload, known_hash=known_hash).at
-    made = _MAKERS[workload.kind](controller, rev)
     if workload.kind == "StatefulSet":
+        made = _statefulset(controller, rev, world.release)
         world.claim_templates[owner] = {
             name: item
             for item in mappings(controller.spec.get("volumeClaimTemplates"))
             if (name := (item.get("metadata") or {}).get("name"))
         }
+    else:
+        made = _MAKERS[workload.kind](controller, rev)
     return world.spec(made)
 
 
@@ -50,10 +54,11 @@ def _deployment(controller: Controller, rev: int) -> deployment.DeploymentSpec:
     )
 
 
-def _statefulset(controller: Controller, rev: int) -> statefulset.StatefulSetSpec:
+def _statefulset(controller: Controller, rev: int, release: Release) -> statefulset.StatefulSetSpec:
     workload, spec = controller.workload, controller.spec
     strategy = fields(spec.get("updateStrategy"))
-    partition = fields(strategy.get("rollingUpdate")).get("partition")
+    rolling = fields(strategy.get("rollingUpdate"))
+    partition = rolling.get("partition")
     retention = fields(spec.get("persistentVolumeClaimRetentionPolicy"))
     return statefulset.StatefulSetSpec(
         workload.replicas or 0,
@@ -63,6 +68,8 @@ def _statefulset(controller: Controller, rev: int) -> statefulset.StatefulSetSpe
         strategy.get("type") == "OnDelete",
         partition if type(partition) is int else 0,
         retention.get("whenScaled") == "Delete",
+        int_or_text(rolling.get("maxUnavailable"), 1) if STATEFULSET_MAX_UNAVAILABLE.of(release) else None,
+        strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release),
     )
 
 
@@ -132,7 +139,6 @@ def _on_disruption(rules: Iterable[Plain]) -> job.FailureAction:
 
 _MAKERS: dict[str, Any] = {
     "Deployment": _deployment,
-    "StatefulSet": _statefulset,
     "DaemonSet": _daemonset,
     "ReplicaSet": _replicaset,
     "ReplicationController": _replicaset,

@@ -193,7 +193,7 @@ class NodesUp(NamedTuple):
 
 FACTS = (
     *("namespaces", "services", "budgets", "storage", "priority_classes"),
-    *("limit_ranges", "runtime_classes", "quotas", "autoscalers"),
+    *("limit_ranges", "runtime_classes", "quotas", "autoscalers", "gangs"),
 )
 
 

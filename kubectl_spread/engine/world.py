@@ -16,6 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
@@ -135,8 +136,12 @@ class World:
         self._next_facts: dict[Any, int] = {}
 
     @property
+    def release(self) -> Release:
+        return next(iter(self.profiles.values())).release
+
+    @property
     def minor(self) -> int:
-        return next(iter(self.profiles.values())).minor
+        return self.release.minor
 
     def owner(self, key: ObjectKey) -> int:
         """Return the index of a workload, a new one if it is unknown."""

@@ -40,6 +40,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
@@ -99,6 +100,8 @@ class GroupBuilder:
                 self.classes.append(cls)
             owners.append(self._owner(member, workload, made))
             self._gaps |= dict.fromkeys(self._features(member.key, workload))
+            if owners[-1].is_rolled and workload.kind == "StatefulSet":
+                self._gaps |= dict.fromkeys(self._strategy(member))
         shards = members[0].shards if self._is_scaled else None
         self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout(), shards=shards)
         columns = Columns(self.cluster._replace(pods=()))
@@ -189,6 +192,15 @@ class GroupBuilder:
             yield Gap(kind, key)
         if workload.kind == "StatefulSet" and self._regime is Regime.DISRUPTIONS:
             yield Gap(GapKind.LOST_ORDINALS, key)
+
+    def _strategy(self, member: Member) -> Iterator[Gap]:
+        """Yield what is not followed in the update strategy of a StatefulSet: it deletes several pods at a time."""
+        release = next(iter(self._profiles.values())).release
+        update = fields(member.controller.spec.get("updateStrategy"))
+        if fields(update.get("rollingUpdate")).get("maxUnavailable") and STATEFULSET_MAX_UNAVAILABLE.of(release):
+            yield Gap(GapKind.STRATEGY, member.key, what="maxUnavailable")
+        if update.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release):
+            yield Gap(GapKind.STRATEGY, member.key, what="Recreate")
 
     def _volumes(self, key: ObjectKey, workload: Workload) -> Optional[GapKind]:
         """Return how volumes may keep the pods in their zones: from their first nodes on, or from the beginning."""

@@ -40,6 +40,7 @@ class GapKind(Enum):
     AFFINITY = "affinity"  # required pod affinity
     SCHEDULER = "scheduler"  # another scheduler
     NODE_NAME = "nodeName"  # the scheduler is bypassed
+    STRATEGY = "strategy"  # a StatefulSet's rollout deletes several pods at a time
     RUNNING = "running"  # the pods that run now cannot be distinguished, or are too many
     COUNTED = "counted"  # constraints count pods that are not followed
     APART = "apart"  # anti-affinity or a host port keeps the pods from others that are not followed
@@ -60,6 +61,7 @@ EFFECTS = {
     GapKind.AFFINITY: GapEffect.PINNED,
     GapKind.SCHEDULER: GapEffect.EVERYTHING,
     GapKind.NODE_NAME: GapEffect.EVERYTHING,
+    GapKind.STRATEGY: GapEffect.EVERYTHING,
     GapKind.RUNNING: GapEffect.EVERYTHING,
     GapKind.COUNTED: GapEffect.COUNTS,
     GapKind.APART: GapEffect.WAITS,

@@ -25,6 +25,8 @@ from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.read import DELETION_COST
+from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
 from kubectl_spread.text.scalars import natural
 
@@ -58,7 +60,7 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
             effect += _pod(target, change, kind, situation)
         else:
             plain = situation.workload_to_change(target)
-            after = _patched(plain, change, kind, target)
+            after = _patched(plain, change, kind, target, situation.release)
             refuse_changes(plain, after)
             effect += situation.put(after)
     return effect
@@ -71,8 +73,8 @@ def _replicas(change: Any) -> int:
     return replicas
 
 
-def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey) -> Plain:
-    """Return an object with a patch applied.
+def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: Release) -> Plain:
+    """Return an object with a patch applied; `release` is the API server's.
 
     Raises:
         RefusedError: it does not fit, or the API server would not accept the object.
@@ -92,7 +94,7 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey) -> Plain:
         raise RefusedError(f"Error from server (BadRequest): {what}")
     if after.get("kind") != target.kind:
         raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
-    for wrong in validation.count_errors(after.get("spec")):
+    for wrong in validation.spec_errors(target.kind, after.get("spec"), minor=release.minor):
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong.text()}')
     return after
 
@@ -102,7 +104,7 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
     if target.kind in ("PriorityClass", "LimitRange", "ResourceQuota"):
         raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
     record = records(target.kind, situation.cluster)[target]
-    after = _patched(plain_of(target, record), change, kind, target)
+    after = _patched(plain_of(target, record), change, kind, target, situation.release)
     spec = after.get("spec") or {}
     if target.kind == "PersistentVolumeClaim":
         return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
@@ -111,7 +113,7 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
     if target.kind == "PodDisruptionBudget":
         _check_budget(target, spec)
     if target.kind == "HorizontalPodAutoscaler":
-        _check_autoscaler(target, spec)
+        _check_autoscaler(target, spec, situation.release)
     read = next(iter(records(target.kind, cluster_of([after])).values()))
     changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
     if target.kind == "Node":
@@ -136,8 +138,12 @@ def _check_budget(target: ObjectKey, spec: Plain) -> None:
         raise RefusedError(f'The PodDisruptionBudget "{target.name}" is invalid: {why}')
 
 
-def _check_autoscaler(target: ObjectKey, spec: Plain) -> None:
+def _check_autoscaler(target: ObjectKey, spec: Plain, release: Release) -> None:
     least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+    smallest = 0 if HPA_FROM_ZERO.of(release) else 1
+    if type(least) is int and least < smallest:
+        why = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
+        raise RefusedError(f'The HorizontalPodAutoscaler "{target.name}" is invalid: {why}')
     if type(most) is not int or type(least) is not int or most < max(1, least):
         why = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
         raise RefusedError(f'The HorizontalPodAutoscaler "{target.name}" is invalid: {why}')
@@ -147,7 +153,7 @@ def _pod(target: ObjectKey, change: Any, kind: str, situation: Situation) -> Com
     """Patch a pod's labels; no other field can be patched here."""
     before = labels_of(records("Pod", situation.cluster).get(target))
     plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
-    after = _patched(plain, change, kind, target)
+    after = _patched(plain, change, kind, target, situation.release)
     if after.get("spec"):
         raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
     now = (after.get("metadata") or {}).get("labels") or {}

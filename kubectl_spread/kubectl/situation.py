@@ -10,6 +10,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name, with_records
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
 from kubectl_spread.text.scalars import natural
@@ -71,11 +72,13 @@ class CommandEffect(NamedTuple):
 class Situation:
     """The cluster as commands find it; its pods are the pods from the start.
 
-    namespace: of the objects that the command names. default_namespace: for commands that name no namespace.
+    namespace: of the objects that the command names. default_namespace: for commands that name no namespace. release:
+    of the API server.
     """
 
-    def __init__(self, cluster: Cluster, read: CommandReader, namespace: str) -> None:
+    def __init__(self, cluster: Cluster, read: CommandReader, namespace: str, release: Release = LATEST) -> None:
         self.cluster = cluster
+        self.release = release
         self.namespace = self.default_namespace = namespace
         self.read = read
         self.applied: dict[ObjectKey, Plain] = {}  # the manifest that an earlier command applied last

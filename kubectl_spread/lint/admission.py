@@ -15,7 +15,7 @@ from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields, value_at
-from kubectl_spread.objects.validation import constraint_errors, count_errors, FieldError, Rule
+from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule, spec_errors
 from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import created_labels, is_partial, Workload, workload
@@ -216,13 +216,14 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     codes = frozenset({"SPR113"} if open_routes else ())
     if not kind.is_foreign and kind.has_fixed_place:
         root: Route = ("spec", "jobTemplate", "spec") if manifest.kind == "CronJob" else ("spec",)
-        path, hint = decode.path_text(root), corrections.hint_for_rule(Rule.COUNT_NEGATIVE, None)
-        for error in count_errors(value_at(manifest.plain, root)):
+        path = decode.path_text(root)
+        for error in spec_errors(manifest.kind, value_at(manifest.plain, root), minor=minor):
+            hint = corrections.hint_for_spec(error)
             where, message = (*root, *error.route), error.text(path)
             findings.append(
                 api_finding("SPR116", manifest, where, message=message, path=f"{path}.{error.path}", hint=hint)
             )
-            codes |= {Rule.COUNT_NEGATIVE.value}
+            codes |= {Rule.SPEC_INVALID.value}
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         spec = corrections.corrected_spec(owner.template.get("spec") or {}) if problems else None
@@ -263,7 +264,7 @@ def _check_pod_spec(
     refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not DecidedBy.SAME)
     known = constraints if spec is None else None
     subject = Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
-    is_decided = DecidedBy.MANIFEST in openness.values() or Rule.COUNT_NEGATIVE.value in codes
+    is_decided = DecidedBy.MANIFEST in openness.values() or Rule.SPEC_INVALID.value in codes
     subject.is_open = bool(refusals) and not is_decided
     return findings, subject
 

@@ -34,9 +34,15 @@ _FIXED = {
     Rule.MIN_DOMAINS_ON_SOFT: "remove minDomains, or use whenUnsatisfiable: DoNotSchedule",
     Rule.MATCH_KEYS_WITHOUT_SELECTOR: "add a labelSelector; without one the constraint counts no pods",
     Rule.MATCH_KEY_IN_SELECTOR: "remove the key from matchLabelKeys: the selector already has it",
-    Rule.COUNT_NEGATIVE: "write 0 or more",
     Rule.MATCH_KEY_SYNTAX: "matchLabelKeys takes label keys, such as pod-template-hash",
 }
+
+
+def hint_for_spec(error: FieldError) -> str:
+    """Return the hint for an error of SPR116."""
+    if error.path != "updateStrategy":
+        return "write 0 or more"
+    return "write RollingUpdate or OnDelete; Recreate is a strategy of Deployments, and of StatefulSets from 1.37 on"
 
 
 def hint_for_rule(rule: Rule, value: Any) -> str:

@@ -63,7 +63,7 @@ _TEXT_RULES = (
         "`topologySpreadConstraints` is in a place where it has no effect",
         fixes=UNSAFE,
     ),
-    RuleMeta("SPR116", "count-negative", "a number in the spec of a workload, such as `replicas`, is negative"),
+    RuleMeta("SPR116", "spec-invalid", "a number or the update strategy in the spec of a workload is not accepted"),
     RuleMeta("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
 )
 

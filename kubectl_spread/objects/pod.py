@@ -84,6 +84,7 @@ class PodClass(NamedTuple):
     preemption_policy: str = ""
     scheduler_name: str = "default-scheduler"
     gates: tuple[str, ...] = ()
+    pod_group: str = ""  # in its namespace
     owner: Optional[Owner] = None
     owner_uid: str = ""
     images: tuple[str, ...] = ()  # of init containers and containers, normalised

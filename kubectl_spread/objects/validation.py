@@ -21,7 +21,8 @@ from kubectl_spread.objects.constraints.constraint import (
     TopologySpreadConstraint,
 )
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE, LATEST
 from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
 
@@ -45,7 +46,7 @@ class Rule(Enum):
     MATCH_KEY_IN_SELECTOR = "SPR110"
     MATCH_KEY_SYNTAX = "SPR111"
     LABEL_SELECTOR_INVALID = "SPR112"
-    COUNT_NEGATIVE = "SPR116"
+    SPEC_INVALID = "SPR116"
 
 
 class FieldError(NamedTuple):
@@ -71,14 +72,39 @@ _COUNTS = (
 )
 
 
-def count_errors(spec: Any) -> list[FieldError]:
-    """Validate the numbers in the spec of a workload; values that are no numbers are left to the decoder."""
-    counts = ((name, spec.get(name)) for name in _COUNTS) if isinstance(spec, dict) else ()
-    return [
-        FieldError(Rule.COUNT_NEGATIVE, name, (name,), f"Invalid value: {value}: must be greater than or equal to 0")
-        for name, value in counts
+def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[FieldError]:
+    """Validate numbers in the spec of a workload, and a StatefulSet's strategy; wrong types are left to the decoder.
+
+    `minor`: the API server's minor version, the latest recorded one by default.
+
+    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec (v1.36.2).
+    """
+    if not isinstance(spec, dict):
+        return []
+    errors = [
+        FieldError(Rule.SPEC_INVALID, name, (name,), f"Invalid value: {value}: must be greater than or equal to 0")
+        for name, value in ((name, spec.get(name)) for name in _COUNTS)
         if type(value) is int and value < 0
     ]
+    strategy = fields(spec.get("updateStrategy"))
+    named = strategy.get("type")
+    if kind == "StatefulSet" and isinstance(named, str) and named not in ("RollingUpdate", "OnDelete", ""):
+        from kubectl_spread.objects.releases.behaviours import STATEFULSET_RECREATE  # 4 ms
+
+        if named != "Recreate" or not STATEFULSET_RECREATE.of(LATEST if minor is None else default_release(minor)):
+            value = f'{{"Type":{decode.go_quote(named)},"RollingUpdate":{_rolling(strategy.get("rollingUpdate"))}}}'
+            why = f"Invalid value: {value}: must be 'RollingUpdate' or 'OnDelete'"
+            errors.append(FieldError(Rule.SPEC_INVALID, "updateStrategy", ("updateStrategy", "type"), why))
+    return errors
+
+
+def _rolling(rolling: Any) -> str:
+    """Return the rollingUpdate of a StatefulSet as the API server prints its internal form."""
+    if rolling is None:
+        return "null"
+    partition, unavailable = fields(rolling).get("partition") or 0, fields(rolling).get("maxUnavailable")
+    number = "null" if unavailable is None else decode.go_value(unavailable)
+    return f'{{"Partition":{decode.go_value(partition)},"MaxUnavailable":{number}}}'
 
 
 _LastPositions = dict[tuple[str, str], int]  # of each pair of key and action in the constraints of a pod

@@ -139,6 +139,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
     from kubectl_spread.sources.manifest_objects import looks_like_facts
 
     errors = list(settings.known.errors)
+    minor = next((profile.minor for profile in settings.known.profiles.values()), None)
     subjects: list[Subject] = []
     others: list[Manifest] = []
     sources: list[SourceFile] = []
@@ -147,7 +148,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=True, codes=(), namespace=settings.namespace)
+        result = check_source(given.source, named=True, codes=(), namespace=settings.namespace, minor=minor)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             errors.append(given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))

@@ -15,6 +15,7 @@ from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.parsing import Command
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import kinds_of
+from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.sources import kustomize as kustomizations
@@ -160,8 +161,9 @@ class SimulationSetup:
     def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
         """Create the objects of the manifests; `directory` is searched for files that steps name."""
         self._read = read
-        self._reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote)
-        self.situation = Situation(read.known.cluster, self._reader, read.namespace)
+        release = next((item.release for item in read.known.profiles.values()), LATEST)
+        self._reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote, minor=release.minor)
+        self.situation = Situation(read.known.cluster, self._reader, read.namespace, release)
         objects = self._reader.of_inputs(read.given, read.namespace)
         self.created = apply_objects(objects, self.situation) if objects else CommandEffect()
         if objects:

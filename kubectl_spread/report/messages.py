@@ -8,6 +8,7 @@ from kubectl_spread.explain.messages import meaning as meanings
 from kubectl_spread.explain.messages.parse import Message, Part, Preemption
 from kubectl_spread.explain.messages.sentences import Component
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.report.documents import API_VERSION, form, Plain, to_document
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe
@@ -104,7 +105,9 @@ form(
 
 
 def releases(era: Range) -> str:
-    """Return `1.24 to 1.33`, or `1.34` for a single release."""
+    """Return `1.24 to 1.33`, `1.34` for a single release, or `1.34 and later`."""
+    if era.least < era.most == LAST_MINOR:
+        return f"1.{era.least} and later"
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 

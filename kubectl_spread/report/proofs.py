@@ -260,6 +260,7 @@ _GAPS = {
     GapKind.AFFINITY: "{who}: required pod affinity. Whether the pods find nodes, and violations, are not decided",
     GapKind.SCHEDULER: "{who}: the scheduler {what} places the pods, and its rules are unknown",
     GapKind.NODE_NAME: "{who}: spec.nodeName sends all pods to {what}, past the scheduler",
+    GapKind.STRATEGY: "{who}: rollouts with {what}, which replace several pods at a time",
     GapKind.RUNNING: "{who}: its running pods do not match its template and replicas, as during a rollout",
     GapKind.COUNTED: "{who}: its constraints also count pods of {others}, which come and go",
     GapKind.APART: "{who}: anti-affinity or a host port keeps its pods away from pods of {others}, which come and go",

@@ -13,7 +13,7 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.releases.behaviours import NOMINATED_FIRST, REQUEST_SUMS
+from kubectl_spread.objects.releases.behaviours import GATED_NOMINATION, NOMINATED_FIRST, REQUEST_SUMS
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.scheduler.cycle_state import CycleState, prepare
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -101,7 +101,7 @@ class Scheduler:
     def nominate(self, pod: Pod) -> None:
         """Reserve the nominated node of a pending pod against others, until the pod is bound."""
         at = self.columns.index.get(pod.nominated_node)
-        if at is not None:
+        if at is not None and (not pod.cls.gates or GATED_NOMINATION.of(self._release)):
             self._nominated.setdefault(at, []).append(pod)
 
     def renominate(self, pods: Sequence[Pod]) -> None:

@@ -14,8 +14,10 @@ from typing import NamedTuple, Optional, Union
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import (
+    EMPTY_BUDGET_PROTECTS,
     ONLY_PREEMPTED_VICTIMS,
     PREEMPTION_IN_MESSAGE,
+    PREEMPTION_SUCCESS_IN_MESSAGE,
     PREEMPTION_TRIES_LEFT_OUT,
     PREEMPTION_TRIES_REFUSED,
     VICTIMS_SORTED,
@@ -117,7 +119,10 @@ def post_filter(
         elif plugin == names.DEFAULT_PREEMPTION:
             found = dry_run(pod, filtered, scheduler)
             if found.chosen is not None:
-                return PostFilterResult("", found.chosen.node, found.chosen.victims, found)
+                # The result of the plugin that helps replaces the words of those before it.
+                says = PREEMPTION_SUCCESS_IN_MESSAGE.of(profile.release)
+                message = _success(found.chosen) if says else ""
+                return PostFilterResult(message, found.chosen.node, found.chosen.victims, found)
             prefixes.append(f"preemption: {_message(found, scheduler, sizes)}")
     is_in_message = PREEMPTION_IN_MESSAGE.of(profile.release)
     return PostFilterResult(", ".join(prefixes) if is_in_message else "", dry_run=found)
@@ -154,6 +159,11 @@ def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
             yield name
     if filtered.narrowed_by and PREEMPTION_TRIES_LEFT_OUT.of(filtered.release):
         yield from diagnosis.absent
+
+
+def _success(chosen: Candidate) -> str:
+    words = f"found a potential placement for pod on node {chosen.node}, preempting {len(chosen.victims)} victims"
+    return f"preemption: {words}"
 
 
 def _message(found: DryRun, scheduler: Scheduler, sizes: Mapping[str, int]) -> str:
@@ -199,7 +209,10 @@ class _Selection:
         status = self._refusal(at, removable, nominated)
         if status is not None:
             return status
-        violating, others = _by_budget(_by_importance(removable), columns.cluster.budgets)
+        budgets = columns.cluster.budgets
+        if not EMPTY_BUDGET_PROTECTS.of(self._filtered.release):
+            budgets = tuple(budget for budget in budgets if not budget.selector.is_empty)
+        violating, others = _by_budget(_by_importance(removable), budgets)
         removed = {id(other): other for other in removable}
         broken: list[str] = []
         for group, is_violating in ((violating, True), (others, False)):
@@ -252,7 +265,7 @@ def _by_budget(pods: list[Pod], budgets: tuple[DisruptionBudget, ...]) -> tuple[
         breaks = False
         for at, budget in enumerate(budgets):
             labels = dict(pod.cls.labels)
-            if budget.namespace != pod.namespace or not labels or budget.selector.is_empty:
+            if budget.namespace != pod.namespace or not labels:
                 continue
             if not budget.selector.matches(labels) or pod.name in budget.disrupted_pods:
                 continue

@@ -8,6 +8,7 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import CLAIMS_FOR_RESOURCES
+from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
@@ -23,7 +24,17 @@ def unsupported_features(pod_class: PodClass, profile: Optional[Profile], cluste
     """
     if profile is None:
         return (*pod_class.beyond, f"the scheduler {pod_class.scheduler_name}")
-    return (*pod_class.beyond, *_devices(pod_class, profile, cluster), *_configured(pod_class, profile))
+    others = (*_group(pod_class, cluster), *_devices(pod_class, profile, cluster), *_configured(pod_class, profile))
+    return (*pod_class.beyond, *others)
+
+
+def _group(pod_class: PodClass, cluster: Cluster) -> Iterator[str]:
+    """Return the PodGroup of a pod, whose pods are placed together or not at all."""
+    if pod_class.pod_group:
+        least = cluster.gangs.get(NamespacedName(pod_class.namespace, pod_class.pod_group))
+        yield (
+            f"its gang of {least}, pod group {pod_class.pod_group}" if least else f"its pod group {pod_class.pod_group}"
+        )
 
 
 def _devices(pod_class: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:

@@ -84,14 +84,23 @@ _AROUND = frozenset((*build.APPLIED_KINDS, "Node", "HorizontalPodAutoscaler"))
 class StepObjects:
     """Reader of the objects that steps name. An error in one object is added to `errors`, and the others are used."""
 
-    def __init__(self, directory: str = "", *, inside: Optional[str] = None, allow_remote: bool = False) -> None:
+    def __init__(
+        self,
+        directory: str = "",
+        *,
+        inside: Optional[str] = None,
+        allow_remote: bool = False,
+        minor: Optional[int] = None,
+    ) -> None:
         """Set up the reader.
 
         Args:
             directory: base of relative paths.
             inside: directory that must contain the files, if a scenario names them.
             allow_remote: whether kustomize may download.
+            minor: of the API server that validates the objects, if it is known.
         """
+        self._minor = minor
         self.errors: list[SourceError] = []
         self._directory = directory
         self._inside = inside
@@ -150,7 +159,7 @@ class StepObjects:
 
     def _refused(self, source: SourceFile, namespace: str) -> set[tuple[str, str, str]]:
         """Record the workloads that the API server would refuse, and return their keys."""
-        result = check_source(source, named=True, codes=(), namespace=namespace)
+        result = check_source(source, named=True, codes=(), namespace=namespace, minor=self._minor)
         for finding in result.findings:
             if finding.rule.severity is Severity.ERROR:
                 self.errors.append(source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))

@@ -201,7 +201,7 @@ def test_a_version_that_is_not_known_yet_is_followed_by_the_last_known_rules(
     err = capsys.readouterr().err
 
     assert code == 1
-    assert err.startswith("note: Kubernetes 1.41 was not measured: the rules of 1.36 are followed\n")
+    assert err.startswith("note: Kubernetes 1.41 is not known: 1.38 rules, not yet compared with recordings\n")
     assert "note: cluster kind, Kubernetes v1.41.0, by the rules of 1.36; " in err
 
 

@@ -140,7 +140,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         "4:25: no rule is called `x`",
         "4:28: severity.x: must be one of error, warning, info: fatal",
         "5:9: failOn: must be one of error, warning, info, never: eror; did you mean `error`?",
-        "6:20: kubernetesVersion: the rules of Kubernetes 1.99 are not known: only 1.18 to 1.36",
+        "6:20: kubernetesVersion: the rules of Kubernetes 1.99 are not known: only 1.18 to 1.38",
         "7:8: paths: the list is empty",
         "8:11: exclude[0]: not a glob, as in .gitignore but without `!`: !a",
         "8:17: exclude[1]: the text is empty",
@@ -209,11 +209,11 @@ podspecPaths:
         ("kubernetesVersion: true", "1:20: kubernetesVersion: must be text or a number, not true or false: true"),
         (
             "kubernetesVersion: .nan",
-            "1:20: kubernetesVersion: not a Kubernetes version: .nan; write it as 1.36 (1.18 to 1.36 are known)",
+            "1:20: kubernetesVersion: not a Kubernetes version: .nan; write it as 1.36 (1.18 to 1.38 are known)",
         ),
         (
             "kubernetesVersion: ''",
-            "1:20: kubernetesVersion: not a Kubernetes version: ; write it as 1.36 (1.18 to 1.36 are known)",
+            "1:20: kubernetesVersion: not a Kubernetes version: ; write it as 1.36 (1.18 to 1.38 are known)",
         ),
         ("kubernetesVersion: [1.30]", "1:20: kubernetesVersion: must be text or a number, not a list"),
         ("severity: {SPR1: {a: b}}", "1:18: severity.SPR1: must be one of error, warning, info: a mapping"),

@@ -36,10 +36,10 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
-from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.storage import NamespacedName, Storage
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural
@@ -101,6 +101,7 @@ class ClusterBuilder:
         self._services: dict[str, Service] = {}
         self._owner_selectors: dict[ObjectKey, Selector] = {}
         self._budgets: dict[str, DisruptionBudget] = {}
+        self._gangs: dict[NamespacedName, int] = {}
         self._device_classes: dict[str, str] = {}
         self._priority_classes: dict[str, PriorityClass] = {}
         self._controllers: dict[ObjectKey, Controller] = {}
@@ -181,6 +182,7 @@ class ClusterBuilder:
                 tuple(self._attachments.values()),
                 frozenset(self._drivers),
             ),
+            gangs=self._gangs,
             device_classes=self._device_classes,
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
             controllers=self._counted(),
@@ -211,6 +213,11 @@ class ClusterBuilder:
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
         if kind == "PriorityClass":
             self._priority_classes[name] = _priority_class(plain)
+        elif kind == "PodGroup":
+            if str(plain.get("apiVersion")).startswith("scheduling.k8s.io/"):  # Volcano has PodGroups of its own
+                gang = fields(fields(fields(plain.get("spec")).get("schedulingPolicy")).get("gang"))
+                namespace = (plain.get("metadata") or {}).get("namespace") or "default"
+                self._gangs[NamespacedName(namespace, name)] = int(gang.get("minCount") or 0)
         elif kind == "DeviceClass":
             resource = (plain.get("spec") or {}).get("extendedResourceName")
             if resource:
@@ -417,6 +424,7 @@ _NAMESPACED = (
     "LimitRange",
     "ResourceQuota",
     "HorizontalPodAutoscaler",
+    "PodGroup",
 )
 APPLIED_KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
 
@@ -446,6 +454,7 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
         storage=_storage(cluster.storage, extra.storage),
         limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
         quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
+        gangs={**cluster.gangs, **extra.gangs},
         runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
         autoscalers={**cluster.autoscalers, **extra.autoscalers},
     )

@@ -238,6 +238,14 @@ SHAPES: dict[str, decode.Struct] = {
             "scheduling": decode.Struct("Scheduling", {"nodeSelector": _STRING_MAP, "tolerations": decode.TOLERATIONS}),
         },
     ),
+    "PodGroup": _with_spec(
+        "PodGroup",
+        {
+            "schedulingPolicy": decode.Struct(
+                "PodGroupSchedulingPolicy", {"gang": decode.Struct("GangSchedulingPolicy", {"minCount": _INT32})}
+            )
+        },
+    ),
     "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": _STRING}),
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",

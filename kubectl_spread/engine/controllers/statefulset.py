@@ -1,7 +1,8 @@
 """StatefulSet: pods with names of their own, one after another or all at once.
 
 Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet, processReplica, processCondemned,
-rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that release.
+rollingUpdateStatefulSet (v1.36.2); updateStatefulSetAfterInvariantEstablished, where MaxUnavailableStatefulSet is on
+(v1.35.0, and from 1.37 on); KEP 3541 for the strategy Recreate.
 
 Equal pods of a Parallel StatefulSet may exchange their ordinals until one of them decides something. The controller
 creates the pods at once, and the scheduler takes them in any order. Each way to share out their ordinals is possible,
@@ -15,12 +16,13 @@ When the controller deletes the highest pod, it may be any of the group, and the
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, P, slot, Stage, to_be_ready
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.amounts.quantity import scaled_value
 
 _NAMING = ("delete", "evict")  # commands that name pods by their slots
 
@@ -58,8 +60,10 @@ def _is_updated_next(
     own: StatefulSetState, spec: StatefulSetSpec, group: tuple[int, ...], *, pods: Sequence[P]
 ) -> bool:
     """Return whether a rollout treats the pods of a group differently now."""
-    if spec.is_on_delete or own.current == spec.rev or group[-1] not in spec.ordinals:
+    if spec.is_on_delete or spec.is_recreate or own.current == spec.rev or group[-1] not in spec.ordinals:
         return False
+    if spec.max_unavailable > 1:
+        return True
     first = spec.start + spec.partition
     if group[0] < first <= group[-1]:
         return True
@@ -120,6 +124,13 @@ class StatefulSetSpec(NamedTuple):
     is_on_delete: bool = False
     partition: int = 0
     deletes_claims: bool = False  # Deletes the claims of ordinals that are scaled down.
+    unavailable: Union[int, str, None] = None  # maxUnavailable; None where its feature gate is off
+    is_recreate: bool = False
+
+    @property
+    def max_unavailable(self) -> int:
+        """Return the resolved maxUnavailable, in pods (getStatefulSetMaxUnavailable)."""
+        return max(1, scaled_value(self.unavailable, self.replicas, round_up=False) or 0)
 
     @property
     def ordinals(self) -> range:
@@ -147,6 +158,10 @@ def act(draft: Draft, owner: int) -> bool:
     by_ordinal = {pod.ordinal: pod for pod in pods}
     if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
         return True
+    if spec.is_recreate and (old := [pod for pod in pods if pod.rev != spec.rev]):
+        alive = [pod for pod in old if not is_terminating(pod)]
+        draft.delete(alive)
+        return bool(alive)  # New pods wait until every old one is gone.
     done = _replicas(draft, owner, spec=spec, by_ordinal=by_ordinal)
     if done is None:
         done = _condemned(draft, spec, by_ordinal)
@@ -249,9 +264,19 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
 
 
 def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
-    """Delete the highest pod of an old revision, unless a higher one is not ready yet."""
+    """Delete the highest pod of an old revision, unless a higher one is not ready yet.
+
+    Where maxUnavailable counts, delete as many from the highest down as it leaves after the unavailable pods.
+    """
     if spec.is_on_delete:
         return False
+    if spec.unavailable is not None:
+        unavailable = sum(not is_healthy(by_ordinal.get(ordinal)) for ordinal in spec.ordinals)
+        in_range = (by_ordinal.get(ordinal) for ordinal in reversed(spec.ordinals[spec.partition :]))
+        old = [pod for pod in in_range if pod is not None and pod.rev != spec.rev and not is_terminating(pod)]
+        chosen = old[: max(0, spec.max_unavailable - unavailable)]
+        draft.delete(chosen)
+        return bool(chosen)
     for ordinal in reversed(spec.ordinals):
         if ordinal < spec.start + spec.partition:
             return False

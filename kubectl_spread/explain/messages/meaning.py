@@ -37,6 +37,13 @@ _VERDICTS = (
     ("preemptionpolicy", "The pod's preemptionPolicy is Never, so preemption was not tried."),
     ("terminatingpod", "The pod has already evicted other pods and waits until they have left its nominated node."),
     ("workloadaware", "Preemption is decided for the pod's whole group, not for this pod."),
+    (
+        "potentialplacement",
+        (
+            "The scheduler evicts pods of lower priority from that node, and the pod waits until they "
+            "have left. It goes there unless another node takes it first."
+        ),
+    ),
     ("placement-based", "Preemption is decided for the pod's whole group, not for this pod."),
     ("nocandidate", "The scheduler's extenders left no node where eviction would help."),
     ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),

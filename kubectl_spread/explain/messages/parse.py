@@ -1,6 +1,6 @@
 """Messages about Pending pods as people paste them: their component, and the meaning of each part.
 
-The grammar of kube-scheduler's messages (FitError.Error of pkg/scheduler/framework/types.go, 1.16 to 1.36):
+The grammar of kube-scheduler's messages (FitError.Error of pkg/scheduler/framework/types.go):
 
     message    = "0/" total " nodes are available:" [ " " list "." | " " reason "." ] [ " " postfilter ]
     list       = count " " reason { ", " count " " reason }
@@ -41,7 +41,16 @@ from kubectl_spread.explain.messages.reasons import (
 )
 from kubectl_spread.explain.messages.sentences import Component, MessageStart
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.releases.behaviours import (
+    CLAIMS,
+    PRE_FILTER_MESSAGE_ONCE,
+    PREEMPTION_IN_MESSAGE,
+    PREEMPTION_SUCCESS_IN_MESSAGE,
+    SECOND_DOT,
+)
+from kubectl_spread.objects.releases.version import default_release, FIRST_MINOR, LAST_MINOR
 
+_OLDEST, _NEWEST = default_release(FIRST_MINOR), default_release(LAST_MINOR)
 NO_CLAIMS = "no new claims to deallocate"
 STATE_NOT_FOUND = "not found"
 
@@ -335,7 +344,7 @@ class _Reader:
         if not is_cut:
             self.wrote(wording.since, wording.until)
             if wording.is_of_pod and count is not None:
-                self.wrote(EVERY_MINOR.least, 25)
+                self.wrote(EVERY_MINOR.least, PRE_FILTER_MESSAGE_ONCE.minors(_OLDEST)[1])
         may_go_on = kind is Kind.SPREAD and not is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
         return Part(count, reason, kind, found.subject, is_cut, may_go_on)
 
@@ -378,15 +387,18 @@ class _Reader:
             self.take(_SPACES)
             start = self.at
             if self.take(PREEMPTION):
-                if not words:
-                    self.wrote(24, 33)
-                return tuple(words), self._preemption()
+                clause = self._preemption()
+                if _HAS_SUCCEEDED.match(clause.verdict):
+                    self.wrote(*PREEMPTION_SUCCESS_IN_MESSAGE.minors(_NEWEST))
+                elif not words and "terminating" not in clause.verdict:
+                    self.wrote(PREEMPTION_IN_MESSAGE.minors(_NEWEST)[0], CLAIMS.minors(_OLDEST)[1])
+                return tuple(words), clause
             if self.take(_STATE):
-                self.wrote(34, EVERY_MINOR.most)
+                self.wrote(*CLAIMS.minors(_NEWEST))
                 return (*words, STATE_NOT_FOUND), None
             if not self.take(_POST_FILTER):
                 return tuple(words), self._begun()
-            self.wrote(34, EVERY_MINOR.most)
+            self.wrote(*CLAIMS.minors(_NEWEST))
             words.append(self.quote(start, self.at))
             self.take(_COMMA)
 
@@ -409,7 +421,7 @@ class _Reader:
             parts = self.parts()
             dots = self.take(_DOTS)
             if dots and dots.group().strip() == ".." and self.is_over(self.at):
-                self.wrote(26, 28)
+                self.wrote(*SECOND_DOT.minors(SECOND_DOT.eras[1].since))
             return Preemption(total, parts, is_cut=self.is_cut)
         start = self.at
         if self.take(_VERDICT):
@@ -459,8 +471,10 @@ _POST_FILTER = re.compile(
     r"plugin\s+disabled|found\s+schedulable\s+node[^\n,.]*",
     re.IGNORECASE,
 )
+_HAS_SUCCEEDED = re.compile(r"found\s+a\s+potential\s+placement", re.IGNORECASE)
 _VERDICT = re.compile(
-    r"not\s+eligible\s+due\s+to\s+(?:preemptionPolicy\s*=\s*\w+|a\s+terminating\s+pod\s+on\s+the\s+nominated\s+node|"
+    r"found\s+a\s+potential\s+placement\s+for\s+pod\s+on\s+node\s+\S+,\s+preempting\s+\d+\s+victims"
+    r"|not\s+eligible\s+due\s+to\s+(?:preemptionPolicy\s*=\s*\w+|a\s+terminating\s+pod\s+on\s+the\s+nominated\s+node|"
     r"workload\s+aware\s+preemption\s+enabled|placement-based\s+pod\s+group\s+scheduling\s+limitation)"
     r"|no\s+candidate\s+node\s+for\s+preemption|pod\s+group\s+for\s+pod\s+not\s+found",
     re.IGNORECASE,

@@ -1,20 +1,25 @@
-"""Reasons of schedulers and the cluster autoscaler for nodes: every wording of 1.16 to 1.36, and what each kind means.
+"""Reasons of schedulers and the cluster autoscaler for nodes: every wording since 1.16, and what each kind means.
 
 Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 those of
 pkg/scheduler/algorithm/predicates/error.go, cluster-autoscaler's core/scaleup, and Volcano's pkg/scheduler/api. A
-wording of some releases has their minor versions, which identify the release that wrote a message.
+wording of some releases has their minor versions, which identify the release that wrote a message. The releases of
+kube-scheduler's texts come from the table of behaviours, if it has a row for them.
 """
 # ruff: noqa: ISC004 (a table with texts of several lines)
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.behaviours import Behaviour
+from kubectl_spread.objects.releases.version import LAST_MINOR
 
-EVERY_MINOR = Range(16, 36)
+EVERY_MINOR = Range(16, LAST_MINOR)
 
 
 EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
@@ -151,7 +156,9 @@ class ReasonKind(Enum):
             "{Groups} cannot grow because the autoscaler's limit for the whole cluster is reached{named}.", AUTOSCALER)
     GROUP_OTHER = ("nodeGroupOther", "{Groups} cannot grow now: {reason}.", AUTOSCALER)
     CUT = ("cut", "The text is cut off here.")
-    UNKNOWN = ("unknown", "Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a custom plugin.")
+    UNKNOWN = ("unknown",
+            f"Not a known reason of kube-scheduler 1.{EVERY_MINOR.least} to 1.{EVERY_MINOR.most}: perhaps the reason "
+            "of a custom plugin.")
     # fmt: on
 
 
@@ -173,6 +180,20 @@ class Wording(NamedTuple):
     start: str = ""
 
 
+def _of_row(row: Behaviour[str], kind: ReasonKind, *, since: int = EVERY_MINOR.least) -> Iterator[Wording]:
+    """Yield the plain texts of a row with the releases that write them; the first text came in `since`."""
+    for era in row.eras:
+        if not era.value or "{" in era.value:
+            continue
+        first, last = row.minors(era.since)
+        yield Wording(era.value, kind, since if era is row.eras[0] else first, last)
+
+
+def _since(row: Behaviour[bool]) -> int:
+    """Return the minor version in which a behaviour begins."""
+    return next(era.since.minor for era in row.eras if era.value)
+
+
 class ReasonMatch(NamedTuple):
     """A reason in a text: its wording, its end, and its subject (a resource, taints, a claim, plugins)."""
 
@@ -192,18 +213,17 @@ OF_AUTOSCALER = frozenset(
 )  # reasons why a node group cannot grow, whatever the pod asks for
 
 _SPREAD = "node(s) didn't match pod topology spread constraints"
+_PREEMPTION_SINCE = _since(behaviours.PREEMPTION_IN_MESSAGE)
 WORDINGS = (
     Wording(_SPREAD, Kind.SPREAD),
-    Wording(f"{_SPREAD} (missing required label)", Kind.SPREAD_LABEL, since=19),
+    Wording(f"{_SPREAD} (missing required label)", Kind.SPREAD_LABEL, since=_since(behaviours.SPREAD_LABEL_REASON)),
     Wording("node(s) had taints that the pod didn't tolerate", Kind.TAINT, until=18),
-    Wording("node(s) had untolerated taint(s)", Kind.TAINT, since=34),
-    Wording("node(s) didn't match node selector", Kind.NODE_AFFINITY, until=19),
-    Wording("node(s) didn't match Pod's node affinity", Kind.NODE_AFFINITY, since=20, until=20),
-    Wording("node(s) didn't match Pod's node affinity/selector", Kind.NODE_AFFINITY, since=21),
+    *_of_row(behaviours.TAINT_REASON, Kind.TAINT),
+    *_of_row(behaviours.NODE_AFFINITY_REASON, Kind.NODE_AFFINITY),
     Wording("node(s) didn't match scheduler-enforced node affinity", Kind.ADDED_AFFINITY, since=20),
-    Wording("pod affinity terms conflict", Kind.AFFINITY_CONFLICT, since=24, is_of_pod=True),
-    Wording("node(s) didn't match the requested hostname", Kind.NODE_NAME, until=20),
-    Wording("node(s) didn't match the requested node name", Kind.NODE_NAME, since=21),
+    Wording("pod affinity terms conflict", Kind.AFFINITY_CONFLICT, since=_since(behaviours.NODE_AFFINITY_NARROWS),
+            is_of_pod=True),
+    *_of_row(behaviours.NODE_NAME_REASON, Kind.NODE_NAME),
     Wording("node is filtered out by the prefilter result", Kind.NARROWED, since=27, until=30),
     Wording("node(s) didn't have the requested labels", Kind.NODE_LABELS, until=22),
     Wording("node not found", Kind.NODE_GONE),
@@ -218,25 +238,18 @@ WORDINGS = (
     Wording("Too many pods", Kind.TOO_MANY_PODS),
     Wording("node(s) didn't have free ports for the requested pod ports", Kind.PORTS),
     Wording("node(s) didn't match service affinity", Kind.SERVICE_AFFINITY, until=22),
-    Wording("node(s) didn't match pod affinity/anti-affinity", Kind.ANY_POD_AFFINITY, until=20),
-    Wording("node(s) didn't match pod affinity/anti-affinity rules", Kind.ANY_POD_AFFINITY, since=21, until=21),
+    *_of_row(behaviours.POD_AFFINITY_ANY, Kind.ANY_POD_AFFINITY),
     Wording("node(s) didn't match pod affinity rules", Kind.POD_AFFINITY),
     Wording("node(s) didn't match pod anti-affinity rules", Kind.POD_ANTI_AFFINITY),
     Wording("node(s) didn't satisfy existing pods anti-affinity rules", Kind.EXISTING_ANTI_AFFINITY),
-    Wording("node(s) had volume node affinity conflict", Kind.VOLUME_NODE_AFFINITY, until=32),
-    Wording("node(s) didn't match PersistentVolume's node affinity", Kind.VOLUME_NODE_AFFINITY, since=33),
+    *_of_row(behaviours.VOLUME_AFFINITY_REASON, Kind.VOLUME_NODE_AFFINITY),
     Wording("node(s) didn't find available persistent volumes to bind", Kind.VOLUME_UNAVAILABLE),
     Wording("node(s) did not have enough free storage", Kind.VOLUME_SPACE, since=19),
     Wording("node(s) had no available volume zone", Kind.VOLUME_ZONE),
     Wording("node(s) exceed max volume count", Kind.VOLUME_COUNT),
     Wording("node(s) had no available disk", Kind.VOLUME_IN_USE),
-    Wording("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
-            Kind.VOLUME_ONE_POD, since=22, until=33),
-    Wording("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
-            "another pod", Kind.VOLUME_ONE_POD, since=34),
-    Wording("pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND, since=20, until=22),
-    Wording("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND,
-            since=23),
+    *_of_row(behaviours.ONE_POD_REASON, Kind.VOLUME_ONE_POD, since=22),
+    *_of_row(behaviours.VOLUME_GONE_REASON, Kind.VOLUME_NOT_FOUND, since=20),
     Wording("pod has unbound immediate PersistentVolumeClaims", Kind.CLAIM_UNBOUND, is_of_pod=True),
     Wording("pod has unbound PersistentVolumeClaims", Kind.CLAIM_UNBOUND, until=16, is_of_pod=True),
     Wording("PersistentVolumeClaim had no pv name and storageClass name", Kind.CLAIM_UNBOUND, is_of_pod=True),
@@ -254,8 +267,8 @@ WORDINGS = (
     Wording("timed out trying to allocate devices", Kind.DEVICES, since=34),
     Wording("cannot fit resource", Kind.DEVICES, since=34),
     Wording("invalid resource pools were encountered", Kind.DEVICES, since=34),
-    Wording("No preemption victims found for incoming pod", Kind.NO_VICTIMS, since=24),
-    Wording("Preemption is not helpful for scheduling", Kind.NOT_HELPFUL, since=24),
+    Wording("No preemption victims found for incoming pod", Kind.NO_VICTIMS, since=_PREEMPTION_SINCE),
+    Wording("Preemption is not helpful for scheduling", Kind.NOT_HELPFUL, since=_PREEMPTION_SINCE),
     Wording("max node group size reached", Kind.GROUP_FULL),
     Wording("max limit reached", Kind.GROUP_FULL),
     Wording("max total nodes in cluster reached", Kind.CLUSTER_LIMIT),

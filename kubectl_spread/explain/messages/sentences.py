@@ -68,6 +68,7 @@ _POOLS = "kubectl get {nodepools} -o wide"
 _NODE_CLAIMS = "kubectl get {nodeclaims} -o wide"
 _KARPENTER_LOG = "kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --tail=100"
 _POD_GROUPS = "kubectl get podgroups.scheduling.volcano.sh -n NAMESPACE"
+_GANGS = "kubectl get podgroups.scheduling.k8s.io -n NAMESPACE -o yaml"
 _QUEUES = "kubectl get queues.scheduling.volcano.sh -o yaml"
 _WEBHOOKS = "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"
 _NEW_PODS = ("kubectl get pods -n NAMESPACE", "kubectl spread explain deploy/NAME -n NAMESPACE")
@@ -113,6 +114,19 @@ _SCHEDULERS = (
          ("kubectl get pods -A --sort-by=.spec.priority --field-selector spec.nodeName={node}",)),
     Form("permit", Component.SCHEDULER, r'pod "?(?P<pod>[^\s"]+)"? rejected while waiting on permit:?[^\n]*',
          "A node was found, but a Permit plugin (for gang scheduling or a quota) rejected the pod or timed out."),
+    Form("gangTooSmall", Component.SCHEDULER,
+         r"minCount \((?P<count>\d{1,9})\) (?:cannot be|is not yet) satisfied(?:: \d{1,9} scheduled(?:, \d{1,9} "
+         r"remaining)?)?",
+         "The pod belongs to a gang: kube-scheduler places at least {count} of its pods together, or none. Either pods "
+         "of the gang are missing, or there is no room for so many.", (_GANGS, EXPLAIN)),
+    Form("gangEvicts", Component.SCHEDULER,
+         r"pod group preemption: found a placement for podgroup, preempting (?P<victims>\d{1,9}) victims",
+         "The scheduler makes room for the pod's gang by evicting pods of lower priority, and the gang waits until "
+         "they have left.", (_GANGS,)),
+    Form("gangEvictsNone", Component.SCHEDULER,
+         r"pod group preemption: (?P<why>no preemption victims found for incoming preemptor"
+         r"|not supported with topology constraints|[^\n;]{1,300})",
+         "Evicting pods does not make room for the pod's gang: {why}.", (_GANGS, EXPLAIN)),
     Form("selectedNode", Component.SCHEDULER,
          rf'{_BINDING}(?:(?:failed to bind|binding) volumes: *)?selectedNode annotation '
          r'(?:reset|value \"[^\"\n]{0,253}\" not set to scheduled node \"(?P<node>[^\"\n]{0,253})\")'

@@ -27,6 +27,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.decode import LABEL_SELECTOR, TOPOLOGY_SPREAD_CONSTRAINT
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.releases.version import default_release, LATEST
 from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.text.edit import Append, Change, Drop, Put
@@ -65,12 +66,22 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.constraints:
         if subject.selector(constraint).is_empty and not _has_misspelt_requirement(subject, constraint):
             yield RuleFinding(
-                "the pods are not spread: labelSelector is empty, and the scheduler (1.27 to 1.36) counts no pods with "
-                "it",
+                _empty_selector(project.target.minor),
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 fix=fix_builders.own_selector(subject, constraint),
             )
+
+
+def _empty_selector(minor: Optional[int]) -> str:
+    from kubectl_spread.objects.releases.behaviours import EMPTY_SELECTOR_COUNTS_NONE as COUNTS_NONE  # 4 ms
+
+    release = LATEST if minor is None else default_release(minor)
+    none = f"{COUNTS_NONE.span(LATEST)} counts no pods with it"
+    if COUNTS_NONE.of(release):
+        return f"the pods are not spread: labelSelector is empty, and the scheduler of Kubernetes {none}"
+    every = f"Kubernetes 1.{release.minor} counts every pod of the namespace with it"
+    return f"labelSelector is empty: the scheduler of {every}, but that of {none}"
 
 
 def _has_misspelt_requirement(subject: Subject, constraint: TopologySpreadConstraint) -> bool:

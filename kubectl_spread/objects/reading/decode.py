@@ -201,6 +201,7 @@ POD_SPEC = Struct(
         "overhead": _RESOURCES,
         "resources": RESOURCE_REQUIREMENTS,
         "schedulingGates": ListOf(Struct("PodSchedulingGate", {"name": Atom.STRING})),
+        "schedulingGroup": Struct("PodSchedulingGroup", {"podGroupName": Atom.STRING}),
         "affinity": Struct(
             "Affinity",
             {

@@ -167,6 +167,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         preemption_policy=spec.get("preemptionPolicy") or "",
         scheduler_name=spec.get("schedulerName") or "default-scheduler",
         gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
+        pod_group=fields(spec.get("schedulingGroup")).get("podGroupName") or "",
         owner=controller(metadata),
         owner_uid=controller_uid(metadata),
         images=tuple(normalized_image(container.get("image") or "") for container in containers),

@@ -1,8 +1,9 @@
-"""Behaviour changes between kube-scheduler 1.18 and 1.36, as one table.
+"""Behaviour changes between Kubernetes 1.18 and 1.38, as one table.
 
 Every difference that the program follows is a row here, and the code for that difference reads the row. A row's
 `reader` is the plugin, or the part of the framework, with this behaviour. The releases come from upstream's sources,
-its backports, and recordings of its decisions.
+its backports, and recordings of its decisions. What begins after the newest recorded release is known from release
+notes and pull requests only.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from kubectl_spread.objects.amounts.quantity import Sums
-from kubectl_spread.objects.releases.version import FIELD_SINCE, LATEST, Release, release_of
+from kubectl_spread.objects.releases.version import FIELD_SINCE, LAST_MINOR, LATEST, Release, release_of
 
 T = TypeVar("T")
 
 
 class Impact(Enum):
-    """The aspect of scheduling that a behaviour can change."""
+    """What a behaviour can change."""
 
     PLACEMENT = "placement"  # the feasible nodes, or the choice among them
     TEXT = "text"  # a reason, a code or a message
     SCORES = "scores"  # the table of scores, and not the order of the nodes
     VALIDATION = "validation"  # refusals of the API server
+    TIME = "time"  # what controllers do over time
 
 
 class Era(Generic[T]):
@@ -34,6 +36,11 @@ class Era(Generic[T]):
         self.since = since
         self.value = value
         self.words = words
+
+    @property
+    def is_recorded(self) -> bool:
+        """Return whether decisions of this era were recorded."""
+        return self.since <= LATEST
 
 
 class Behaviour(Generic[T]):
@@ -63,6 +70,18 @@ class Behaviour(Generic[T]):
         if release not in self._values:
             self._values[release] = self.era(release).value
         return self._values[release]
+
+    def minors(self, release: Release) -> tuple[int, int]:
+        """Return the first and the last minor version with the behaviour of a release, those of one patch included."""
+        at = self.eras.index(self.era(release))
+        if at + 1 == len(self.eras):
+            return self.eras[at].since.minor, LAST_MINOR
+        end = self.eras[at + 1].since
+        return self.eras[at].since.minor, end.minor if end.patch else end.minor - 1
+
+    def span(self, release: Release) -> str:
+        """Return the releases that behave like one, `1.27 to 1.37`."""
+        return " to ".join(f"1.{minor}" for minor in dict.fromkeys(self.minors(release)))
 
     def differs(self, release: Release) -> bool:
         """Return whether a release behaves differently from the newest one."""
@@ -195,6 +214,12 @@ IMAGES_OF_VOLUMES = switch(
     off="does not count the images of image volumes",
     on="counts the images of image volumes, too",
 )
+IMAGE_VOLUMES_RAISE_MAXIMUM = switch(
+    "image-volumes-raise-maximum", "ImageLocality", f"{_PLUGINS}/imagelocality/image_locality.go", Impact.PLACEMENT,
+    "1.37",
+    off="the score's upper threshold grows with each container",
+    on="the score's upper threshold grows with each container and each image volume",
+)
 
 # Spreading
 
@@ -229,7 +254,7 @@ MATCH_LABEL_KEYS = switch(
     on="matchLabelKeys counts",
 )
 EMPTY_SELECTOR_COUNTS_NONE = switch(
-    "empty-selector", "PodTopologySpread", f"{_SPREAD}/common.go", Impact.PLACEMENT, "1.27",
+    "empty-selector", "PodTopologySpread", f"{_SPREAD}/common.go", Impact.PLACEMENT, "1.27", "1.38",
     off="an empty labelSelector counts every pod of the namespace",
     on="an empty labelSelector counts no pod",
 )
@@ -437,6 +462,11 @@ PREEMPTION_IN_MESSAGE = switch(
     off="the message says nothing about preemption",
     on="the message says why preemption does not help",
 )
+PREEMPTION_SUCCESS_IN_MESSAGE = switch(
+    "preemption-success", "the event's message", _VICTIMS, Impact.TEXT, "1.37",
+    off="the message says nothing about a preemption that finds a node",
+    on="the message names the node that a preemption found, and the number of victims",
+)
 SECOND_DOT = switch(
     "second-dot", "the event's message", _TYPES, Impact.TEXT, "1.26", "1.29",
     off="the part about preemption ends with one dot",
@@ -470,6 +500,18 @@ ONLY_PREEMPTED_VICTIMS = switch(
     "waits-for-preempted", "DefaultPreemption", _VICTIMS, Impact.PLACEMENT, "1.27",
     off="a preemptor waits for every terminating pod of lower priority on its nominated node",
     on="a preemptor waits for pods that were preempted on its nominated node",
+)
+
+EMPTY_BUDGET_PROTECTS = switch(
+    "empty-budget", "DefaultPreemption", _VICTIMS, Impact.PLACEMENT, "1.38",
+    off="a disruption budget with an empty selector does not keep a pod from being chosen as victim",
+    on="a disruption budget with an empty selector protects every pod of its namespace",
+)
+GATED_NOMINATION = switch(
+    "gated-nomination", "the scheduling cycle", "pkg/scheduler/backend/queue/scheduling_queue.go", Impact.PLACEMENT,
+    "1.37",
+    off="a pod with scheduling gates reserves no room on its nominated node",
+    on="a pod with scheduling gates keeps room on its nominated node from pods of lower priority",
 )
 
 # Features
@@ -523,6 +565,25 @@ LABEL_WORDS = switch(
     Impact.VALIDATION, "1.35",
     off="a label key is `a qualified name`, and lengths are in characters",
     on="a label key is `a valid label key`, and lengths are in bytes",
+)
+
+# Controllers
+
+_STATEFULSET = "pkg/controller/statefulset/stateful_set_control.go"
+STATEFULSET_MAX_UNAVAILABLE = switch(
+    "statefulset-max-unavailable", "the StatefulSet controller", _STATEFULSET, Impact.TIME, "1.35", "1.35.4", "1.37",
+    off="maxUnavailable of a StatefulSet is dropped: a rollout replaces one pod at a time",
+    on="maxUnavailable of a StatefulSet counts",
+)
+STATEFULSET_RECREATE = switch(
+    "statefulset-recreate", "the API server", _VALIDATION, Impact.VALIDATION, "1.37",
+    off="updateStrategy Recreate of a StatefulSet is refused",
+    on="updateStrategy Recreate of a StatefulSet deletes every old pod before it creates new ones",
+)
+HPA_FROM_ZERO = switch(
+    "hpa-to-zero", "the HorizontalPodAutoscaler controller", _GATES, Impact.VALIDATION, "1.37",
+    off="minReplicas 0 of a HorizontalPodAutoscaler is refused",
+    on="minReplicas may be 0 with an object or external metric",
 )
 # fmt: on
 

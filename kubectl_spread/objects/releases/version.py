@@ -8,7 +8,8 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.text.wording import short
 
-FIRST_MINOR, LAST_MINOR = 18, 36
+# Decisions were recorded up to RECORDED_MINOR; up to LAST_MINOR, release notes tell what changed.
+FIRST_MINOR, RECORDED_MINOR, LAST_MINOR = 18, 36, 38
 _PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file counts as a mistake
 
 
@@ -59,7 +60,7 @@ def default_release(minor: int) -> Release:
     return Release(minor, {**_UNMEASURED, **MEASURED}.get(minor, 0))
 
 
-LATEST = default_release(LAST_MINOR)
+LATEST = default_release(RECORDED_MINOR)  # the newest recorded release, which is the default
 
 
 @functools.lru_cache(maxsize=256)  # the rows of `behaviours` name the same few releases
@@ -72,7 +73,7 @@ def release_of(text: str) -> Release:
     match = re.match(r"v?1\.([0-9]{1,9})\+?(?:\.([0-9]{1,9}))?([-+][-+.0-9A-Za-z]*)?\Z", text)
     if match is None:
         known = f"1.{FIRST_MINOR} to 1.{LAST_MINOR} are known"
-        raise VersionError(f"not a Kubernetes version: {short(text)}; write it as 1.{LAST_MINOR} ({known})")
+        raise VersionError(f"not a Kubernetes version: {short(text)}; write it as 1.{RECORDED_MINOR} ({known})")
     minor = int(match[1])
     if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
@@ -80,7 +81,7 @@ def release_of(text: str) -> Release:
 
 
 def minor_of(text: str) -> int:
-    """Return the minor version to follow for a version: 34 for `v1.34.1`, 36 for `1.37`.
+    """Return the minor version to follow for a version: 34 for `v1.34.1`, 38 for `1.40`.
 
     Raises:
         VersionError: with a sentence.
@@ -92,7 +93,7 @@ def nearest_release(release: Release) -> Release:
     """Return the nearest supported release."""
     if release.minor < FIRST_MINOR:
         return default_release(FIRST_MINOR)
-    return LATEST if release.minor > LAST_MINOR else release
+    return default_release(LAST_MINOR) if release.minor > LAST_MINOR else release
 
 
 def note_on(release: Release) -> str:
@@ -100,9 +101,10 @@ def note_on(release: Release) -> str:
     minor = release.minor
     if minor in MEASURED:
         return ""
-    if FIRST_MINOR <= minor <= LAST_MINOR:
+    if minor <= RECORDED_MINOR:
         return f"Kubernetes 1.{minor} was not measured: its rules are taken from documents"
-    return f"Kubernetes 1.{minor} was not measured: the rules of 1.{nearest_release(release).minor} are followed"
+    rules = f"1.{nearest_release(release).minor} rules, not yet compared with recordings"
+    return rules if minor <= LAST_MINOR else f"Kubernetes 1.{minor} is not known: {rules}"
 
 
 def plain_text(text: str) -> str:

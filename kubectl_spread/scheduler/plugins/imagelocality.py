@@ -11,7 +11,11 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.releases.behaviours import IMAGES_OF_INIT_CONTAINERS, IMAGES_OF_VOLUMES
+from kubectl_spread.objects.releases.behaviours import (
+    IMAGE_VOLUMES_RAISE_MAXIMUM,
+    IMAGES_OF_INIT_CONTAINERS,
+    IMAGES_OF_VOLUMES,
+)
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreState
 from kubectl_spread.scheduler.plugins import names
@@ -31,23 +35,27 @@ class ImageLocality:
         counts_init = IMAGES_OF_INIT_CONTAINERS.of(self._release)
         counts_volumes = IMAGES_OF_VOLUMES.of(self._release)
         images = pod_class.images if counts_init else pod_class.images[pod_class.init_images :]
-        return _State(images, pod_class.image_volumes if counts_volumes else (), columns)
+        volumes = pod_class.image_volumes if counts_volumes else ()
+        sources = len(images) + (len(volumes) if IMAGE_VOLUMES_RAISE_MAXIMUM.of(self._release) else 0)
+        return _State((*images, *volumes), columns, sources=sources)
 
 
 class _State:
-    def __init__(self, images: tuple[str, ...], volumes: tuple[str, ...], columns: Columns) -> None:
+    """The scores of the nodes; `sources` is the number of images that the upper threshold grows with."""
+
+    def __init__(self, images: tuple[str, ...], columns: Columns, *, sources: int) -> None:
         self._is_nowhere = False
         total = columns.zeros()
-        for name in (*images, *volumes):
+        for name in images:
             size, having = columns.images.get(name, (0, []))
             total[having] += int(size * (len(having) / columns.n))
         if not total.any():
             self._is_nowhere = True
             return
-        most = _MAX_CONTAINER_THRESHOLD * len(images)
+        most = _MAX_CONTAINER_THRESHOLD * sources
         clamped = np.minimum(np.maximum(total, _MIN_THRESHOLD), most)
         self._scores: Int64s = (
-            100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if images else columns.zeros()
+            100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if sources else columns.zeros()
         )
         self._is_nowhere = not self._scores.any()
 

@@ -22,7 +22,7 @@ MIXED = (
     "victims found for incoming pod."
 )
 NARROW = """\
-kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
+kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
@@ -59,7 +59,7 @@ Next:
   kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
 """
 WIDE = """\
-kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
+kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. The message
@@ -94,7 +94,7 @@ UNKNOWN = """\
 kube-scheduler: none of the 3 nodes takes the pod.
 
   1  my plugin said no
-     Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a
+     Not a known reason of kube-scheduler 1.16 to 1.38: perhaps the reason of a
      custom plugin.
 
   2  Insufficient cpu
@@ -167,7 +167,7 @@ def explained(text: str, capsys: pytest.CaptureFixture[str]) -> Any:
 def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     (message,) = explained(MIXED, capsys)
 
-    assert ("kube-scheduler", "nodes", 6, ["1.34", "1.36"]) == tuple(
+    assert ("kube-scheduler", "nodes", 6, ["1.34", "1.38"]) == tuple(
         message[name] for name in ("component", "form", "nodes", "versions")
     )
     assert [(2, "taint"), (4, "constraint")] == [(part["count"], part["kind"]) for part in message["parts"]]

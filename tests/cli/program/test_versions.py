@@ -17,6 +17,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.behaviours import table
 from kubectl_spread.objects.releases.version import (
+    LAST_MINOR,
     LATEST,
     MEASURED,
     nearest_release,
@@ -102,28 +103,28 @@ def test_backports_are_followed_patch_by_patch() -> None:
 
 # The releases that write a reason, from upstream's sources.
 RANGES = {
-    "node(s) didn't match PersistentVolume's node affinity": (33, 36),
+    "node(s) didn't match PersistentVolume's node affinity": (33, 38),
     "node(s) had volume node affinity conflict": (16, 32),
-    "node(s) didn't match Pod's node affinity/selector": (21, 36),
+    "node(s) didn't match Pod's node affinity/selector": (21, 38),
     "node(s) didn't match Pod's node affinity": (20, 20),
     "node(s) didn't match node selector": (16, 19),
     "node(s) didn't match pod affinity/anti-affinity": (16, 20),
     "node(s) didn't match pod affinity/anti-affinity rules": (21, 21),
-    "pod affinity terms conflict": (24, 36),
+    "pod affinity terms conflict": (24, 38),
     "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode": (22, 33),
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another "
-    "pod": (34, 36),
-    "No preemption victims found for incoming pod": (24, 36),
-    "node(s) didn't satisfy plugin(s) [NodeAffinity]": (24, 36),
+    "pod": (34, 38),
+    "No preemption victims found for incoming pod": (24, 38),
+    "node(s) didn't satisfy plugin(s) [NodeAffinity]": (24, 38),
     "node is filtered out by the prefilter result": (27, 30),
     "node(s) didn't match the requested hostname": (16, 20),
-    "node(s) didn't match the requested node name": (21, 36),
+    "node(s) didn't match the requested node name": (21, 38),
     "pvc(s) bound to non-existent pv(s)": (20, 22),
-    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)": (23, 36),
-    "cannot allocate all claims": (31, 36),
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)": (23, 38),
+    "cannot allocate all claims": (31, 38),
     "No victims found on node a1 for preemptor pod web": (21, 23),
     "node(s) had untolerated taint {a: b}": (24, 34),
-    "node(s) had untolerated taint(s)": (34, 36),
+    "node(s) had untolerated taint(s)": (34, 38),
     "node(s) had taint {a: b}, that the pod didn't tolerate": (18, 23),
 }
 
@@ -139,7 +140,7 @@ def test_the_releases_of_a_wording_are_those_of_the_sources(text: str, span: tup
 def test_a_text_of_the_table_is_within_the_releases_of_its_wording() -> None:
     """What a release writes is read back as a message that this release could have written."""
     for row in table():
-        for minor in range(18, 37):
+        for minor in range(18, LAST_MINOR + 1):
             value = row.of(release_of(f"1.{minor}"))
             if not isinstance(value, str) or not value:
                 continue
@@ -174,8 +175,10 @@ def test_the_version_of_a_server_is_read_in_full(text: str, release: Release) ->
 def test_a_release_that_nobody_measured_is_noted() -> None:
     assert "" == note_on(release_of("1.33.9"))
     assert "1.19 was not measured: its rules are taken from documents" in note_on(release_of("1.19"))
-    assert "1.37 was not measured: the rules of 1.36 are followed" in note_on(release_of("1.37"))
-    assert nearest_release(release_of("1.37")) == LATEST
+    assert "1.37 rules, not yet compared with recordings" == note_on(release_of("1.37"))
+    assert "Kubernetes 1.40 is not known: 1.38 rules, not yet compared with recordings" == note_on(release_of("1.40"))
+    assert nearest_release(release_of("1.37")) == Release(37)
+    assert nearest_release(release_of("1.40")) == Release(38)
     assert nearest_release(Release(12, 1)) == release_of("1.18")
 
 
@@ -183,7 +186,7 @@ def test_the_command_says_what_differs(capsys: pytest.CaptureFixture[str]) -> No
     assert 0 == run(["version", "--behaviours", "1.35"])
     out = capsys.readouterr().out
 
-    assert out.startswith("kube-scheduler 1.35.4 and 1.36.2: 3 differences (measured)\n\nWhere pods go:\n")
+    assert out.startswith("Kubernetes 1.35.4 and 1.36.2: 3 differences (measured)\n\nWhere pods go:\n")
     assert "  balance-compares (NodeResourcesBalancedAllocation)\n" in out
     assert "noderesources/balanced_allocation.go" in out
 
@@ -200,15 +203,16 @@ def test_the_document_has_every_difference(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_version_that_is_not_known_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == run(["version", "--behaviours", "1.17"])
-    assert "only 1.18 to 1.36" in capsys.readouterr().err
+    assert "only 1.18 to 1.38" in capsys.readouterr().err
 
 
-def test_a_newer_version_is_followed_as_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_release_without_recordings_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(["version", "--behaviours", "1.37"])
     captured = capsys.readouterr()
 
-    assert captured.err == "note: Kubernetes 1.37 was not measured: the rules of 1.36 are followed\n"
-    assert captured.out == "kube-scheduler 1.36.2 is the release that all others are compared with\n"
+    assert captured.err == "note: 1.37 rules, not yet compared with recordings\n"
+    assert captured.out.startswith("Kubernetes 1.37.0 and 1.36.2: 6 differences (this release was not measured)\n")
+    assert captured.out.count("    from 1.37 (not recorded), pkg/") == 6
 
 
 OLD_CONFIG = """\
