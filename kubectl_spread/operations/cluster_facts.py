@@ -223,11 +223,14 @@ def _scaled(workload: Workload, cluster: Cluster) -> Workload:
 
 def _load_live(source: ClusterSource, session: Session, question: Question, *, is_again: bool = False) -> LoadedCluster:
     """Read the live cluster."""
+    from kubectl_spread.objects.releases.version import plain_text
+
     minor = minor_of(source) or session.version.minor
     if not (source.kubernetes_version or is_again):
         source.note(session.version.note)
     facts = _read(source, session, question, minor=minor, is_again=is_again)
-    followed = source._replace(kubernetes_version=source.kubernetes_version or session.version.release.text)
+    text = plain_text(session.version.text) or session.version.release.text
+    followed = source._replace(kubernetes_version=source.kubernetes_version or text)
     profiles = load_profiles(followed) if source.scheduler_config else _profiles_of(facts.scheduler, followed)
     if not is_again:
         is_named = facts.scheduler.is_certain or _rests_on_scheduler(facts.cluster, question)

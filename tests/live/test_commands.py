@@ -202,7 +202,7 @@ def test_a_version_that_is_not_known_yet_is_followed_by_the_last_known_rules(
 
     assert code == 1
     assert err.startswith("note: Kubernetes 1.41 is not known: 1.38 rules, not yet compared with recordings\n")
-    assert "note: cluster kind, Kubernetes v1.41.0, by the rules of 1.36; " in err
+    assert "note: cluster kind, Kubernetes v1.41.0, by the rules of 1.38; " in err
 
 
 def test_the_version_asked_for_counts_before_the_servers(
