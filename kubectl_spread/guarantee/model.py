@@ -325,7 +325,7 @@ class TransitionKind(Enum):
     """Kind of an event."""
 
     PLACED = "placed"
-    RESTARTED = "restarted"  # deleted, and created again
+    RESTARTED = "restarted"  # deleted, and created again unless it was one too many
     ROLLED = "rolled"  # a rollout begins
     SHRUNK = "shrunk"  # an old ReplicaSet gets a smaller size
     REMOVED = "removed"  # a pod is scaled down

@@ -151,6 +151,11 @@ class Space:
         dead = self.dead(state[2])
         return [at for controller in self.controllers for at in controller.waiting(state, placed, dead)]
 
+    def is_wanted(self, state: State, kind: int) -> bool:
+        """Return whether a pod of a kind that was just deleted is created again."""
+        ordinal, owner = self.group.kinds[kind].ordinal, self.group.kinds[kind].owner
+        return ordinal < state[3][owner] if ordinal >= 0 else state[1][kind] > self.placed_counts(state)[kind]
+
     def judged_waiting_kinds(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the judged kinds with a pod that waits for a node."""
         return [at for at in self.waiting(state, placed) if self._is_judged[at]]

@@ -22,7 +22,7 @@ class WitnessEvent(NamedTuple):
 
     ordinal: of a StatefulSet's pod, -1 if it is not known. is_new: of the new revision. number: of replicas. nodes: of
     the pods that are deleted at once. domains: that are drained or lost, with their key. kept: new size of the old
-    ReplicaSet, -1 if it does not change.
+    ReplicaSet, -1 if it does not change. is_surplus: the pod was one too many, and is not created again.
     """
 
     kind: TransitionKind
@@ -36,6 +36,7 @@ class WitnessEvent(NamedTuple):
     domains: tuple[str, ...] = ()
     is_loss: bool = False
     kept: int = -1
+    is_surplus: bool = False
 
 
 class StuckPods(NamedTuple):
@@ -163,6 +164,8 @@ class _Run:
             self._nodes = [self._nodes[old] for old in event.order]
         contents = space.under_names(raw[0], self._nodes, self.owners)
         named = self._disrupting(event) if event.disruption >= 0 else self._named(event, contents)
+        is_restart = event.kind is TransitionKind.RESTARTED
+        named = named._replace(is_surplus=is_restart and not space.is_wanted(raw, event.pods))
         self.events.append(named)
         self.contents = contents
         self._now, order, exchanged = space.renaming(raw)

@@ -204,7 +204,9 @@ def _scaled(event: WitnessEvent) -> str:
 
 _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
-    TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
+    TransitionKind.RESTARTED: lambda event: (
+        f"{_capital(_pod(event))} on {event.node} is deleted{'' if event.is_surplus else ', and created again'}."
+    ),
     TransitionKind.ROLLED: lambda event: (
         f"A rollout of {_owner(event)} begins"
         + (f", and keeps {count_noun(event.kept, 'old pod')}." if event.kept >= 0 else ".")

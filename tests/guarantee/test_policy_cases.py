@@ -44,6 +44,16 @@ def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
     assert "2 old pods of web are deleted: on node-a1, node-a2." in text
 
 
+def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its ReplicaSet keeps no pods; a pod that somebody deletes before it does is one too many."""
+    facts = ("-f", str(CASES / "recommended.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2")
+    code, out, _ = said(capsys, *facts)
+
+    assert (code, out[0]) == (1, "Policy of the command line: refuted")
+    assert "    7. The rollout of web keeps 0 old pods, and replaces the others." in out
+    assert "    9. A pod of web on node-a1 is deleted." in out
+
+
 def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 6 during it."""
     code, out, _ = said(capsys, *by_revision(tmp_path))
