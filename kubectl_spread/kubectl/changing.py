@@ -12,7 +12,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import tainted_as_cordoned
-from kubectl_spread.errors import RefusedError
+from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.kubectl import merging
 from kubectl_spread.kubectl.applying import refuse_changes
 from kubectl_spread.kubectl.kinds import full_name, labels_of, OTHERS, plain_of, records
@@ -45,7 +45,12 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
     text, file = command.value("patch"), command.value("patch-file")
     if bool(text) == bool(file):
         raise StepError("must specify --patch or --patch-file containing the contents of the patch")
-    change = situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
+    try:
+        change = situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
+    except SourceError as error:
+        if text:
+            raise StepError(str(error)) from None
+        raise
     subresource = command.value("subresource")
     if command.has("subresource") and subresource != "scale":
         raise StepError(f"--subresource={subresource} of `patch` is not simulated")

@@ -15,6 +15,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import comma_list
 
 _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
@@ -113,12 +114,27 @@ def _selected(command: Command, words: Sequence[str], situation: Situation, name
         raise StepError(f"name cannot be provided when {what} is specified")
     wanted = selector(command.value("selector"))
     found: list[ObjectKey] = []
-    for kind in (kind_of(word) for word in words[0].split(",")):
+    kinds = [kind_of(word) for word in words[0].split(",")]
+    for kind in kinds:
         if command.has("selector") and kind in OTHERS and not OTHERS[kind].has_labels:
             raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
-        objects = existing(kind, situation.cluster, namespace)
+        objects = existing(kind, situation.cluster, "")
         found += [key for key, item in objects.items() if wanted.matches(dict(labels_of(item)))]
-    return tuple(found)
+    chosen = tuple(key for key in found if namespace in ("", key.namespace) or not key.namespace)
+    # Pods come and go from step to step: the cluster facts need not hold those that a step concerns.
+    if not chosen and "Pod" not in kinds and not command.has("ignore-not-found"):
+        where = f" in {namespace} namespace" if namespace and not set(kinds) <= set(CLUSTER_WIDE) else ""
+        raise RefusedError(f"No resources found{where}.{_elsewhere(found)}")
+    return chosen
+
+
+def _elsewhere(found: Iterable[ObjectKey]) -> str:
+    """Return a hint at the namespaces that have such objects; empty without any."""
+    namespaces = sorted({key.namespace for key in found if key.namespace})
+    if not namespaces:
+        return ""
+    have = "namespace {} has" if len(namespaces) == 1 else "namespaces {} have"
+    return f" hint: {have.format(comma_list(namespaces, most=3))} such objects; add `-n {namespaces[0]}`"
 
 
 def selector(text: str) -> Selector:
@@ -159,7 +175,11 @@ def require(target: ObjectKey, cluster: Cluster) -> None:
             f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
             f"itself; {_HINT.format(kind=full_name(target.kind), name=target.name, namespace=target.namespace)}"
         )
-    raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
+    where = f' in namespace "{target.namespace}"' if target.namespace else ""
+    others = [key for key in records(target.kind, cluster) if key.name == target.name]
+    refusal = f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found{where}'
+    hint = _elsewhere(others)
+    raise RefusedError(refusal + (f";{hint}" if hint else ""))
 
 
 def _is_of_a_set(target: ObjectKey, cluster: Cluster) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, Union
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
-from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
+from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.parsing import Command
@@ -179,6 +179,10 @@ class SimulationSetup:
         """Return the errors of the manifests so far."""
         return tuple(self._reader.errors)
 
+    def lost(self) -> SpreadError:
+        """Return the errors of the manifests so far as one."""
+        return self._reader.lost()
+
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
         """Play steps; the objects of the manifests are created and settled first."""
         first = [self.created.ops] if self.created.ops else []
@@ -194,12 +198,11 @@ def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
 
     Raises:
         SourceError: there are such manifests, and an object was not found.
+        RefusedError: the API server would refuse these manifests.
     """
     try:
         yield
     except (NotFoundError, RefusedError, RequestError) as error:
         if not scene.unreadable:
             raise
-        found, *others = scene.unreadable
-        found.others = tuple(others)
-        raise found from error
+        raise scene.lost() from error

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from kubectl_spread.cluster.building import build
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.errors import RefusedError, SourceError
+from kubectl_spread.errors import RefusedError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.objects.keys import ObjectKey
@@ -102,6 +102,7 @@ class StepObjects:
         """
         self._minor = minor
         self.errors: list[SourceError] = []
+        self._refusals: list[SourceError] = []
         self._directory = directory
         self._inside = inside
         self._allow_remote = allow_remote
@@ -116,7 +117,7 @@ class StepObjects:
 
         Raises:
             SourceError: there is no object, or a path does not exist; then kubectl applies nothing.
-            RefusedError: the directories have no manifests.
+            RefusedError: the directories have no manifests, or the API server would refuse every object.
         """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive, inside=self._inside))
         missing = {path for path in map(self._path, paths) if path != files.STDIN and not os.path.exists(path)}
@@ -131,8 +132,14 @@ class StepObjects:
             raise RefusedError(f"error: error reading [{named}]: recognized file extensions are {_EXTENSIONS}")
         found = self.of_inputs(given, namespace)
         if not found and self.errors:
-            raise _joined(self.errors)
+            raise self.lost()
         return found
+
+    def lost(self) -> SpreadError:
+        """Return the errors so far as one: a refusal if the API server would refuse each object that is missing."""
+        if len(self._refusals) == len(self.errors):
+            return RefusedError(f"error: {'; '.join(map(str, self.errors))}")
+        return _joined(self.errors)
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
         """Return the objects of inputs, each with its namespace."""
@@ -162,7 +169,9 @@ class StepObjects:
         result = check_source(source, named=True, codes=(), namespace=namespace, minor=self._minor)
         for finding in result.findings:
             if finding.rule.severity is Severity.ERROR:
-                self.errors.append(source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))
+                error = source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
+                self.errors.append(error)
+                self._refusals += [] if finding.is_unreadable else [error]
         good = {_key(checked.manifest, namespace) for checked in result.workloads}
         every = {
             _key(manifest, namespace)

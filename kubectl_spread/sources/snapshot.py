@@ -260,6 +260,8 @@ def _flattened(source: SourceFile, document: int, root: Any, errors: list[Source
         if (is_list or (kind is None and not route)) and items is not None and not isinstance(items, list):
             what = f"items of the {short(kind)}: not a list" if kind is not None else "items must be a list"
             errors.append(_at(source, document, (*route, "items"), what))
+        elif kind is None and not route and items:
+            errors.append(_at(source, document, ("items",), "items: the list has no kind"))
         elif not isinstance(kind, str):
             if route and plain:  # nothing is lost with an empty item
                 errors.append(_at(source, document, route, f"{decode.short_path(route)}: not an object with a kind"))

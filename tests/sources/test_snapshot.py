@@ -317,6 +317,7 @@ def test_broken_json_is_called_so(tmp_path: Path, name: str, text: str, expected
         ('{"kind": "List", "items": [1]}', "1:28: items[0]: not an object with a kind"),
         ('{"kind": "List", "items": [[], {"kind": 7}]}', "1:32: items[1]: not an object with a kind"),
         ('{"kind": "List", "items": [{"metadata": {}}]}', "1:28: items[0]: not an object with a kind"),
+        ('{"items": [1]}', "1:11: items: the list has no kind"),
         ('{"kind": "NodeList", "items": ["n"]}', "1:32: items[0]: not an object with a kind"),
     ],
 )

@@ -170,11 +170,11 @@ def test_other_objects(step: str, notes: list[str], facts: str, capsys: pytest.C
 @pytest.mark.parametrize(
     ("step", "code", "message"),
     [
-        ("delete pvc x", 1, 'Error from server (NotFound): persistentvolumeclaims "x" not found\n'),
-        ("delete svc x", 1, 'Error from server (NotFound): services "x" not found\n'),
+        ("delete pvc x", 1, 'Error from server (NotFound): persistentvolumeclaims "x" not found in namespace "default'),
+        ("delete svc x", 1, 'Error from server (NotFound): services "x" not found in namespace "default"\n'),
         ("delete pv x", 1, 'Error from server (NotFound): persistentvolumes "x" not found\n'),
         ("delete sc x", 1, 'Error from server (NotFound): storageclasses.storage.k8s.io "x" not found\n'),
-        ("delete hpa x", 1, 'Error from server (NotFound): horizontalpodautoscalers.autoscaling "x" not found\n'),
+        ("delete hpa x", 1, 'Error from server (NotFound): horizontalpodautoscalers.autoscaling "x" not found in name'),
         ("delete ns x", 1, 'Error from server (NotFound): namespaces "x" not found\n'),
         ("delete svc -l app=x", 2, "error: labels of services are not read; name the objects\n"),
         (

@@ -137,7 +137,7 @@ def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool
     """Print the meaning of a message; `-` reads it from standard input.
 
     Returns:
-        1 if parts were not understood, else 0.
+        1 if parts were not understood, or there is no message; else 0.
 
     Raises:
         click.UsageError: there is no text, or HTML is requested.
@@ -160,9 +160,9 @@ def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool
         width = console.table_width() or _MESSAGE_WIDTH
         click.echo("\n\n".join("\n".join(report.lines(item, width=width, colour=colour)) for item in found), color=True)
     missed = sum(len(item.not_understood) for item in found)
-    if not missed:
+    if not missed and all(item.form != "unknown" for item in found):
         return Exit.CLEAN
     flush()
     parts = "one part of the text was" if missed == 1 else f"{missed} parts of the text were"
-    print_error(f"{parts} not understood")
+    print_error(f"{parts} not understood" if missed else "the text holds no message; paste the Events of the pod, too")
     return Exit.FINDINGS

@@ -9,6 +9,7 @@ import click
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import as_usage_errors, cluster_facts, SectionedCommand
+from kubectl_spread.errors import ClusterError, NoClusterError
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
 
@@ -52,7 +53,10 @@ def command(ctx: click.Context, source: ClusterSource, output: str, redact: bool
     """  # noqa: D301
     request = SnapshotRequest(source, redact, output)
     with as_usage_errors(ctx), progress("reading the cluster facts"):
-        found = take_snapshot(request) if output == "-" else write_snapshot(request)
+        try:
+            found = take_snapshot(request) if output == "-" else write_snapshot(request)
+        except NoClusterError as error:
+            raise ClusterError(f"no cluster is configured: {error.why}. Use --kubeconfig or --snapshot") from None
     if output == "-":
         click.echo(found.content, nl=False)
     return finish(found.errors, is_fine=True)

@@ -494,6 +494,18 @@ def test_what_cannot_be_done_is_said(
     assert [] == list(tmp_path.iterdir())
 
 
+def test_without_a_cluster_the_hint_names_what_the_command_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A made-up cluster is refused, so that the hint does not name it."""
+    monkeypatch.setenv("KUBECONFIG", "nope")
+
+    assert run(["snapshot"]) == 3
+    assert capsys.readouterr().err == (
+        "error: no cluster is configured: nope does not exist. Use --kubeconfig or --snapshot\n"
+    )
+
+
 @pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.chmod", "os.replace"])
 def test_a_file_that_cannot_be_replaced_stays_as_it_was(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

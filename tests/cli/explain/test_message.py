@@ -294,6 +294,15 @@ def test_wrong_usage(args: tuple[str, ...], said: str, capsys: pytest.CaptureFix
     assert (2, f"error: {said}\n") == (code, capsys.readouterr().err.split("See ")[0])
 
 
+def test_a_description_without_events_holds_no_message(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Name:             web-1\nNamespace:        default\nNode:             <none>\nStatus:           Pending\n"
+    code = run(["explain", "--message", text])
+    out, err = capsys.readouterr()
+
+    assert (code, err) == (1, "error: the text holds no message; paste the Events of the pod, too\n")
+    assert out == "This is not a known message of the scheduler, an autoscaler or the API server.\n"
+
+
 def test_an_unknown_message_is_called_so_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "--message", "foo"]) == 1
     assert capsys.readouterr().out.splitlines() == [

@@ -22,6 +22,7 @@ from kubectl_spread.engine import run as run_module
 Plain = dict[str, Any]
 CLASSES = "priorityclasses.scheduling.k8s.io"
 
+NOT_FOUND = "Error from server (NotFound)"
 WEB = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -105,10 +106,13 @@ def test_a_drain_that_gets_stuck(web: str, capsys: pytest.CaptureFixture[str]) -
     ("args", "message"),
     [
         (["drain", "nope"], 'Error from server (NotFound): nodes "nope" not found\n'),
-        (["rollout", "restart", "sts", "x"], 'Error from server (NotFound): statefulsets.apps "x" not found\n'),
+        (
+            ["rollout", "restart", "sts", "x"],
+            'Error from server (NotFound): statefulsets.apps "x" not found in namespace "default"\n',
+        ),
         (
             ["rollout", "restart", "deploy/x", "-n", "shop"],
-            'Error from server (NotFound): deployments.apps "x" not found\n',
+            'Error from server (NotFound): deployments.apps "x" not found in namespace "shop"\n',
         ),
     ],
 )
@@ -117,6 +121,27 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
 ) -> None:
     assert simulate(*args) == 1
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("rollout restart deploy", "No resources found in default namespace."),
+        ("scale sts --all --replicas=2", "No resources found in default namespace."),
+        ("rollout restart sts -l app=nope -n app", "No resources found in app namespace."),
+        ("scale deploy/web --replicas=2", f'{NOT_FOUND}: deployments.apps "web" not found in namespace "default";'),
+    ],
+)
+def test_the_namespace_of_what_is_not_found(
+    step: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A hint names the namespace that has such objects."""
+    path = tmp_path / "web.yaml"
+    path.write_text(WEB.replace("{name: web}", "{name: web, namespace: app}", 1))
+    hint = " hint: namespace app has such objects; add `-n app`" if "deploy" in step else ""
+
+    assert simulate(*step.split(), "-f", str(path)) == 1
+    assert capsys.readouterr().err == f"{message}{hint}\n"
 
 
 @pytest.mark.parametrize(
@@ -326,8 +351,8 @@ def test_every_verb_changes_what_it_names(
             ["patch", "deploy/web", "-p", '{"spec":{"selector":{"matchLabels":{"x":"y"}}}}'],
             'The Deployment "web" is invalid: spec.selector: Invalid value: field is immutable',
         ),
-        (["delete", "pod", "web-0"], 'Error from server (NotFound): pods "web-0" not found'),
-        (["delete", "limits", "x"], 'Error from server (NotFound): limitranges "x" not found'),
+        (["delete", "pod", "web-0"], 'Error from server (NotFound): pods "web-0" not found in namespace "default"'),
+        (["delete", "limits", "x"], 'Error from server (NotFound): limitranges "x" not found in namespace "default"'),
         (
             ["delete", "pc", "x"],
             f'Error from server (NotFound): {CLASSES} "x" not found',
@@ -351,6 +376,11 @@ def test_what_kubectl_refuses_is_told_in_its_words(
 ) -> None:
     assert simulate("-f", web, *args) == 1
     assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_a_patch_that_is_no_yaml_is_wrong_usage(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("-f", web, "patch", "deploy/web", "-p", "{bad") == 2
+    assert capsys.readouterr().err.startswith("error: --patch:1:5: not YAML: did not find expected ',' or '}'")
 
 
 def test_a_manifest_that_is_applied_changes_the_workload(

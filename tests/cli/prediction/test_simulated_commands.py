@@ -253,7 +253,7 @@ def test_manifests_of_another_namespace_are_refused_as_kubectl_does(
 def test_a_manifest_with_a_negative_number_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     web = manifest_of(tmp_path / "web.json", {**WEB, "spec": {**WEB["spec"], "replicas": -1}})  # type: ignore[dict-item]
 
-    assert run(["simulate", "apply", "-f", web, "--topology", "zones=3,nodes=1"]) == 3
+    assert run(["simulate", "apply", "-f", web, "--topology", "zones=3,nodes=1"]) == 1
     expected = "SPR116 spec.replicas: Invalid value: -1: must be greater than or equal to 0"
     assert expected in capsys.readouterr().err
     assert run(["check", web, "--topology", "zones=3,nodes=1"]) == 1
