@@ -11,6 +11,7 @@ from kubectl_spread.explain.messages import reasons, sentences
 from kubectl_spread.explain.messages.parse import Message, NO_CLAIMS, parse_all, Part, Preemption, STATE_NOT_FOUND
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 from kubectl_spread.objects import node as nodes
+from kubectl_spread.objects.releases.behaviours import CLAIMS, TAINT_REASON
 from kubectl_spread.text.wording import count_noun
 
 _WELL_KNOWN = {
@@ -24,7 +25,7 @@ _ROLES = {
     "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate created for one pod each.",
     "virtual-kubelet.io/provider": "It marks virtual nodes, which represent a service instead of a machine.",
 }
-_ERA_OF_TAINTS = "The message does not name the taint (not since 1.35 and late patches of 1.34)."
+_ERA_OF_TAINTS = f"The message does not name the taint: none does from {TAINT_REASON.eras[-1].since.text} on."
 _COUNTS = (
     "Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node "
     "that lacks several resources is counted for each of them."
@@ -49,8 +50,8 @@ _VERDICTS = (
     ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),
 )
 _WORDS = {
-    without_space(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since 1.34 "
-    "contains these words.",
+    without_space(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since "
+    f"1.{CLAIMS.eras[-1].since.minor} contains these words.",
     without_space(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
     "considered. The words `not found` have no other meaning.",
     "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",

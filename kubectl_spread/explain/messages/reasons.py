@@ -41,6 +41,11 @@ AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o 
 _PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME:.metadata.name,PRIORITY:.spec.priority"
 
 
+def _since(row: Behaviour[bool]) -> int:
+    """Return the minor version in which a behaviour begins."""
+    return next(era.since.minor for era in row.eras if era.value)
+
+
 class ReasonKind(Enum):
     """Subject of a reason, what it means, and the commands that show more.
 
@@ -101,8 +106,9 @@ class ReasonKind(Enum):
             "{Those} {are} in the same domain as a pod whose required podAntiAffinity rejects this pod: the rule is "
             "in the other pod.", EXPLAIN)
     ANY_POD_AFFINITY = ("affinityOrAntiAffinity",
-            "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22, the message also contained "
-            "the specific reason, so a node is counted twice.", EXPLAIN)
+            "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before "
+            f"1.{_since(behaviours.POD_AFFINITY_NAMES_ONE)}, the message also contained the specific reason, so a node "
+            "is counted twice.", EXPLAIN)
     VOLUME_NODE_AFFINITY = ("volumeNodeAffinity",
             "A volume of the pod cannot be reached from {those}: usually it is in another zone or on another node.",
             CLAIMS, _VOLUMES)
@@ -187,11 +193,6 @@ def _of_row(row: Behaviour[str], kind: ReasonKind, *, since: int = EVERY_MINOR.l
             continue
         first, last = row.minors(era.since)
         yield Wording(era.value, kind, since if era is row.eras[0] else first, last)
-
-
-def _since(row: Behaviour[bool]) -> int:
-    """Return the minor version in which a behaviour begins."""
-    return next(era.since.minor for era in row.eras if era.value)
 
 
 class ReasonMatch(NamedTuple):

@@ -127,7 +127,7 @@ def selector_text(selector: Selector) -> str:
     if selector.is_empty:
         return "any labels (an empty selector, with which the scheduler counts no pods)"
     if selector == EVERY_POD:
-        return "any labels (an empty selector, which counts every pod of the namespace up to Kubernetes 1.26)"
+        return "any labels (an empty selector, with which this release counts every pod of the namespace)"
     return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
@@ -21,6 +21,7 @@ from kubectl_spread.objects.constraints.constraint import (
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
+from kubectl_spread.objects.releases.version import default_release
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
@@ -90,7 +91,15 @@ def _hint(problem: decode.Problem) -> str:
 
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
-_DEFAULTS_SINCE = 20
+
+
+def _has_built_in(minor: Optional[int]) -> bool:
+    """Return whether the scheduler has built-in default constraints; an unknown version has them."""
+    if minor is None:
+        return True
+    from kubectl_spread.objects.releases.behaviours import SYSTEM_DEFAULTS  # 4 ms
+
+    return SYSTEM_DEFAULTS.of(default_release(minor))
 
 
 @workload_rule(
@@ -104,8 +113,7 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
     """Find lists that are written, and empty."""
     if subject.workload.kind not in _KINDS or project.replicas(subject).likely in (0, 1):
         return
-    minor = project.target.minor
-    if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):
+    if subject.spec.get(FIELD) == [] and _has_built_in(project.target.minor):
         yield RuleFinding(
             "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
             (*subject.spec_route, FIELD),
@@ -113,7 +121,6 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
         )
 
 
-_FIRST_MINOR = 20  # of the built-in constraints
 _OLD_KEYS = {
     "failure-domain.beta.kubernetes.io/zone": ZONE,
     "failure-domain.beta.kubernetes.io/region": REGION,
@@ -164,7 +171,6 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
 
     These select by the controller. Pods with another kind of controller count only if a Service selects them.
     """
-    minor = project.target.minor
     return (
         subject.workload.kind in SCALED_KINDS
         and not subject.refusals
@@ -172,7 +178,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
         and not (project.facts is not None and project.facts.configured_defaults(subject.workload))  # SPR910
-        and (minor is None or minor >= _FIRST_MINOR)
+        and _has_built_in(project.target.minor)
         and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)
     )
 

@@ -27,8 +27,7 @@ kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
      pod does not tolerate. The message counts only the first such taint of a
-     node. The message does not name the taint (not since 1.35 and late patches
-     of 1.34).
+     node. The message does not name the taint: none does from 1.34.3 on.
 
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, node affinity, ports,
@@ -63,8 +62,7 @@ kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. The message
-     counts only the first such taint of a node. The message does not name the taint (not since 1.35 and late patches of
-     1.34).
+     counts only the first such taint of a node. The message does not name the taint: none does from 1.34.3 on.
 
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, node affinity, ports, resources and volumes. There was room on
