@@ -6,8 +6,9 @@ import contextlib
 import functools
 import io
 import os
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, TypeVar
 
 import click
@@ -49,6 +50,38 @@ class Seconds(click.FloatRange):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_LINE = re.compile(r"(?P<names>(?:-\w, )?--[\w-]+)(?: (?P<metavar>\S+?)(?P<more>\.\.\.)?)?: (?P<help>.*)")
+
+
+def option(line: str, *, name: Optional[str] = None, default: Any = None, **settings: Any) -> Callable[[F], F]:
+    """Return an option from its line in --help, such as `--token TOKEN: Bearer token for the API server`.
+
+    Without a value it is a flag. `FILE...` is repeatable. The shell completes a FILE, PATH or DIR, and `[a|b]` is a
+    choice. A default is shown, unless the text shows it.
+
+    Args:
+        line: its names, its value, and the help text.
+        name: the parameter of the command, if it is not the long name.
+        default: if the option is not named.
+        settings: further settings of click.
+    """
+    match = _LINE.fullmatch(line)
+    assert match is not None, line  # noqa: S101 (a line of ours)
+    metavar = match["metavar"]
+    if metavar is None and "type" not in settings:
+        settings["is_flag"] = True
+    elif metavar is not None and metavar.startswith("["):
+        settings["type"] = click.Choice(metavar.strip("[]").split("|"))
+    elif metavar is not None:
+        settings = {"metavar": metavar, **({"type": FILE} if metavar in ("FILE", "PATH", "DIR") else {}), **settings}
+    if match["more"]:
+        settings["multiple"] = True
+    if default is not None:
+        settings |= {"default": default, "show_default": bool(default) and "[default:" not in line}
+    names = (*match["names"].split(", "), *(() if name is None else (name,)))
+    return click.option(*names, help=match["help"], **settings)
+
+
 def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str]) -> Optional[str]:
     """Refuse an empty version: a variable of a script that is not set must not mean the newest release."""
     if value is not None and not value.strip():
@@ -59,80 +92,45 @@ def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str])
 _FACTS = tuple(field for field in ClusterSource._fields if field not in ("inside", "listener"))
 
 _CONNECTION = (
-    click.option(
-        "--kubeconfig",
-        type=FILE,
-        metavar="FILE",
-        help="Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]",
-    ),
+    option("--kubeconfig FILE: Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]"),
     *(
-        click.option(
-            f"--{name}",
-            metavar="NAME",
-            shell_complete=complete.of_kubeconfig(f"{name}s"),
-            help=f"Kubeconfig {name} to use.",
-        )
+        option(f"--{name} NAME: Kubeconfig {name} to use.", shell_complete=complete.of_kubeconfig(f"{name}s"))
         for name in ("context", "cluster", "user")
     ),
-    click.option("-s", "--server", metavar="URL", help="Address and port of the API server."),
-    click.option("--token", metavar="TOKEN", help="Bearer token for the API server."),
-    click.option(
-        "--certificate-authority", type=FILE, metavar="FILE", help="Certificate file of the API server's authority."
-    ),
-    click.option("--client-certificate", type=FILE, metavar="FILE", help="Client certificate file for TLS."),
-    click.option("--client-key", type=FILE, metavar="FILE", help="Client key file for TLS."),
-    click.option("--tls-server-name", metavar="NAME", help="Host name to expect in the API server's certificate."),
-    click.option(
-        "--insecure-skip-tls-verify", is_flag=True, help="Do not verify the API server's certificate (insecure)."
-    ),
-    click.option("--as", "impersonate", metavar="NAME", help="User or service account to impersonate."),
-    click.option("--as-uid", "impersonate_uid", metavar="UID", help="UID to impersonate."),
-    click.option(
-        "--as-group", "impersonate_group", multiple=True, metavar="NAME", help="Group to impersonate. Repeatable."
-    ),
-    click.option(
-        "--as-user-extra",
-        "impersonate_extra",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Extra user attribute to impersonate. Repeatable.",
-    ),
+    option("-s, --server URL: Address and port of the API server."),
+    option("--token TOKEN: Bearer token for the API server."),
+    option("--certificate-authority FILE: Certificate file of the API server's authority."),
+    option("--client-certificate FILE: Client certificate file for TLS."),
+    option("--client-key FILE: Client key file for TLS."),
+    option("--tls-server-name NAME: Host name to expect in the API server's certificate."),
+    option("--insecure-skip-tls-verify: Do not verify the API server's certificate (insecure)."),
+    option("--as NAME: User or service account to impersonate.", name="impersonate"),
+    option("--as-uid UID: UID to impersonate.", name="impersonate_uid"),
+    option("--as-group NAME...: Group to impersonate. Repeatable.", name="impersonate_group"),
+    option("--as-user-extra KEY=VALUE...: Extra user attribute to impersonate. Repeatable.", name="impersonate_extra"),
 )
 
 _OPTIONS = (
-    click.option("--live", is_flag=True, help="Read cluster facts from the live cluster that kubectl would use."),
-    click.option(
-        "--snapshot",
-        multiple=True,
-        type=FILE,
-        metavar="PATH",
-        help="Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o yaml. Repeatable.",
+    option("--live: Read cluster facts from the live cluster that kubectl would use."),
+    option(
+        "--snapshot PATH...: Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o "
+        "yaml. Repeatable."
     ),
-    click.option(
-        "--topology",
-        metavar="SPEC",
-        help=(
-            "Use a made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups."
-        ),
+    option(
+        "--topology SPEC: Use a made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file "
+        "of node groups."
     ),
-    click.option("--scheduler-config", type=FILE, metavar="FILE", help="KubeSchedulerConfiguration file."),
-    click.option(
-        "--kubernetes-version",
-        metavar="VERSION",
+    option("--scheduler-config FILE: KubeSchedulerConfiguration file."),
+    option(
+        "--kubernetes-version VERSION: Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the "
+        "cluster's, else 1.36]",
         callback=_given_version,
-        help="Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the cluster's, else 1.36]",
     ),
-    click.option(
-        "--seed",
+    option(
+        "--seed N: Choose randomly among nodes of equal score, the same way for the same N.  [default: by name]",
         type=int,
-        metavar="N",
-        help="Choose randomly among nodes of equal score, the same way for the same N.  [default: by name]",
     ),
-    click.option(
-        "--all-nodes",
-        is_flag=True,
-        help="Score every feasible node. By default, 100 or more nodes are sampled as kube-scheduler does.",
-    ),
+    option("--all-nodes: Score every feasible node. By default, 100 or more nodes are sampled as kube-scheduler does."),
 )
 
 
@@ -157,14 +155,14 @@ def connection(function: F, *, timeout: str = "0") -> F:
         timeout: the default of --request-timeout that --help shows; the command applies it.
     """
     help_text = f"Time limit for each request: 5s, 1m30s; 0 is none.  [default: {timeout}]"
-    options = (*_CONNECTION, click.option("--request-timeout", metavar="DURATION", help=help_text))
+    options = (*_CONNECTION, option(f"--request-timeout DURATION: {help_text}"))
     return gather_options("connection", Flags, options, fields=Flags._fields, section=CONNECTION)(function)
 
 
 def gather_options(
     name: str,
     record: Callable[..., object],
-    options: tuple[Callable[[F], F], ...],
+    options: Sequence[Callable[[Any], Any]],
     *,
     fields: tuple[str, ...],
     section: str = "",
@@ -188,8 +186,8 @@ def gather_options(
             return function(*args, **{name: values}, **kwargs)
 
         wrapped: Any = gathered
-        for option in reversed(options):
-            wrapped = option(wrapped)
+        for decorator in reversed(options):
+            wrapped = decorator(wrapped)
             if section:
                 wrapped.__click_params__[-1].section = section
             if wrapped.__click_params__[-1].name in hidden:
@@ -202,17 +200,17 @@ def gather_options(
 
 def filename_option(text: str) -> Callable[[F], F]:
     """-f, with its help text; the command gets it as `paths`."""
-    return click.option("-f", "--filename", "paths", multiple=True, type=FILE, metavar="FILE", help=text)
+    return option(f"-f, --filename FILE...: {text}", name="paths")
 
 
 def all_namespaces_option(text: str) -> Callable[[F], F]:
     """-A, with its help text."""
-    return click.option("-A", "--all-namespaces", is_flag=True, help=text)
+    return option(f"-A, --all-namespaces: {text}")
 
 
 def selector_option(text: str) -> Callable[[F], F]:
     """-l, with its help text; the command gets it as `label_selector`."""
-    return click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help=text)
+    return option(f"-l, --selector SELECTOR: {text}", name="label_selector")
 
 
 def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
@@ -228,10 +226,9 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
             return function(*args, output=output, style=style, **kwargs)
 
         wrapped: Any = colour_option(styled)
-        text = f"Output format; with =FILE, written to that file.{note}"
-        kind = FormatChoice(formats)
-        wrapped = click.option("-o", "--output", type=kind, default=formats[0], show_default=True, help=text)(wrapped)
-        result: F = click.option("--wide", is_flag=True, help="Print long lists in full.")(wrapped)
+        text = f"-o, --output: Output format; with =FILE, written to that file.{note}"
+        wrapped = option(text, type=FormatChoice(formats), default=formats[0])(wrapped)
+        result: F = option("--wide: Print long lists in full.")(wrapped)
         return result
 
     return decorate
@@ -239,18 +236,11 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
 
 def kustomize_option(function: F) -> F:
     """Add the options -k and --allow-remote."""
-    kustomize = click.option(
-        "-k",
-        "--kustomize",
-        multiple=True,
-        type=FILE,
-        metavar="DIR",
-        help="Render a directory with kubectl kustomize. Repeatable.",
+    kustomize: Callable[[F], F] = option(
+        "-k, --kustomize DIR...: Render a directory with kubectl kustomize. Repeatable."
     )
-    allow = click.option(
-        "--allow-remote", is_flag=True, help="Let kustomize download remote bases; without it, nothing is downloaded."
-    )
-    return kustomize(allow(function))
+    text = "--allow-remote: Let kustomize download remote bases; without it, nothing is downloaded."
+    return kustomize(option(text)(function))
 
 
 _IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"
@@ -258,14 +248,7 @@ _IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 def namespace_option(text: str) -> Callable[[F], F]:
     """-n, with its help text."""
-    return click.option(
-        "-n",
-        "--namespace",
-        metavar="NAME",
-        shell_complete=complete.namespaces,
-        callback=_possible_namespace,
-        help=text,
-    )
+    return option(f"-n, --namespace NAME: {text}", shell_complete=complete.namespaces, callback=_possible_namespace)
 
 
 def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optional[str]) -> Optional[str]:
@@ -286,9 +269,7 @@ def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optio
 
 def search_timeout(text: str) -> Callable[[F], F]:
     """--timeout of a search, with its help text; the command gets `seconds`, None for no limit."""
-    return click.option(
-        "--timeout", "seconds", default="0", show_default=True, callback=_read_seconds, metavar="DURATION", help=text
-    )
+    return option(f"--timeout DURATION: {text}", name="seconds", default="0", callback=_read_seconds)
 
 
 def _read_seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
@@ -300,15 +281,7 @@ def _read_seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Op
     return found or None
 
 
-def colour_option(function: F) -> F:
-    """Add the option --color."""
-    return click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        show_default=True,
-        help="Colour the output.",
-    )(function)
+colour_option = option("--color [auto|always|never]: Colour the output.", default="auto")
 
 
 def wants_colour(choice: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from kubectl_spread.cli import options
-from kubectl_spread.cli.complete import FILE, levels_of_rules, rules
-from kubectl_spread.cli.options import F, gather_options
-from kubectl_spread.operations.rule_choice import LEVELS, RuleChoice
+from kubectl_spread.cli.complete import levels_of_rules, rules
+from kubectl_spread.cli.options import F, gather_options, option
+from kubectl_spread.operations.rule_choice import RuleChoice
 
 
 def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -26,74 +26,38 @@ def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[st
 
 
 _OPTIONS = (
-    click.option(
-        "--fail-on",
-        type=click.Choice([*LEVELS, "never"]),
-        help="Exit with 1 on findings of this severity or worse.  [default: error]",
+    option(
+        "--fail-on [error|warning|info|never]: Exit with 1 on findings of this severity or worse.  [default: error]"
     ),
-    click.option(
-        "--profile",
-        type=click.Choice(["minimal", "default", "strict"]),
-        help="Rule set to start from: only errors, the default rules, or also opinions.  [default: default]",
+    option(
+        "--profile [minimal|default|strict]: Rule set to start from: only errors, the default rules, or also "
+        "opinions.  [default: default]"
     ),
-    click.option(
-        "--select",
-        multiple=True,
-        metavar="RULES",
+    option(
+        "--select RULES...: Run only these rules: codes, code prefixes or names, separated by commas.",
         shell_complete=rules,
-        help="Run only these rules: codes, code prefixes or names, separated by commas.",
     ),
-    click.option(
-        "--extend-select", multiple=True, metavar="RULES", shell_complete=rules, help="Run these rules as well."
-    ),
-    click.option(
-        "--ignore",
-        multiple=True,
-        metavar="RULES",
+    option("--extend-select RULES...: Run these rules as well.", shell_complete=rules),
+    option(
+        "--ignore RULES...: Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
         shell_complete=rules,
-        help="Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
     ),
-    click.option(
-        "--severity",
-        multiple=True,
-        metavar="RULE=LEVEL",
-        shell_complete=levels_of_rules,
-        help="Override a rule's severity: error, warning or info.",
+    option(
+        "--severity RULE=LEVEL...: Override a rule's severity: error, warning or info.", shell_complete=levels_of_rules
     ),
-    click.option(
-        "--autoscaler",
-        type=click.Choice(["cluster-autoscaler", "karpenter"]),
-        help="Autoscaler that adds nodes; its rules run as well.",
+    option("--autoscaler [cluster-autoscaler|karpenter]: Autoscaler that adds nodes; its rules run as well."),
+    option(
+        "--exclude GLOB...: Skip files and directories that match, unless they are named.", callback=_possible_globs
     ),
-    click.option(
-        "--exclude",
-        multiple=True,
-        metavar="GLOB",
-        callback=_possible_globs,
-        help="Skip files and directories that match, unless they are named.",
+    option("--force-exclude: Skip excluded files even if they are named."),
+    option("--project: Check the paths of the configuration file; if it has none, everything below its directory."),
+    option("--baseline FILE: Report only findings that are not in this baseline file."),
+    option("--write-baseline FILE: Write all findings to a baseline file."),
+    option(
+        "--no-ignores: Also report findings that a comment, an annotation, the configuration or a baseline suppresses."
     ),
-    click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named."),
-    click.option(
-        "--project",
-        is_flag=True,
-        help="Check the paths of the configuration file; if it has none, everything below its directory.",
-    ),
-    click.option(
-        "--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this baseline file."
-    ),
-    click.option("--write-baseline", type=FILE, metavar="FILE", help="Write all findings to a baseline file."),
-    click.option(
-        "--no-ignores",
-        is_flag=True,
-        help="Also report findings that a comment, an annotation, the configuration or a baseline suppresses.",
-    ),
-    click.option(
-        "--config",
-        type=FILE,
-        metavar="FILE",
-        help="Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]",
-    ),
-    click.option("--no-config", is_flag=True, help="Ignore configuration files."),
+    option("--config FILE: Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]"),
+    option("--no-config: Ignore configuration files."),
 )
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import Exit, finding_width, flush, print_error, progress
 from kubectl_spread.cli.options import (
     all_namespaces_option,
@@ -20,6 +19,7 @@ from kubectl_spread.cli.options import (
     gather_options,
     kustomize_option,
     namespace_option,
+    option,
     Output,
     page_source,
     redirect_output,
@@ -56,11 +56,9 @@ class FixOptions(NamedTuple):
 
 
 _FIX_OPTIONS = (
-    click.option("--fix", is_flag=True, help="Apply the fixes that keep a manifest's meaning to the files."),
-    click.option(
-        "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change where pods run."
-    ),
-    click.option("--diff", is_flag=True, help="Print what --fix would change as a diff; write nothing."),
+    option("--fix: Apply the fixes that keep a manifest's meaning to the files."),
+    option("--unsafe-fixes: With --fix or --diff: also apply fixes that may change where pods run."),
+    option("--diff: Print what --fix would change as a diff; write nothing."),
 )
 _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptions._fields)
 
@@ -68,7 +66,7 @@ _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptio
 @click.command(cls=SectionedCommand)
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
 @filename_option("File or directory to check; - is standard input. Repeatable.")
-@click.option("-R", "--recursive", is_flag=True, help="Also check the directories below the named ones.")
+@option("-R, --recursive: Also check the directories below the named ones.")
 @kustomize_option
 @cluster_facts
 @namespace_option(
@@ -76,23 +74,16 @@ _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptio
 )
 @all_namespaces_option("Check the running workloads of all namespaces.")
 @selector_option("Check only running workloads with these labels.")
-@click.option(
-    "-o",
-    "--output",
-    multiple=True,
-    metavar="FORMAT[=FILE]",
+@option(
+    f"-o, --output FORMAT[=FILE]...: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with =FILE, written to that file. "
+    "Repeatable.  [default: text]",
     type=FormatChoice(FORMATS),
-    help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with =FILE, written to that file. Repeatable.  [default: text]",
 )
-@click.option("--output-file", type=FILE, metavar="FILE", help="File for the output, if there is only one format.")
+@option("--output-file FILE: File for the output, if there is only one format.")
 @choice_options
 @_fix_options
-@click.option("--statistics", is_flag=True, help="Print the number of findings per rule at the end.")
-@click.option(
-    "--show-files",
-    is_flag=True,
-    help="List the files that would be checked and their project roots, without checking them.",
-)
+@option("--statistics: Print the number of findings per rule at the end.")
+@option("--show-files: List the files that would be checked and their project roots, without checking them.")
 @colour_option
 @click.pass_context
 def command(

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.console import Exit, flush
-from kubectl_spread.cli.options import SectionedCommand
+from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.errors import SourceError
 
 if TYPE_CHECKING:
@@ -26,12 +26,9 @@ def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 
 @click.command(cls=SectionedCommand)
 @click.argument("steps", nargs=-1, metavar="[STEP]...", shell_complete=_names)
-@click.option("-l", "--list", "lists", is_flag=True, help="List the steps, without running them.")
-@click.option(
-    "--save",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Write the example's files to DIR/shop, to run the commands yourself.",
+@option("-l, --list: List the steps, without running them.", name="lists")
+@option(
+    "--save DIR: Write the example's files to DIR/shop, to run the commands yourself.", type=click.Path(file_okay=False)
 )
 @click.pass_context
 def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optional[str]) -> int:

@@ -16,6 +16,7 @@ from kubectl_spread.cli.options import (
     filename_option,
     kustomize_option,
     namespace_option,
+    option,
     Output,
     page_source,
     print_json,
@@ -37,18 +38,13 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @filename_option("Explain the next pod of each workload in a manifest; - is standard input.")
 @kustomize_option
 @cluster_facts
-@click.option("--message", metavar="TEXT", help="Explain a pasted message instead of a pod; - is standard input.")
+@option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")
 @namespace_option("Namespace of the pod or workload.  [default: the context's]")
-@click.option(
-    "--node", metavar="NODE", default="", help="Show all details of one node instead of a summary of all nodes."
-)
-@click.option(
-    "--suggestions",
+@option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
+@option(
+    "--suggestions N: Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
     type=click.IntRange(0),
     default=3,
-    show_default=True,
-    metavar="N",
-    help="Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
 )
 @answer_options("text", "json", "html")
 @click.pass_context

@@ -11,12 +11,12 @@ from typing import Optional
 
 import click
 
-from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     namespace_option,
+    option,
     Seconds,
     SectionedCommand,
     selector_option,
@@ -34,31 +34,19 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 
 @click.command(cls=SectionedCommand)
 @functools.partial(cluster_facts, hidden=_NOT_LIVE, timeout=_REQUEST_TIMEOUT)
-@click.option(
-    "--listen",
+@option(
+    "--listen HOST:PORT: Address to serve the metrics at. An empty HOST means all addresses, and port 0 any free port.",
     default="127.0.0.1:9464",
-    show_default=True,
-    metavar="HOST:PORT",
-    help="Address to serve the metrics at. An empty HOST means all addresses, and port 0 any free port.",
 )
-@click.option(
-    "--interval",
+@option("--interval SECONDS: Time between two readings of the cluster.", type=Seconds(min=1.0), default=30.0)
+@option(
+    "--max-age SECONDS: Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
     type=Seconds(min=1.0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time between two readings of the cluster.",
-)
-@click.option(
-    "--max-age",
-    type=Seconds(min=1.0),
-    metavar="SECONDS",
-    help="Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
 )
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
 @selector_option("Export only workloads with these labels.")
-@click.option("--policy", type=complete.FILE, metavar="FILE", help="Also check the running pods against a policy.")
-@click.option("-a", "--all", "shows_all", is_flag=True, help="Also export workloads without constraints of their own.")
+@option("--policy FILE: Also check the running pods against a policy.")
+@option("-a, --all: Also export workloads without constraints of their own.", name="shows_all")
 @click.pass_context
 def command(
     ctx: click.Context,

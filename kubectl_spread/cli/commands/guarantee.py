@@ -8,7 +8,6 @@ from typing import Any, Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
@@ -17,6 +16,7 @@ from kubectl_spread.cli.options import (
     filename_option,
     kustomize_option,
     namespace_option,
+    option,
     Output,
     page_source,
     print_json,
@@ -55,85 +55,55 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @filename_option("Judge the workloads of a manifest or directory.")
-@click.option("-R", "--recursive", "is_recursive", is_flag=True, help="Also read the directories below the named ones.")
+@option("-R, --recursive: Also read the directories below the named ones.", name="is_recursive")
 @kustomize_option
 @cluster_facts
-@click.option("--policy", type=FILE, metavar="FILE", help="Read the policy from a file (`kind: Policy`).")
-@click.option(
-    "--max-share",
-    multiple=True,
+@option("--policy FILE: Read the policy from a file (`kind: Policy`).")
+@option(
+    "--max-share KEY=SHARE...: No domain of KEY holds more than a share of the pods: zone=1/2, 'zone<1/2', "
+    "hostname=30%. Repeatable.",
     callback=_read(texts.max_share),
     shell_complete=complete.topology_keys,
-    metavar="KEY=SHARE",
-    help="No domain of KEY holds more than a share of the pods: zone=1/2, 'zone<1/2', hostname=30%. Repeatable.",
 )
-@click.option(
-    "--max-count",
-    multiple=True,
+@option(
+    "--max-count KEY=N...: No domain of KEY holds more than N pods. Repeatable.",
     callback=_read(texts.max_count),
     shell_complete=complete.topology_keys,
-    metavar="KEY=N",
-    help="No domain of KEY holds more than N pods. Repeatable.",
 )
-@click.option(
-    "--min-domains",
-    multiple=True,
+@option(
+    "--min-domains KEY=K...: The pods use at least K domains of KEY. Repeatable.",
     callback=_read(texts.min_domains),
     shell_complete=complete.topology_keys,
-    metavar="KEY=K",
-    help="The pods use at least K domains of KEY. Repeatable.",
 )
-@click.option(
-    "--separate",
-    multiple=True,
+@option(
+    "--separate KEY...: The pods of one workload are in different domains of KEY. Repeatable.",
     callback=_read(texts.separate),
     shell_complete=complete.topology_keys,
-    metavar="KEY",
-    help="The pods of one workload are in different domains of KEY. Repeatable.",
 )
-@click.option(
-    "--survive",
-    multiple=True,
+@option(
+    "--survive KEY[=N]...: Enough pods are left after losing N domains of KEY, and the lost ones find other nodes. "
+    "Repeatable.",
     shell_complete=complete.topology_keys,
-    metavar="KEY[=N]",
-    help="Enough pods are left after losing N domains of KEY, and the lost ones find other nodes. Repeatable.",
 )
-@click.option("--keep", metavar="M|50%|quorum", help="Fewest pods that --survive must leave.")
-@click.option("--allow-pending", is_flag=True, help="Allow pods to stay Pending.")
+@option("--keep M|50%|quorum: Fewest pods that --survive must leave.")
+@option("--allow-pending: Allow pods to stay Pending.")
 @selector_option("Judge all workloads whose pods have these labels as one group.")
-@click.option(
-    "--replicas",
+@option(
+    "--replicas MIN..MAX: Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
     callback=_read(texts.replicas),
-    metavar="MIN..MAX",
-    help="Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
 )
-@click.option(
-    "--shards",
+@option(
+    "--shards MIN..MAX: Range in which a group grows and shrinks by whole workloads, such as the shards of a database.",
     callback=_read(texts.shards),
-    metavar="MIN..MAX",
-    help="Range in which a group grows and shrinks by whole workloads, such as the shards of a database.",
 )
-@click.option(
-    "--regime",
+@option(
+    "--regime: Decide only this regime. Repeatable.  [default: all]",
     multiple=True,
     type=click.Choice([item.value for item in REGIMES]),
-    help="Decide only this regime. Repeatable.  [default: all]",
 )
-@click.option(
-    "--recommend",
-    "wants_recommendation",
-    is_flag=True,
-    help="Search for constraints that keep the policy on these nodes.",
-)
+@option("--recommend: Search for constraints that keep the policy on these nodes.", name="wants_recommendation")
 @namespace_option("Namespace of the workloads.  [default: the context's]")
-@click.option(
-    "--max-states",
-    type=click.IntRange(1),
-    default=_MAX_STATES,
-    show_default=True,
-    metavar="N",
-    help="Visit at most N states for each regime.",
-)
+@option("--max-states N: Visit at most N states for each regime.", type=click.IntRange(1), default=_MAX_STATES)
 @search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
 @answer_options("text", "json", "junit", "html")
 @click.pass_context

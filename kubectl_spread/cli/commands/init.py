@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.console import Exit, flush
-from kubectl_spread.cli.options import colour_option, SectionedCommand, wants_colour
+from kubectl_spread.cli.options import colour_option, option, SectionedCommand, wants_colour
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -26,7 +26,7 @@ def _directories(_context: click.Context, _parameter: click.Parameter, incomplet
 @click.command(cls=SectionedCommand)
 @click.argument("directory", default=".", metavar="[DIRECTORY]", shell_complete=_directories)
 @colour_option
-@click.option("--write", is_flag=True, help="Write the files. Without this option, only the changes are shown.")
+@option("--write: Write the files. Without this option, only the changes are shown.")
 def command(directory: str, color: str, write: bool) -> int:
     """Propose a configuration and a pre-commit hook that fit a repository.
 

@@ -8,9 +8,8 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import Exit, print_error
-from kubectl_spread.cli.options import SectionedCommand
+from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.rule_choice import load_config, policy, RuleChoice
 
@@ -21,28 +20,11 @@ _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
 
 @click.command(cls=SectionedCommand)
-@click.option(
-    "--stdio", is_flag=True, expose_value=False, help="Ignored: the server always uses standard input and output."
-)
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    help="Run only these rules: codes, code prefixes or names, separated by commas.",
-)
-@click.option("--extend-select", multiple=True, metavar="RULES", help="Run these rules as well.")
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="RULES",
-    help="Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
-)
-@click.option(
-    "--config",
-    type=FILE,
-    metavar="FILE",
-    help="Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]",
-)
+@option("--stdio: Ignored: the server always uses standard input and output.", expose_value=False)
+@option("--select RULES...: Run only these rules: codes, code prefixes or names, separated by commas.")
+@option("--extend-select RULES...: Run these rules as well.")
+@option("--ignore RULES...: Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.")
+@option("--config FILE: Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]")
 def command(
     select: tuple[str, ...], extend_select: tuple[str, ...], ignore: tuple[str, ...], config: Optional[str]
 ) -> int:

@@ -16,6 +16,7 @@ from kubectl_spread.cli.options import (
     filename_option,
     kustomize_option,
     namespace_option,
+    option,
     Output,
     page_source,
     print_json,
@@ -41,10 +42,8 @@ if TYPE_CHECKING:  # these load numpy
 @namespace_option("Namespace of the workloads.  [default: the context's]")
 @all_namespaces_option("Repair the workloads of all namespaces.")
 @selector_option("Repair only workloads with these labels.")
-@click.option("--soft", "has_soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")
-@click.option(
-    "--max-moves", "most_moves", type=click.IntRange(1), metavar="N", help="Accept no plan of more than N evictions."
-)
+@option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")
+@option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))
 @search_timeout("Stop searching after this time; 0 means no limit.")
 @answer_options("text", "json", "html")
 @click.pass_context

@@ -9,7 +9,7 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, flush, table_width
-from kubectl_spread.cli.options import SectionedCommand
+from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ _REFERENCE = re.compile(r"(?i)spr\d*|[a-z\d]+(-[a-z\d]+)+|all", re.ASCII)
 
 @click.command(cls=SectionedCommand)
 @click.argument("rules", nargs=-1, metavar="[RULE... | WORD...]", shell_complete=complete.rules)
-@click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
-)
+@option("-o, --output [text|json]: Output format.", default="text")
 def command(rules: tuple[str, ...], output: str) -> int:
     """List the rules of check, explain some, or search them by the words of a message.
 

@@ -15,6 +15,7 @@ from kubectl_spread.cli.options import (
     filename_option,
     kustomize_option,
     namespace_option,
+    option,
     Output,
     page_source,
     print_json,
@@ -59,36 +60,22 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
 @filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
-@click.option("--then", multiple=True, metavar="STEP", help="A further step, after the cluster has settled.")
+@option("--then STEP...: A further step, after the cluster has settled.")
 @namespace_option("Namespace of the named objects.  [default: the context's]")
-@click.option(
-    "--outcomes",
+@option(
+    "--outcomes all|first|sample=N: Find every outcome, follow one run, or follow N random runs.",
     default="all",
     show_default=True,
     callback=_outcomes,
-    metavar="all|first|sample=N",
-    help="Find every outcome, follow one run, or follow N random runs.",
 )
-@click.option(
-    "--max-states",
+@option(
+    "--max-states N: Stop visiting every state after N states and follow random runs.",
     type=click.IntRange(1),
     default=_MAX_STATES,
-    show_default=True,
-    metavar="N",
-    help="Stop visiting every state after N states and follow random runs.",
 )
 @search_timeout("Stop visiting every state after this time and follow random runs; 0 means no limit.")
-@click.option(
-    "--replicas",
-    metavar="MIN..MAX",
-    help="Print a table with the result of the steps for each number of replicas.",
-)
-@click.option(
-    "--hpa",
-    "has_autoscalers",
-    is_flag=True,
-    help="Like --replicas, for the range of the workload's HorizontalPodAutoscaler.",
-)
+@option("--replicas MIN..MAX: Print a table with the result of the steps for each number of replicas.")
+@option("--hpa: Like --replicas, for the range of the workload's HorizontalPodAutoscaler.", name="has_autoscalers")
 @answer_options("text", "json", "junit", "html", note=" junit is for `run`.")
 @click.pass_context
 def command(

@@ -6,9 +6,8 @@ import functools
 
 import click
 
-from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import finish, progress
-from kubectl_spread.cli.options import as_usage_errors, cluster_facts, SectionedCommand
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts, option, SectionedCommand
 from kubectl_spread.errors import ClusterError, NoClusterError
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
@@ -16,15 +15,10 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
 
 @click.command(cls=SectionedCommand)
 @functools.partial(cluster_facts, hidden=("topology", "seed", "all_nodes"))
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    metavar="FILE",
-    default="-",
-    help="File to write: .json or .yaml, also with .gz; - is standard output.  [default: -]",
+@option(
+    "-o, --output FILE: File to write: .json or .yaml, also with .gz; - is standard output.  [default: -]", default="-"
 )
-@click.option("--redact", is_flag=True, help="Replace names, label values and images with placeholders.")
+@option("--redact: Replace names, label values and images with placeholders.")
 @click.pass_context
 def command(ctx: click.Context, source: ClusterSource, output: str, redact: bool) -> int:
     """Save the cluster facts to a file that other commands read with --snapshot.

@@ -8,7 +8,6 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete, console
-from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
     all_namespaces_option,
@@ -16,6 +15,7 @@ from kubectl_spread.cli.options import (
     cluster_facts,
     FormatChoice,
     namespace_option,
+    option,
     Output,
     page_source,
     print_json,
@@ -43,23 +43,13 @@ FORMATS = ("wide", "json", "prometheus", "html")
 @namespace_option("Namespace of the workloads.  [default: the context's]")
 @all_namespaces_option("Show the workloads of all namespaces.")
 @selector_option("Show only workloads with these labels.")
-@click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")
-@click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print changes.")
-@click.option(
-    "--interval",
-    type=Seconds(min=0.1),
-    default=5.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time between two readings with --watch.",
-)
-@click.option("--policy", type=FILE, metavar="FILE", help="Check the running pods against a policy (`kind: Policy`).")
-@click.option("--no-headers", is_flag=True, help="Do not print column headers.")
-@click.option(
-    "-o",
-    "--output",
-    type=FormatChoice(FORMATS),
-    help="Output format; with =FILE, written to that file.  [default: a table]",
+@option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
+@option("-w, --watch: Keep reading the cluster, and print changes.")
+@option("--interval SECONDS: Time between two readings with --watch.", type=Seconds(min=0.1), default=5.0)
+@option("--policy FILE: Check the running pods against a policy (`kind: Policy`).")
+@option("--no-headers: Do not print column headers.")
+@option(
+    "-o, --output: Output format; with =FILE, written to that file.  [default: a table]", type=FormatChoice(FORMATS)
 )
 @click.pass_context
 def command(

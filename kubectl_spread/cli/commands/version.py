@@ -8,7 +8,7 @@ import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.console import Exit, note, warn
-from kubectl_spread.cli.options import connection, print_json, SectionedCommand
+from kubectl_spread.cli.options import connection, option, print_json, SectionedCommand
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
@@ -17,12 +17,11 @@ _PATIENCE = "5s"
 
 
 @click.command(cls=SectionedCommand)
-@click.option("--client", is_flag=True, help="Do not contact the API server.")
-@click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
-@click.option(
-    "--behaviours",
-    metavar="VERSION",
-    help="Print how this release of kube-scheduler differs from 1.36, without contacting the API server.",
+@option("--client: Do not contact the API server.")
+@option("-o, --output [json]: Output format.")
+@option(
+    "--behaviours VERSION: Print how this release of kube-scheduler differs from 1.36, without contacting the API "
+    "server."
 )
 @functools.partial(connection, timeout=_PATIENCE)
 def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
