@@ -11,18 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
-from typing import NoReturn, Optional, TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import NoReturn, Optional
 
 import click
 from click.shell_completion import CompletionItem, ShellComplete
 
 from kubectl_spread.cli.main import commands
 from kubectl_spread.text.wording import safe
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 
 FILE = click.Path(readable=False)  # a shell completes it; the reader reports an unreadable file
 _PATIENCE_S = 1.0
@@ -34,15 +30,25 @@ _LEVELS = ("error", "warning", "info")
 def rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete codes and names of rules; after a comma, the next one."""
     before, comma, word = incomplete.rpartition(",")
-    return [_item(f"{before}{comma}{name}", summary) for name, summary in _known() if _begins(name, word)]
+    return [CompletionItem(f"{before}{comma}{name}", help=summary) for name, summary in _rules(word)]
 
 
 def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete RULE=LEVEL: first the rule, then the level."""
     word, equals, level = incomplete.partition("=")
     if equals:
-        return [_item(f"{word}={name}") for name in _LEVELS if name.startswith(level)]
-    return [_item(f"{name}=", summary) for name, summary in _known() if _begins(name, word)]
+        return [CompletionItem(f"{word}={name}", help="") for name in _LEVELS if name.startswith(level)]
+    return [CompletionItem(f"{name}=", help=summary) for name, summary in _rules(word)]
+
+
+def _rules(word: str) -> Iterator[tuple[str, str]]:
+    """Yield codes in either case, and names only as they are written; before the first letter, codes alone."""
+    from kubectl_spread.lint.registry import RULES
+
+    for rule in RULES.values():
+        for name in (rule.code, rule.name):
+            if name.startswith(word.upper()) or (word and name.startswith(word)):
+                yield name, rule.summary
 
 
 def of_kubeconfig(section: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -56,14 +62,14 @@ def of_kubeconfig(section: str) -> Callable[[click.Context, click.Parameter, str
             found = kubeconfig.names(ctx.params.get("kubeconfig"), section)
         except SpreadError:
             return []
-        return [_item(name) for name in found if name.startswith(incomplete)]
+        return _beginning(found, incomplete)
 
     return complete
 
 
 def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the namespaces of the cluster."""
-    return [_item(name) for name in _names(ctx, "Namespace") if name.startswith(incomplete)]
+    return _beginning(_names(ctx, "Namespace"), incomplete)
 
 
 def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -71,18 +77,17 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     return _targets_after(tuple(ctx.params.get(param.name or "") or ()), ctx, incomplete)
 
 
-def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
-    """Return the words with this beginning, and their summaries."""
-    return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
+def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Return the words with this beginning."""
+    return [CompletionItem(word, help="") for word in words if word.startswith(incomplete)]
 
 
 def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the short names of topology keys and the well-known labels."""
     from kubectl_spread.guarantee.policy.texts import LONG_KEYS
 
-    names = {name: key for key, name in LONG_KEYS.items()}
-    found = [_item(name, key) for name, key in names.items()] + [_item(key) for key in LONG_KEYS]
-    return [item for item in found if item.value.startswith(incomplete)]
+    names = {**{name: key for key, name in LONG_KEYS.items()}, **dict.fromkeys(LONG_KEYS, "")}
+    return [CompletionItem(name, help=key) for name, key in names.items() if name.startswith(incomplete)]
 
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -90,38 +95,39 @@ def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     from kubectl_spread.kubectl.grammar import GROUPS, VERBS
 
     before = tuple(ctx.params.get(param.name or "") or ())
-    if not before:
-        words = {verb.split()[0]: "" if " " in verb else found.summary for verb, found in VERBS.items()}
-        return _beginning(words, incomplete)
-    if len(before) == 1 and before[0] in GROUPS:
-        seconds = {verb.split()[1]: found.summary for verb, found in VERBS.items() if verb.startswith(f"{before[0]} ")}
-        return _beginning(seconds, incomplete)
+    is_group = len(before) == 1 and before[0] in GROUPS
+    if not before or is_group:
+        words: dict[str, str] = {}
+        for verb, found in VERBS.items():
+            first, *second = verb.split()
+            if not before:
+                words[first] = "" if second else found.summary
+            elif first == before[0]:
+                words[second[0]] = found.summary
+        return [CompletionItem(word, help=text) for word, text in words.items() if word.startswith(incomplete)]
     if before[0] in ("drain", "cordon", "uncordon"):
-        return _beginning(dict.fromkeys(_names(ctx, "Node"), ""), incomplete)
+        return _beginning(dict.fromkeys(_names(ctx, "Node")), incomplete)
     return _targets_after(before[2 if before[0] in GROUPS else 1 :], ctx, incomplete)
 
 
 def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     from kubectl_spread.objects.workloads.kinds import find_kind
 
-    word, slash, name = incomplete.partition("/")
+    word, slash, _ = incomplete.partition("/")
     if slash:
-        return [_item(f"{word}/{found}") for found in _names(ctx, find_kind(word)) if found.startswith(name)]
-    if before and "/" not in before[0]:
-        return [_item(found) for found in _names(ctx, find_kind(before[0])) if found.startswith(incomplete)]
-    return [_item(found) for found in _types() if found.startswith(incomplete)]
+        return _beginning((f"{word}/{found}" for found in _names(ctx, find_kind(word))), incomplete)
+    known = _names(ctx, find_kind(before[0])) if before and "/" not in before[0] else _types()
+    return _beginning(known, incomplete)
 
 
 def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return files and `TYPE/`; after a type that is not a directory, return TYPE/NAME."""
-    import os
-
     from kubectl_spread.objects.workloads.kinds import find_kind
 
     kind, slash, _ = incomplete.partition("/")
     if slash and find_kind(kind) not in (None, "PodTemplate") and not os.path.isdir(kind):
         return targets(ctx, param, incomplete)
-    types = [] if slash else [_item(f"{name}/") for name in _types() if incomplete and name.startswith(incomplete)]
+    types = _beginning((f"{name}/" for name in _types()), incomplete) if incomplete and not slash else []
     return [*types, *FILE.shell_complete(ctx, param, incomplete)]
 
 
@@ -165,8 +171,6 @@ def _in_cluster(ctx: click.Context, kind: Optional[str]) -> list[str]:
 
 
 def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    import os
-
     from kubectl_spread.sources import snapshot
 
     paths = tuple(ctx.params["snapshot"])
@@ -183,23 +187,6 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
         if plain.get("kind") == kind and (kind == "Namespace" or in_namespace):
             found[metadata.get("name") or ""] = None
     return sorted(found)[:_MOST_NAMES]
-
-
-def _known() -> list[tuple[str, str]]:
-    from kubectl_spread.lint.registry import RULES
-
-    return [(name, rule.summary) for rule in RULES.values() for name in (rule.code, rule.name)]
-
-
-def _begins(name: str, word: str) -> bool:
-    """Return a code in either case, a name only as it is written; before the first letter, codes alone."""
-    return name.startswith(word.upper()) or bool(word and name.startswith(word))
-
-
-def _item(value: str, summary: str = "") -> CompletionItem:
-    from click.shell_completion import CompletionItem
-
-    return CompletionItem(value, help=summary)
 
 
 # cobra's directives: the shell may add files, or directories, or nothing to the candidates.
@@ -221,21 +208,12 @@ def main() -> NoReturn:
 
 
 def lines(words: list[str]) -> list[str]:
-    """Return the lines to print for some words."""
-    items = candidates(words)
-    plain = [item for item in items if item.type == "plain"]
-    directive = next((_OF_TYPES[item.type] for item in items if item.type in _OF_TYPES), _NO_FILES)
-    goes_on = any(str(item.value).endswith("/") for item in plain)
-    return [*map(_line, plain), f":{directive | _NO_SPACE if goes_on else directive}"]
-
-
-def candidates(words: list[str]) -> list[CompletionItem]:
-    """Return click's candidates for some words."""
+    """Return the lines to print for some words: click's candidates, and cobra's directive."""
     *before, incomplete = words or [""]
     complete = ShellComplete(commands, {}, "kubectl spread", "_KUBECTL_SPREAD_COMPLETE")
-    return complete.get_completions(before, incomplete)
-
-
-def _line(item: CompletionItem) -> str:
-    value = safe(str(item.value))
-    return f"{value}\t{safe(item.help)}" if item.help else value
+    items = complete.get_completions(before, incomplete)
+    texts = {safe(str(item.value)): item.help for item in items if item.type == "plain"}
+    directive = next((_OF_TYPES[item.type] for item in items if item.type in _OF_TYPES), _NO_FILES)
+    directive |= _NO_SPACE if any(text.endswith("/") for text in texts) else 0
+    shown = [f"{text}\t{safe(about)}" if about else text for text, about in texts.items()]
+    return [*shown, f":{directive}"]
