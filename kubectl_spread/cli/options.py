@@ -222,8 +222,8 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def styled(*args: Any, wide: bool, color: str, output: Output, **kwargs: Any) -> Any:
-            style = Style(width(_WIDTH), wants_colour(color) and not output.file, wide)
-            return function(*args, output=output, style=style, **kwargs)
+            output = output._replace(colour=wants_colour(color) and not output.file)
+            return function(*args, output=output, style=Style(width(_WIDTH), wide), **kwargs)
 
         wrapped: Any = colour_option(styled)
         text = f"-o, --output: Output format; with =FILE, written to that file.{note}"
@@ -302,10 +302,11 @@ def as_usage_errors(ctx: click.Context) -> Iterator[None]:
 
 
 class Output(NamedTuple):
-    """A format and its file; standard output if the file is empty."""
+    """A format and its file, standard output if that is empty; and whether a text has colours."""
 
     format: str
     file: str = ""
+    colour: bool = False
 
 
 class FormatChoice(click.Choice):  # type: ignore[type-arg]

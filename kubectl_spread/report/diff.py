@@ -21,17 +21,17 @@ _MISLEADING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-
 Opcode = tuple[str, int, int, int, int]  # as difflib has it
 
 
-def render(before: SourceFile, text: str, *, colour: bool) -> str:
+def render(before: SourceFile, text: str) -> str:
     """Return the diff of one file, with the line ends of the file."""
     old, new = _lines(before.text), _lines(text)
     if old == new:
         return ""
     name = safe(before.name).lstrip("/")
-    shown = [_shown(f"--- a/{name}\n", colour=colour), _shown(f"+++ b/{name}\n", colour=colour)]
+    shown = [_shown(f"--- a/{name}\n"), _shown(f"+++ b/{name}\n")]
     matcher = difflib.SequenceMatcher(None, "", "")
     matcher.opcodes = list(_merged(_opcodes(old, new)))  # type: ignore[attr-defined]  # typeshed leaves it out
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        shown += [_shown(line, colour=colour) for line in _hunk(group, old, new)]
+        shown += [_shown(line) for line in _hunk(group, old, new)]
     return "".join(shown)
 
 
@@ -108,9 +108,9 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
-def _shown(line: str, *, colour: bool) -> str:
+def _shown(line: str) -> str:
     body, end = (line[:-1], "\n") if line.endswith("\n") else (line, "\n\\ No newline at end of file\n")
     body, carriage_return = (body[:-1], "\r") if body.endswith("\r") else (body, "")
     body = _MISLEADING.sub(lambda match: f"\\x{ord(match[0]):02x}", body)
     style = _STYLES.get(line[:1])
-    return (paint(body, style, colour=colour) if style else body) + carriage_return + end
+    return (paint(body, style) if style else body) + carriage_return + end

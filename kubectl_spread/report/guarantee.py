@@ -64,7 +64,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
     answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
-    blocks.append([f"Policy {title}: {paint(answer, TONES[verdict], colour=style.colour)}"])
+    blocks.append([f"Policy {title}: {paint(answer, TONES[verdict])}"])
     first: dict[str, str] = {}
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]

@@ -24,22 +24,22 @@ _COMPONENTS = {
 _WIDEST = 120  # sentences in longer lines are hard to read
 
 
-def lines(message: Message, *, width: int, colour: bool) -> list[str]:
+def lines(message: Message, *, width: int) -> list[str]:
     """Return a pasted message: its component, the meaning of each part, unrecognized text, and next commands."""
     width = max(NARROWEST, width)
-    out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
+    out = [paint(line, "bold") for line in _wrapped(headline(message), width, "")]
     if lack := meanings.cut_sentence(message):
-        out += [paint(line, "yellow", colour=colour) for line in _wrapped(lack, width, "")]
-    out += _parts(_meanings(message), width, colour=colour)
+        out += [paint(line, "yellow") for line in _wrapped(lack, width, "")]
+    out += _parts(_meanings(message), width)
     whole = meanings.meaning_of_whole(message)
     if whole and message.form != "unknown":  # then the headline says it
         out += ["", *_wrapped(whole, width, "")]
     if doubt := meanings.inconsistency(message):
-        out += ["", *(paint(line, "yellow", colour=colour) for line in _wrapped(doubt, width, ""))]
+        out += ["", *(paint(line, "yellow") for line in _wrapped(doubt, width, ""))]
     out += _details(message, width)
-    out += _after(message, width, colour=colour)
+    out += _after(message, width)
     if message.not_understood:
-        out += ["", paint("Not understood:", "yellow", colour=colour)]
+        out += ["", paint("Not understood:", "yellow")]
         out += [f"  {safe(text)}" for text in message.not_understood]
     commands = meanings.commands(message)
     if commands:
@@ -111,7 +111,7 @@ def releases(era: Range) -> str:
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
-def _parts(meanings_of_parts: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
+def _parts(meanings_of_parts: list[tuple[Part, str]], width: int) -> list[str]:
     """Return the parts, each with its count in a column and its meaning below."""
     if not meanings_of_parts:
         return []
@@ -122,8 +122,8 @@ def _parts(meanings_of_parts: list[tuple[Part, str]], width: int, *, colour: boo
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
         reason = _wrapped(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), width, indent)
         first = count + (reason[0][len(indent) :] if reason else "")
-        out += ["", paint(first.rstrip(), "cyan", colour=colour)]
-        out += [paint(line, "cyan", colour=colour) for line in reason[1:]]
+        out += ["", paint(first.rstrip(), "cyan")]
+        out += [paint(line, "cyan") for line in reason[1:]]
         out += _wrapped(meaning, width, indent)
     return out
 
@@ -141,14 +141,14 @@ def _details(message: Message, width: int) -> list[str]:
     return out
 
 
-def _after(message: Message, width: int, *, colour: bool) -> list[str]:
+def _after(message: Message, width: int) -> list[str]:
     """Return the preemption clause, and the words before it."""
     out: list[str] = []
     clause = message.preemption
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total is not None else ""
         out += ["", *_wrapped(f"Preemption, which evicts pods of lower priority{nodes}:", width, "")]
-        out += _parts(_meanings_in_clause(clause), width, colour=colour)
+        out += _parts(_meanings_in_clause(clause), width)
         if clause.verdict:
             out += _wrapped(clause.verdict, width, "  ")
         out += _wrapped(meanings.meaning_of_preemption(clause), width, "  ")

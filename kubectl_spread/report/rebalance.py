@@ -78,7 +78,7 @@ def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
 def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer for workloads that are repaired together; parts without lines are left out."""
     yield [
-        f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad', colour=style.colour)}",
+        f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad')}",
         *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
     ]
     if item.verdict is RepairVerdict.EVICT and item.plan is not None:

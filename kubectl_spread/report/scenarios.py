@@ -53,12 +53,12 @@ class ScenarioResult(NamedTuple):
         return not self.failures if self.expectations else self.simulation.is_fine
 
 
-def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
+def lines(result: ScenarioResult, *, width: int) -> list[str]:
     """Return the lines to print about a scenario after its run."""
     if result.errors:
-        word = paint("ERROR", "red", colour=colour)
+        word = paint("ERROR", "red")
     else:
-        word = paint("ok", "green", colour=colour) if result.is_fine else paint("FAILED", "red", colour=colour)
+        word = paint("ok", "green") if result.is_fine else paint("FAILED", "red")
     lines = [f"{word}  {safe(result.name)} ({safe(result.file)})"]
     lines += [f"  {safe(str(error))}" for error in result.errors]
     for failure in result.failures:

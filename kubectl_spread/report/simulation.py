@@ -77,7 +77,7 @@ def render(simulation: Simulation, style: Style) -> str:
     blocks: list[list[str]] = []
     for at, step in enumerate(simulation.steps):
         number = f"Step {at + 1}: " if len(simulation.steps) > 1 else ""
-        blocks.append([f"{number}{step.text}: {_verdict(step, colour=style.colour)}"])
+        blocks.append([f"{number}{step.text}: {_verdict(step)}"])
         blocks += [lines for lines in map(list, _step_blocks(step, simulation.steps[:at], style)) if lines]
     if simulation.is_interrupted:
         blocks.append(wrap("The search was interrupted: this is what is known so far.", style.width))
@@ -88,14 +88,10 @@ def render(simulation: Simulation, style: Style) -> str:
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
-def _verdict(step: PlayedStep, *, colour: bool) -> str:
+def _verdict(step: PlayedStep) -> str:
     if step.refusal:
-        return paint("kubectl stops before the command is complete", "red", colour=colour)
-    return _painted(step.summary.verdict, colour=colour)
-
-
-def _painted(verdict: Verdict, *, colour: bool) -> str:
-    return paint(VERDICTS[verdict], TONES[verdict], colour=colour)
+        return paint("kubectl stops before the command is complete", "red")
+    return paint(VERDICTS[step.summary.verdict], TONES[step.summary.verdict])
 
 
 def _paragraphs(texts: Iterable[str], style: Style) -> list[str]:
@@ -176,7 +172,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.is_paused:  # a Deployment without any ReplicaSet creates no pods
         has_pods = item.updated.most or item.ready.most
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
-    yield f"{name(item.key)} {_painted(item.verdict, colour=style.colour)}{paused}"
+    yield f"{name(item.key)} {paint(VERDICTS[item.verdict], TONES[item.verdict])}{paused}"
     yield from _indented([numbers(item, step)], style)
     for pod in item.held:
         where = f"{pod.name} stays Terminating on {pod.node}" if pod.node else f"{pod.name} stays Terminating"

@@ -18,10 +18,9 @@ _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attem
 
 
 class Style(NamedTuple):
-    """The width of a text, whether it is coloured, and whether long lists are complete."""
+    """The width of a text, and whether long lists are complete."""
 
     width: int = 120
-    colour: bool = False
     is_wide: bool = False
 
 
@@ -35,9 +34,14 @@ class Rows(NamedTuple):
 Block = Union[str, Rows]
 
 
-def paint(text: str, style: str, *, colour: bool) -> str:
-    """Return text in a colour if colour is wanted."""
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if colour else text
+def paint(text: str, style: str) -> str:
+    """Return text in a colour; click takes the codes away where colour is not wanted."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+
+
+def unpainted(text: str) -> str:
+    """Return text without colour."""
+    return re.sub(r"\x1b\[\d+m", "", text) if "\x1b" in text else text
 
 
 def wrap(text: str, width: Optional[int], *, indent: str = "", hanging: str = "") -> list[str]:
@@ -82,22 +86,18 @@ def hang_indent(lines: Iterable[str], width: Optional[int], *, hanging: str = " 
 
 def _hung(line: str, width: int, *, hanging: str) -> list[str]:
     """Return the parts of one line; colour codes take no room."""
-    if _columns_of(line) <= width:
+    if len(unpainted(line)) <= width:
         return [line]
     text = line.lstrip(" ")
     lead = line[: len(line) - len(text)]
     first, *words = text.split(" ")
     parts = [lead + first]
     for word in words:
-        if _columns_of(parts[-1]) + 1 + _columns_of(word) <= width:
+        if len(unpainted(parts[-1])) + 1 + len(unpainted(word)) <= width:
             parts[-1] += f" {word}"
         else:
             parts.append(lead + hanging + word)
     return parts
-
-
-def _columns_of(text: str) -> int:
-    return len(re.sub(r"\x1b\[\d+m", "", text)) if "\x1b" in text else len(text)
 
 
 def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, indent: str = "") -> list[str]:

@@ -279,10 +279,10 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
         report = report._replace(places=_places(outcome))
     for output in outputs:
         width = None if output.file else finding_width()
-        text = render(report, output.format, colour=colour and not output.file, width=width)
+        text = render(report, output.format, width=width)
         with redirect_output(output):
             if text:
-                click.echo(text, color=True)
+                click.echo(text, color=colour and not output.file)
     flush()
     for error in (*outcome.errors, *outcome.missing):
         print_error(error)
@@ -326,7 +326,7 @@ def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int
     for error in found.errors:
         print_error(error)
     for source, text in found.changes:
-        click.echo(render(source, text, colour=colour), nl=False, color=True)
+        click.echo(render(source, text), nl=False, color=colour)
     left = found.left
     if found.changes:
         summary = f"would fix {count_noun(found.fixed, 'finding')} in {count_noun(len(found.changes), 'file')}"

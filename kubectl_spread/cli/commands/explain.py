@@ -89,7 +89,7 @@ def command(
         if targets or asked["paths"] or asked["kustomize"] or asked["node"] or asked["source"].is_given:
             raise click.UsageError("--message cannot be combined with a pod, a node, a manifest or a cluster", ctx)
         with redirect_output(output):
-            return _explain_message(message, output.format, ctx, colour=style.colour)
+            return _explain_message(message, output, ctx)
     named = parse_targets(targets, ctx, verb="explain")
     if named.kinds:
         raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME", ctx)
@@ -100,36 +100,36 @@ def command(
         under_way.stage = "explaining"
         found = explain.explain(given)
     with redirect_output(output):
-        _print(found, output.format, style)
+        _print(found, output, style)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
     return finish((*found.errors, *found.missing), is_fine=found.is_fine)
 
 
-def _print(found: ExplainResult, output: str, style: Style) -> None:
+def _print(found: ExplainResult, output: Output, style: Style) -> None:
     """Print the reports, and below a text the unreadable resources of the cluster."""
     has_answer = found.reports or not found.missing
-    if output == "json" and has_answer:
+    if output.format == "json" and has_answer:
         from kubectl_spread.report.explain import document
 
         print_json(document.explanations(found.reports))
-    elif output == "html" and has_answer:
+    elif output.format == "html" and has_answer:
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
         click.echo(html.render(found.reports, page_source(found.known)), nl=False)
-    elif output == "text":
+    elif output.format == "text":
         from kubectl_spread.report import documents
         from kubectl_spread.report.explain import text as explain_text
 
         text = explain_text.text(found.reports, style)
         if text:
-            click.echo(text, color=True)
+            click.echo(text, color=output.colour)
         if found.known.cluster.unread:
             click.echo(f"\n{documents.line(found.known.cluster.unread)}")
 
 
-def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool) -> int:
+def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
     """Print the meaning of a message; `-` reads it from standard input.
 
     Returns:
@@ -138,7 +138,7 @@ def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool
     Raises:
         click.UsageError: there is no text, or HTML is requested.
     """
-    if output == "html":
+    if output.format == "html":
         raise click.UsageError("--message supports -o text and json only", ctx)
     from kubectl_spread.explain.messages.parse import parse_all
     from kubectl_spread.report import messages as report
@@ -150,11 +150,11 @@ def _explain_message(text: str, output: str, ctx: click.Context, *, colour: bool
     if not text.strip():
         raise click.UsageError("the message is empty", ctx)
     found = parse_all(text)
-    if output == "json":
+    if output.format == "json":
         print_json(report.document(found))
     else:
         width = console.table_width() or _MESSAGE_WIDTH
-        click.echo("\n\n".join("\n".join(report.lines(item, width=width, colour=colour)) for item in found), color=True)
+        click.echo("\n\n".join("\n".join(report.lines(item, width=width)) for item in found), color=output.colour)
     missed = sum(len(item.not_understood) for item in found)
     if not missed and all(item.form != "unknown" for item in found):
         return Exit.CLEAN

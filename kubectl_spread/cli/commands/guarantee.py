@@ -179,7 +179,7 @@ def command(
         with search.interruptible(under_way) as watch:
             found = guarantee_policy(GuaranteeRequest(made, selection=chosen, **asked), watch)
     with redirect_output(output):
-        _print(found, output.format, style)
+        _print(found, output, style)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -215,9 +215,9 @@ def _policy(
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 
-def _print(found: GuaranteeResult, output: str, style: Style) -> None:
+def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
     groups = [(item.result, item.recommendation) for item in found.groups]
-    if output == "json":
+    if output.format == "json":
         from kubectl_spread.report.guarantee import document
 
         made = document(
@@ -230,11 +230,11 @@ def _print(found: GuaranteeResult, output: str, style: Style) -> None:
             is_interrupted=found.is_interrupted,
         )
         print_json(made)
-    elif output == "junit":
+    elif output.format == "junit":
         from kubectl_spread.report.guarantee import junit
 
         click.echo(junit(found.policy.name, [result for result, _ in groups], found.errors))
-    elif output == "html":
+    elif output.format == "html":
         from kubectl_spread.report.pages import guarantee as pages
 
         cluster, source = found.known.cluster, page_source(found.known)
@@ -243,6 +243,6 @@ def _print(found: GuaranteeResult, output: str, style: Style) -> None:
     else:
         from kubectl_spread.report import guarantee as text
 
-        click.echo(text.render(found.policy.name, groups, style), color=True)
+        click.echo(text.render(found.policy.name, groups, style), color=output.colour)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

@@ -72,9 +72,9 @@ def command(directory: str, color: str, write: bool) -> int:
         click.echo(f"wrote {_shown(path)}")
     for change in () if write else plan.changes:
         name = os.path.relpath(change.path, plan.root)
-        text = diff.render(SourceFile(name, change.before or ""), change.after, colour=wants_colour(color))
+        text = diff.render(SourceFile(name, change.before or ""), change.after)
         text = text if change.before is not None else text.replace(f"a/{name}", "/dev/null", 1)
-        click.echo(text, nl=False, color=True)
+        click.echo(text, nl=False, color=wants_colour(color))
     flush()
     for change in plan.changes:
         name = _shown(change.path)

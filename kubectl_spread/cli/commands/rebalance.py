@@ -105,19 +105,19 @@ def command(
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        _print(found, output.format, style)
+        _print(found, output, style)
     problems = (*found.errors, *found.missing)
     return finish(problems, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _print(found: RebalanceResult, output: str, style: Style) -> None:
+def _print(found: RebalanceResult, output: Output, style: Style) -> None:
     cluster = found.known.cluster
-    if output == "json":
+    if output.format == "json":
         from kubectl_spread.report.rebalance import document
 
         print_json(document(found.rebalance, found.errors, cluster.unread, is_interrupted=found.is_interrupted))
         return
-    if output == "html":
+    if output.format == "html":
         from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
 
         source = page_source(found.known)
@@ -128,7 +128,7 @@ def _print(found: RebalanceResult, output: str, style: Style) -> None:
         from kubectl_spread.report.rebalance import render
 
         shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
-        click.echo(render(shown, style), color=True)
+        click.echo(render(shown, style), color=output.colour)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")

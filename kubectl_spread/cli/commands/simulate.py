@@ -173,7 +173,7 @@ def command(
             source, namespace, allow_remote = asked["source"], asked["namespace"], asked["allow_remote"]
             scenarios = ScenarioRequest(words[1:], source, namespace, limits, output.format == "html", allow_remote)
             with redirect_output(output):
-                return _run(scenarios, output.format, style, under_way)
+                return _run(scenarios, output, style, under_way)
         from kubectl_spread.operations import simulate
 
         request = simulate.SimulateRequest(commands, limits=limits, **asked)
@@ -189,7 +189,7 @@ def command(
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        _print(found, output.format, style)
+        _print(found, output, style)
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
@@ -215,7 +215,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _run(request: ScenarioRequest, output: str, style: Style, under_way: Progress) -> int:
+def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Progress) -> int:
     """Run scenarios, and print each result as soon as it is complete; then the document, or a summary."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations.scenarios import run_scenarios
@@ -225,20 +225,20 @@ def _run(request: ScenarioRequest, output: str, style: Style, under_way: Progres
     with search.interruptible(under_way, steps=2) as watch:
         for result in run_scenarios(request, watch):
             found.append(result)
-            if output == "text":
-                click.echo("\n".join(report.lines(result, width=style.width, colour=style.colour)), color=True)
-    if output == "json":
+            if output.format == "text":
+                click.echo("\n".join(report.lines(result, width=style.width)), color=output.colour)
+    if output.format == "json":
         print_json(report.document(found))
-    elif output == "junit":
+    elif output.format == "junit":
         click.echo(report.junit(found))
-    elif output == "html":
+    elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         click.echo(pages.render_scenarios(found, page_source(None)), nl=False)
     elif len(found) == 1 and found[0].simulation.steps:
         from kubectl_spread.report.simulation import render
 
-        click.echo(f"\n{render(found[0].simulation, style._replace(is_wide=False))}", color=True)
+        click.echo(f"\n{render(found[0].simulation, style._replace(is_wide=False))}", color=output.colour)
     else:
         click.echo(f"\n{report.total(found)}")
     flush()
@@ -261,13 +261,13 @@ def _commands(
     return (first, *map(parse_text, then))
 
 
-def _print(found: SimulateResult, output: str, style: Style) -> None:
+def _print(found: SimulateResult, output: Output, style: Style) -> None:
     unread = found.known.cluster.unread
-    if output == "json":
+    if output.format == "json":
         from kubectl_spread.report.simulation import document
 
         print_json(document(found.simulation, found.errors, unread))
-    elif output == "html":
+    elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         source = page_source(found.known)
@@ -276,6 +276,6 @@ def _print(found: SimulateResult, output: str, style: Style) -> None:
         from kubectl_spread.report import documents
         from kubectl_spread.report.simulation import render
 
-        click.echo(render(found.simulation, style), color=True)
+        click.echo(render(found.simulation, style), color=output.colour)
         if unread:
             click.echo(f"\n{documents.line(unread)}")

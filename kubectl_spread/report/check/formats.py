@@ -34,6 +34,7 @@ from kubectl_spread.report.documents import (
     unread_documents,
 )
 from kubectl_spread.report.rules import markdown
+from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import name
 from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
@@ -97,7 +98,7 @@ def _worst_state(placement: Placement) -> str:
 def _placed(placement: Placement) -> str:
     from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
-    text = headline(placement, colour=False)
+    text = unpainted(headline(placement))
     return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text
 
 

@@ -82,14 +82,13 @@ class CheckReport(NamedTuple):
     rollouts: tuple[RolloutResult, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
-    colour: bool = False  # in formats that have colours
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
     places: Mapping[tuple[str, ...], WorkloadPlace] = {}  # for gitlab: by kind, namespace and name
 
 
-def render(report: CheckReport, name: str, *, colour: bool, width: Optional[int] = None) -> str:
+def render(report: CheckReport, name: str, *, width: Optional[int] = None) -> str:
     """Return the report in a format; empty if the format has no output for it."""
     module, function = FORMATS[name]
     renderer: Renderer = getattr(importlib.import_module(f".{module}", __package__), function)
-    return renderer(report._replace(colour=colour, width=width))
+    return renderer(report._replace(width=width))

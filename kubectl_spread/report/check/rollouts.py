@@ -20,17 +20,17 @@ _LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next 
 _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
-def of_placement(result: RolloutResult, *, colour: bool) -> list[str]:
+def of_placement(result: RolloutResult) -> list[str]:
     """Return the lines about the rollout of a placed workload."""
     label = _LABELS.get(result.kind, "rollout")
-    text = paint(_outcome(result), "red", colour=colour) if result.is_stuck else _outcome(result)
+    text = paint(_outcome(result), "red") if result.is_stuck else _outcome(result)
     return [f"  {label}: {text}{_why(result)}", *_way(result)]
 
 
-def creations(results: Iterable[RolloutResult], *, colour: bool) -> list[list[str]]:
+def creations(results: Iterable[RolloutResult]) -> list[list[str]]:
     """Return a block of lines for each creation in which some pod may find no node."""
     found = (item for item in results if item.kind is RolloutKind.CREATION and item.is_stuck)
-    return [[f"{paint(creation(item), 'red', colour=colour)}{_cause(item)}", *_way(item)] for item in found]
+    return [[f"{paint(creation(item), 'red')}{_cause(item)}", *_way(item)] for item in found]
 
 
 def creation(result: RolloutResult) -> str:
@@ -46,13 +46,13 @@ def creation(result: RolloutResult) -> str:
     return f"In some orders {names} finds no node ({stuck} of {count_noun(len(summary.endings), 'outcome')}{every})"
 
 
-def of_running(results: Iterable[RolloutResult], *, colour: bool) -> list[str]:
+def of_running(results: Iterable[RolloutResult]) -> list[str]:
     """Return the lines about rollouts of running workloads: problems one by one, the others together."""
     known = list(results)
     lines = []
     for item in sorted(known, key=lambda item: not item.is_stuck):
         if item.is_stuck or item.kind is RolloutKind.CURRENT:
-            label = paint("Rollout:", "red", colour=colour) if item.is_stuck else "Rollout:"
+            label = paint("Rollout:", "red") if item.is_stuck else "Rollout:"
             lines += [f"{label} {sentence(item)}", *_way(item)]
     return [*lines, *_together([item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck])]
 

@@ -9,7 +9,7 @@ from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport, RunningResults
-from kubectl_spread.report.table import hang_indent, NARROWEST, paint
+from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -21,20 +21,20 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cy
 _MAX_LINE = 160
 
 
-def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> list[str]:
+def lines(finding: Finding, width: Optional[int] = None) -> list[str]:
     """Return a finding: place and message, the object, the source line with a caret, the hint.
 
     Sentences wrap at `width`, and the source line is cut; None does neither.
     """
     severity = finding.rule.severity
-    head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
+    head = f"{paint(severity.value, _STYLES[severity])} {finding.rule.code} {finding.rule.name}"
     out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
     body = [safe(finding.message), f"in {object_text(finding.object)}" if finding.object.kind else ""]
     out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
-    out += _excerpt(finding.place, width, colour=colour)
+    out += _excerpt(finding.place, width)
     out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
-        hint = f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}"
+        hint = f"  {paint('hint:', 'bold')} {safe(finding.hint)}"
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
     return out
 
@@ -93,13 +93,13 @@ def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
     return Excerpt(line, printable, start, width)
 
 
-def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
+def _excerpt(place: Place, width: Optional[int]) -> list[str]:
     number = str(place.source.position(place.span.start).line)
     room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
     found = excerpt(place, min(_MAX_LINE, room))
     if found is None:
         return []
-    caret = paint("^" * found.width, "red", colour=colour)
+    caret = paint("^" * found.width, "red")
     return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]
 
 
@@ -108,7 +108,7 @@ _OUT_OF_REACH = "SPR903"
 
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them."""
-    blocks = [lines(finding, report.width, colour=report.colour) for finding in report.findings]
+    blocks = [lines(finding, report.width) for finding in report.findings]
     others = (table.hang_indent(block, report.width) for block in _blocks_after_findings(report))
     return "\n\n".join("\n".join(block) for block in (*blocks, *others))
 
@@ -139,10 +139,10 @@ def _placements(report: CheckReport) -> list[list[str]]:
         owner = placement.workload
         keys = [ObjectKey(owner.kind, namespace, owner.name) for namespace in (owner.namespace, "")]
         explained = frozenset(path for key in keys for path in out_of_reach.get(key, ()))
-        block = workloads.lines(placement, colour=report.colour, explained=explained)
+        block = workloads.lines(placement, explained=explained)
         result = left.pop(keys[0], None)
-        blocks.append(block if result is None else [*block, *rollouts.of_placement(result, colour=report.colour)])
-    return blocks + rollouts.creations(report.rollouts, colour=report.colour)
+        blocks.append(block if result is None else [*block, *rollouts.of_placement(result)])
+    return blocks + rollouts.creations(report.rollouts)
 
 
 def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
@@ -151,8 +151,7 @@ def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
         return []
     from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
-    colour = report.colour
-    return [[*workloads.running_lines(running, colour=colour), *rollouts.of_running(report.rollouts, colour=colour)]]
+    return [[*workloads.running_lines(running), *rollouts.of_running(report.rollouts)]]
 
 
 def render_concise(report: CheckReport) -> str:
@@ -161,7 +160,7 @@ def render_concise(report: CheckReport) -> str:
     if report.placements:
         from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
-        lines += [headline(placement, colour=False) for placement in report.placements]
+        lines += [unpainted(headline(placement)) for placement in report.placements]
     if any(item.is_stuck for item in report.rollouts):
         from kubectl_spread.report.check import rollouts
 

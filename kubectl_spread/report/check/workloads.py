@@ -28,24 +28,24 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 _MOST = 8
 
 
-def lines(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
+def lines(placement: Placement, *, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending.
 
     `explained`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
     """
-    out = [headline(placement, colour=colour)]
+    out = [headline(placement)]
     out += [f"  {line}" for line in _domains(placement)]
-    return out + details(placement, colour=colour, explained=explained)
+    return out + details(placement, explained=explained)
 
 
-def details(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
+def details(placement: Placement, *, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the lines about all pods of a workload that are not simply placed."""
     out: list[str] = []
     groups: dict[str, list[PendingPod]] = {}  # pods that wait for the same reasons
     for item in placement.pending:
         groups.setdefault(item.explanation.message, []).append(item)
     for group in groups.values():
-        out += _pending(group, colour=colour, explained=explained)
+        out += _pending(group, explained=explained)
     if placement.gated:
         names = _names(pod.pod for pod in placement.gated)
         out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {names}")
@@ -107,12 +107,12 @@ def _not_predicted(placement: Placement) -> Iterator[str]:
         yield f"  without the pods of {_names(placement.not_counted)}, whose nodes are not predictable"
 
 
-def headline(placement: Placement, *, colour: bool) -> str:
+def headline(placement: Placement) -> str:
     """Return `Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
-    return f"{safe(placement.workload.key)}: {placed_pods(placement, colour=colour)}"
+    return f"{safe(placement.workload.key)}: {placed_pods(placement)}"
 
 
-def placed_pods(placement: Placement, *, colour: bool) -> str:
+def placed_pods(placement: Placement) -> str:
     """Return `2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
     running = sum(pod.ran_already for pod in placement.placed)
@@ -123,17 +123,17 @@ def placed_pods(placement: Placement, *, colour: bool) -> str:
     if running:
         text += f", {running} of them already running"
     if placement.pending:
-        text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+        text += ", " + paint(f"{len(placement.pending)} Pending", "red")
     if placement.in_any_order is not None:
         text += f"; {placement.in_any_order.least} to {placement.in_any_order.most}, depending on the order of creation"
     if placement.refused:
-        text += ", " + paint(f"{len(placement.refused)} refused", "red", colour=colour)
+        text += ", " + paint(f"{len(placement.refused)} refused", "red")
     if placement.not_created:
         text += f", {len(placement.not_created)} not created"
     if placement.not_tried:
-        text += ", " + paint(f"{placement.not_tried} not tried", "yellow", colour=colour)
+        text += ", " + paint(f"{placement.not_tried} not tried", "yellow")
     if placement.unpredicted:
-        text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow", colour=colour)
+        text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow")
     return text
 
 
@@ -158,10 +158,10 @@ def _counts(values: dict[str, int]) -> str:
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
-def _pending(group: list[PendingPod], *, colour: bool, explained: frozenset[str]) -> list[str]:
+def _pending(group: list[PendingPod], *, explained: frozenset[str]) -> list[str]:
     names = _names(item.pod.name for item in group)
     explanation = group[0].explanation
-    out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
+    out = [f"  {paint('Pending', 'red')}: {names}", f"    {safe(explanation.message)}"]
     if explanation.nominated_node:
         victims = _names(pod.key for pod in explanation.victims)
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
@@ -257,10 +257,10 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
     return lines
 
 
-def running_lines(running: RunningResults, *, colour: bool) -> list[str]:
+def running_lines(running: RunningResults) -> list[str]:
     """Return one line for each entry."""
     return [
-        f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.sentence}"
+        f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"
         for item in entries(running)
     ]
 

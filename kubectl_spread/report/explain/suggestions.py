@@ -24,7 +24,7 @@ _MOST_NODES = 4  # that a sentence names
 _INDENT = "   "
 
 
-def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
+def lines(suggestions: Suggestions, *, width: int = WIDTH) -> list[str]:
     """Return the suggestions, the best first; commands are never broken."""
     if not suggestions.items:
         return none_lines(suggestions, width)
@@ -33,10 +33,10 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     headings = {True: VERIFIED, False: NOT_VERIFIED}
     for number, item in enumerate(suggestions.items, 1):
         if item.verified in headings:
-            out.append(paint(headings.pop(item.verified), "bold", colour=colour))
+            out.append(paint(headings.pop(item.verified), "bold"))
         notes = tuple(note for note in item.notes if note not in printed)
         printed.update(notes)
-        out += _item(item._replace(notes=notes), number, colour=colour, width=width)
+        out += _item(item._replace(notes=notes), number, width=width)
     return [*out, *_more(suggestions, width), *_left_out(suggestions)]
 
 
@@ -85,9 +85,9 @@ def _left_out(suggestions: Suggestions) -> list[str]:
     return [f"{count_noun(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
 
 
-def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
+def _item(item: Suggestion, number: int, *, width: int) -> list[str]:
     out = wrap(title(item), width, indent=_INDENT)
-    out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan", colour=colour)
+    out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan")
     for line in item.lines:
         out += wrap(line, width, indent=f"{_INDENT}  ", hanging="  ")
     out += wrap(effect_sentence(item), width, indent=_INDENT)

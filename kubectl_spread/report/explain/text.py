@@ -82,7 +82,7 @@ def others_sentence(explanation: Explanation) -> str:
 def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> list[str]:
     """Return the text about one pod, from the verdict to the evidence; `most`: the last level that is shown."""
     explanation = report.explanation
-    out = [paint(line, "bold", colour=style.colour) for line in table.wrap(verdict.sentence(explanation), style.width)]
+    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation), style.width)]
     if explanation.others:
         out += table.wrap(others_sentence(explanation), style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
@@ -92,7 +92,7 @@ def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> lis
         out.append(verdict.ignored_sentence(explanation.ignored))
     for level, section in _sections(report, style):
         if section and level <= most:
-            out += ["", paint(section[0], "cyan", colour=style.colour), *section[1:]]
+            out += ["", paint(section[0], "cyan"), *section[1:]]
     return out
 
 
@@ -113,7 +113,7 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[Level, list[str
         if explanation.conflicts:
             yield Level.DETAIL, verdict.conflict_lines(explanation, width=style.width)
         if report.suggestions is not None:
-            yield Level.CHANGE, suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
+            yield Level.CHANGE, suggestions.lines(report.suggestions, width=style.width)
         yield Level.DETAIL, _notices(report.other_events, style)
     if report.not_reported:
         yield Level.ANSWER, table.wrap(not_reported_sentence(report.not_reported), style.width)
@@ -151,7 +151,7 @@ def headline(report: PodReport) -> str:
     if report.workload is not None:
         return _counts(report.workload)
     if report.placement is not None and report.placement.pending:
-        return f"{workloads.headline(report.placement, colour=False)}."
+        return f"{table.unpainted(workloads.headline(report.placement))}."
     return ""
 
 

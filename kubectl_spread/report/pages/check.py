@@ -123,8 +123,8 @@ def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
     from kubectl_spread.report.pages.workloads import as_paragraphs
 
     if report.placements:
-        return as_paragraphs(line for block in rollouts.creations(report.rollouts, colour=False) for line in block)
-    return as_paragraphs(rollouts.of_running(report.rollouts, colour=False))
+        return as_paragraphs(line for block in rollouts.creations(report.rollouts) for line in block)
+    return as_paragraphs(rollouts.of_running(report.rollouts))
 
 
 def _unread(report: CheckReport) -> str:

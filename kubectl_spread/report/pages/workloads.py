@@ -27,6 +27,7 @@ from kubectl_spread.report.pages.drawing import (
 )
 from kubectl_spread.report.pages.page import PageSource, tile
 from kubectl_spread.report.pages.page import render as render_page
+from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import resource
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.predicted import predictions
@@ -282,9 +283,9 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
             placement, rollout = placements[item.key], results.get(item.key)
             is_troubled = bool(placement.pending or placement.refused or placement.on_missing_nodes)
             is_troubled = is_troubled or (rollout is not None and rollout.is_stuck)
-            lines = workloads.details(placement, colour=False)
+            lines = workloads.details(placement)
             if rollout is not None:
-                lines += rollouts.of_placement(rollout, colour=False)
+                lines += rollouts.of_placement(rollout)
             words, tone_of_badge = _badge(placement)
             predicted_picture = {
                 **picture(item, pods),
@@ -292,7 +293,7 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
                 "namespace": "",
                 "badge": words,
                 "tone": tone_of_badge,
-                "numbers": workloads.placed_pods(placement, colour=False),
+                "numbers": unpainted(workloads.placed_pods(placement)),
                 "messages": [],
                 "lines": as_paragraphs(lines),
             }
@@ -311,7 +312,8 @@ def running_pictures(facts: PageFacts, cluster: Cluster) -> list[Picture]:
 def as_paragraphs(lines: Iterable[str]) -> list[dict[str, Any]]:
     """Return indented lines as texts with their indentation, 0 for the lines below a heading."""
     return [
-        {"text": line.strip(), "indent": min(2, max(0, (len(line) - len(line.lstrip())) // 2 - 1))} for line in lines
+        {"text": line.strip(), "indent": min(2, max(0, (len(line) - len(line.lstrip())) // 2 - 1))}
+        for line in map(unpainted, lines)
     ]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.report.diff import render
+from kubectl_spread.report.table import unpainted
 from kubectl_spread.text.source import SourceFile
 
 BAD = """\
@@ -76,7 +77,7 @@ def test_a_diff_turns_one_text_into_the_other(seed: int) -> None:
         at = chance.randrange(len(new) + 1)
         new[at : at + chance.randrange(3)] = [chance.choice(words) for _ in range(chance.randrange(3))]
     before, after = ("".join(f"{line}\n" for line in lines) for lines in (old, new))
-    text = render(SourceFile("x.txt", before), after, colour=False)
+    text = unpainted(render(SourceFile("x.txt", before), after))
     if before == after:
         assert text == ""
         return

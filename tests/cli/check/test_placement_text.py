@@ -13,6 +13,7 @@ from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.report.check.workloads import headline
+from kubectl_spread.report.table import unpainted
 from kubectl_spread.simulate.placement import Certainty, Placement
 
 Printed = Callable[[str, str, str], list[str]]
@@ -65,7 +66,7 @@ def test_replicas_that_are_not_tried_are_in_the_first_line() -> None:
     placement = Placement(owner, (), (), (), {}, Certainty.CERTAIN, not_created=("web-1",), not_tried=150_002)
 
     assert placement.replicas == 150_003
-    assert headline(placement, colour=False) == (
+    assert unpainted(headline(placement)) == (
         "Deployment default/web: 0 of 150003 replicas placed, 1 not created, 150002 not tried"
     )
 

@@ -15,6 +15,7 @@ from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.explain.messages.parse import parse
 from kubectl_spread.report.messages import lines
+from kubectl_spread.report.table import unpainted
 
 MIXED = (
     "0/6 nodes are available: 2 node(s) had untolerated taint(s), 4 node(s) didn't match pod topology spread constraints. no new "
@@ -127,7 +128,7 @@ def test_the_text_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_text_at_160_columns() -> None:
-    told = lines(parse(MIXED), width=160, colour=False)
+    told = list(map(unpainted, lines(parse(MIXED), width=160)))
 
     assert WIDE == "\n".join(told) + "\n"
     assert max(map(len, told)) <= 120
@@ -141,12 +142,12 @@ def test_what_is_not_understood_is_said_and_exits_1(capsys: pytest.CaptureFixtur
     assert UNKNOWN == out
 
 
-def test_colour_only_adds_codes() -> None:
-    plain = lines(parse(MIXED), width=80, colour=False)
-    coloured = lines(parse(MIXED), width=80, colour=True)
+def test_colour_only_adds_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["explain", "--message", MIXED, "--color", "always"])
+    coloured = capsys.readouterr().out
 
-    assert any("\x1b[" in line for line in coloured)
-    assert plain == [line.replace("\x1b[1m", "").replace("\x1b[36m", "").replace("\x1b[0m", "") for line in coloured]
+    assert "\x1b[" in coloured
+    assert NARROW == coloured.replace("\x1b[1m", "").replace("\x1b[36m", "").replace("\x1b[0m", "")
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
