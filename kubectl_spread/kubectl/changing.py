@@ -58,24 +58,26 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
     for target in targets:
         if subresource == "scale":
             only([target], SCALED, "scaling")
-            effect += scale_workload(target, situation, _replicas(change))
+            replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
+            if type(replicas) is not int or replicas < 0:
+                raise StepError("a patch of the scale subresource has a number in spec.replicas")
+            effect += scale_workload(target, situation, replicas)
         elif target.kind in OTHERS:
             effect += _other(target, change, kind, situation)
         elif target.kind == "Pod":
-            effect += _pod(target, change, kind, situation)
+            before = labels_of(records("Pod", situation.cluster).get(target))
+            plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
+            after = _patched(plain, change, kind, target, situation.release)
+            if after.get("spec"):
+                raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
+            now = (after.get("metadata") or {}).get("labels") or {}
+            effect += _label_pods([target], {**dict.fromkeys(before), **now}, situation)
         else:
             plain = situation.workload_to_change(target)
             after = _patched(plain, change, kind, target, situation.release)
             refuse_changes(plain, after)
             effect += situation.put(after)
     return effect
-
-
-def _replicas(change: Any) -> int:
-    replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
-    if type(replicas) is not int or replicas < 0:
-        raise StepError("a patch of the scale subresource has a number in spec.replicas")
-    return replicas
 
 
 def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: Release) -> Plain:
@@ -115,10 +117,21 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
         return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
     if target.kind == "Namespace":
         return situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
+    wrong = ""
     if target.kind == "PodDisruptionBudget":
-        _check_budget(target, spec)
+        if "selector" in spec:
+            raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+            wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
     if target.kind == "HorizontalPodAutoscaler":
-        _check_autoscaler(target, spec, situation.release)
+        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+        smallest = 0 if HPA_FROM_ZERO.of(situation.release) else 1
+        if type(least) is int and least < smallest:
+            wrong = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
+        elif type(most) is not int or type(least) is not int or most < max(1, least):
+            wrong = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
+    if wrong:
+        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
     read = next(iter(records(target.kind, cluster_of([after])).values()))
     changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
     if target.kind == "Node":
@@ -135,36 +148,6 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
     return effect + CommandEffect((), frozenset([scaled]), notes=(changed.note,))
 
 
-def _check_budget(target: ObjectKey, spec: Plain) -> None:
-    if "selector" in spec:
-        raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
-    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        why = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
-        raise RefusedError(f'The PodDisruptionBudget "{target.name}" is invalid: {why}')
-
-
-def _check_autoscaler(target: ObjectKey, spec: Plain, release: Release) -> None:
-    least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
-    smallest = 0 if HPA_FROM_ZERO.of(release) else 1
-    if type(least) is int and least < smallest:
-        why = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
-        raise RefusedError(f'The HorizontalPodAutoscaler "{target.name}" is invalid: {why}')
-    if type(most) is not int or type(least) is not int or most < max(1, least):
-        why = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
-        raise RefusedError(f'The HorizontalPodAutoscaler "{target.name}" is invalid: {why}')
-
-
-def _pod(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
-    """Patch a pod's labels; no other field can be patched here."""
-    before = labels_of(records("Pod", situation.cluster).get(target))
-    plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
-    after = _patched(plain, change, kind, target, situation.release)
-    if after.get("spec"):
-        raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
-    now = (after.get("metadata") or {}).get("labels") or {}
-    return _label_pods([target], {**dict.fromkeys(before), **now}, situation)
-
-
 def label(command: Command, situation: Situation) -> CommandEffect:
     """Change labels of nodes, pods and namespaces."""
     if command.arguments:
@@ -177,10 +160,10 @@ def label(command: Command, situation: Situation) -> CommandEffect:
         changed = [node._replace(labels=_with(node.labels, changes, command)) for node in nodes]
         effect += put_nodes(situation, changed)
     pods = [target for target in targets if target.kind == "Pod"]
-    known = records("Pod", situation.cluster) if pods else {}
-    for target in pods:
-        _with(labels_of(known.get(target)), changes, command)
     if pods:
+        known = records("Pod", situation.cluster)
+        for target in pods:
+            _with(labels_of(known.get(target)), changes, command)
         effect += _label_pods(pods, changes, situation)
     for target in targets:
         if target.kind == "Namespace":
@@ -247,26 +230,17 @@ def annotate(command: Command, situation: Situation) -> CommandEffect:
             return CommandEffect(notes=new)
         return CommandEffect(notes=(f"of annotations, only {DELETION_COST} of pods changes what happens",))
     pods = {target: known[target] for target in targets if target in known}
-    cost = _cost(changes[DELETION_COST])
+    text = changes[DELETION_COST]
+    digits = natural("0" if text is None else text.removeprefix("-"))
+    if text is not None and (digits is None or str(int(text)) != text or not -(2**31) <= int(text) < 2**31):
+        wrong = f'Invalid value: "{text}": must be a 32bit integer'
+        raise RefusedError(f"metadata.annotations[{DELETION_COST}]: {wrong}")
+    cost = int(text or 0)  # 0 without the annotation
     for pod in pods.values():
-        if cost is not None and not command.has("overwrite") and pod.deletion_cost not in (0, cost):
+        if text is not None and not command.has("overwrite") and pod.deletion_cost not in (0, cost):
             before = f"'{DELETION_COST}' already has a value ({pod.deletion_cost})"
             raise RefusedError(f"error: {before}, and --overwrite is false")
-    situation.change("Pod", {target: pod._replace(deletion_cost=cost or 0) for target, pod in pods.items()})
+    situation.change("Pod", {target: pod._replace(deletion_cost=cost) for target, pod in pods.items()})
     owners = {situation.cluster.top_owner(pod) for pod in pods.values()}
-    op = steps.SetCost(tuple(pod.uid for pod in pods.values()), cost or 0)
+    op = steps.SetCost(tuple(pod.uid for pod in pods.values()), cost)
     return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None), notes=new)
-
-
-def _cost(text: Optional[str]) -> Optional[int]:
-    """Return the deletion cost of an annotation; None if it is removed.
-
-    Raises:
-        RefusedError: the API server would refuse the pod.
-    """
-    if text is None:
-        return None
-    digits = natural(text.removeprefix("-"))
-    if digits is None or str(int(text)) != text or not -(2**31) <= int(text) < 2**31:
-        raise RefusedError(f'metadata.annotations[{DELETION_COST}]: Invalid value: "{text}": must be a 32bit integer')
-    return int(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from kubectl_spread.kubectl import applying, changing, deletion, nodes, workloads
 from kubectl_spread.kubectl.parsing import Command
@@ -11,8 +12,8 @@ from kubectl_spread.kubectl.situation import CommandEffect, Situation
 _HANDLERS: dict[str, Callable[[Command, Situation], CommandEffect]] = {
     "rollout restart": workloads.restart,
     "rollout undo": workloads.undo,
-    "rollout pause": workloads.pause,
-    "rollout resume": workloads.resume,
+    "rollout pause": partial(workloads.pause, is_paused=True),
+    "rollout resume": partial(workloads.pause, is_paused=False),
     "scale": workloads.scale,
     "set image": workloads.set_image,
     "set resources": workloads.set_resources,
@@ -25,7 +26,7 @@ _HANDLERS: dict[str, Callable[[Command, Situation], CommandEffect]] = {
     "annotate": changing.annotate,
     "drain": nodes.drain,
     "cordon": nodes.cordon,
-    "uncordon": nodes.uncordon,
+    "uncordon": partial(nodes.cordon, is_cordoned=False),
     "taint": nodes.taint,
     "lose": nodes.lose,
     "restore": nodes.restore,

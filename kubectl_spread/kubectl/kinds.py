@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Autoscaler, Cluster, DisruptionBudget, Service
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
 from kubectl_spread.kubectl.parsing import StepError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import Labels
-from kubectl_spread.objects.storage import NamespacedName, StorageClass, Volume
+from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.text.wording import nearest
 
 Plain = dict[str, Any]
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def _volume(volume: Volume) -> Plain:
+    if volume.claim is None:
+        return {}
+    return {"spec": {"claimRef": {**volume.claim._asdict(), "uid": volume.claim_uid}}}
 
 
 def _node(node: Node) -> Plain:
@@ -37,34 +43,16 @@ def _budget(budget: DisruptionBudget) -> Plain:
     return {"spec": {field: value for field, value in spec.items() if value is not None}}
 
 
-def _service(service: Service) -> Plain:
-    return {"spec": {} if service.selector is None else {"selector": dict(service.selector)}}
-
-
-def _volume(volume: Volume) -> Plain:
-    if volume.claim is None:
-        return {}
-    return {"spec": {"claimRef": {**volume.claim._asdict(), "uid": volume.claim_uid}}}
-
-
-def _class(item: StorageClass) -> Plain:
-    return {"metadata": {"annotations": {_DEFAULT_CLASS: "true" if item.is_default else "false"}}}
-
-
-def _autoscaler(item: Autoscaler) -> Plain:
-    return {"spec": {"minReplicas": item.min_replicas, "maxReplicas": item.max_replicas}}
-
-
 class OtherKind(NamedTuple):
     """A kind without a pod template that commands may name.
 
-    words: in commands. full_name: in messages. field: where a Cluster has the objects. has_labels: whether they have
-    their labels there. patched: the fields that a patch can change; without any, patches are not simulated. plain:
-    returns the API object of these fields, without its labels.
+    full_name: in messages, with the group. short: its short name in commands. field: where a Cluster has the objects.
+    has_labels: whether they have their labels there. patched: the fields that a patch can change; without any, patches
+    are not simulated. plain: returns the API object of these fields, without its labels.
     """
 
-    words: tuple[str, ...]
     full_name: str
+    short: str
     field: str
     is_cluster_wide: bool = False
     has_labels: bool = False
@@ -73,62 +61,46 @@ class OtherKind(NamedTuple):
 
 
 OTHERS = {
-    "Node": OtherKind(
-        ("node", "nodes", "no"),
-        "nodes",
-        "nodes",
-        is_cluster_wide=True,
-        has_labels=True,
-        patched=("labels", "taints", "unschedulable"),
-        plain=_node,
-    ),
+    "Node": OtherKind("nodes", "no", "nodes", True, True, ("labels", "taints", "unschedulable"), _node),
     "PodDisruptionBudget": OtherKind(
-        ("poddisruptionbudget", "poddisruptionbudgets", "pdb"),
         "poddisruptionbudgets.policy",
+        "pdb",
         "budgets",
         patched=("min_available", "max_unavailable", "unhealthy_policy"),
         plain=_budget,
     ),
-    "Service": OtherKind(("service", "services", "svc"), "services", "services", patched=("selector",), plain=_service),
-    "PersistentVolumeClaim": OtherKind(
-        ("persistentvolumeclaim", "persistentvolumeclaims", "pvc"), "persistentvolumeclaims", "storage.claims"
+    "Service": OtherKind(
+        "services",
+        "svc",
+        "services",
+        patched=("selector",),
+        plain=lambda item: {"spec": {} if item.selector is None else {"selector": dict(item.selector)}},
     ),
+    "PersistentVolumeClaim": OtherKind("persistentvolumeclaims", "pvc", "storage.claims"),
     "PersistentVolume": OtherKind(
-        ("persistentvolume", "persistentvolumes", "pv"),
-        "persistentvolumes",
-        "storage.volumes",
-        is_cluster_wide=True,
-        has_labels=True,
-        patched=("labels", "claim", "claim_uid"),
-        plain=_volume,
+        "persistentvolumes", "pv", "storage.volumes", True, True, ("labels", "claim", "claim_uid"), _volume
     ),
     "StorageClass": OtherKind(
-        ("storageclass", "storageclasses", "sc"),
         "storageclasses.storage.k8s.io",
+        "sc",
         "storage.classes",
         is_cluster_wide=True,
         patched=("is_default",),
-        plain=_class,
+        plain=lambda item: {"metadata": {"annotations": {_DEFAULT_CLASS: str(item.is_default).lower()}}},
     ),
     "HorizontalPodAutoscaler": OtherKind(
-        ("horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"),
         "horizontalpodautoscalers.autoscaling",
+        "hpa",
         "autoscalers",
         patched=("min_replicas", "max_replicas"),
-        plain=_autoscaler,
+        plain=lambda item: {"spec": {"minReplicas": item.min_replicas, "maxReplicas": item.max_replicas}},
     ),
-    "PriorityClass": OtherKind(
-        ("priorityclass", "priorityclasses", "pc"),
-        "priorityclasses.scheduling.k8s.io",
-        "priority_classes",
-        is_cluster_wide=True,
-    ),
-    "LimitRange": OtherKind(("limitrange", "limitranges", "limits"), "limitranges", "limit_ranges"),
-    "ResourceQuota": OtherKind(("resourcequota", "resourcequotas", "quota"), "resourcequotas", "quotas"),
-    "Namespace": OtherKind(
-        ("namespace", "namespaces", "ns"), "namespaces", "namespaces", is_cluster_wide=True, has_labels=True
-    ),
+    "PriorityClass": OtherKind("priorityclasses.scheduling.k8s.io", "pc", "priority_classes", is_cluster_wide=True),
+    "LimitRange": OtherKind("limitranges", "limits", "limit_ranges"),
+    "ResourceQuota": OtherKind("resourcequotas", "quota", "quotas"),
+    "Namespace": OtherKind("namespaces", "ns", "namespaces", is_cluster_wide=True, has_labels=True),
 }
+_WORDS = {kind: (kind.lower(), item.full_name.partition(".")[0], item.short) for kind, item in OTHERS.items()}
 CLUSTER_WIDE = frozenset(kind for kind, item in OTHERS.items() if item.is_cluster_wide)
 
 # Words for kinds that never affect pods directly.
@@ -159,9 +131,9 @@ def kind_of(word: str) -> str:
         StepError: it does not exist, or never affects pods.
     """
     name, _, group = word.lower().partition(".")
-    for kind, other in OTHERS.items():
-        own = other.full_name.partition(".")[2]
-        if name in other.words and (not group or (own and group.endswith(own))):
+    for kind, words in _WORDS.items():
+        own = OTHERS[kind].full_name.partition(".")[2]
+        if name in words and (not group or (own and group.endswith(own))):
             return kind
     workload_kind = find_kind(word)
     if workload_kind is not None and workload_kind != "PodTemplate":
@@ -170,7 +142,7 @@ def kind_of(word: str) -> str:
         raise StepError(f"changes of {word} never move a pod, so there is nothing to simulate")
     if word.lower().partition(".")[0] in _UNSIMULATED:
         raise StepError(f"changes of {word} by name are not simulated; use `apply -f` with a manifest")
-    known = [name for other in OTHERS.values() for name in other.words]
+    known = [name for words in _WORDS.values() for name in words]
     known += [name for entry in KINDS.values() for name in entry.names]
     near = nearest(word.lower(), known)
     raise StepError(

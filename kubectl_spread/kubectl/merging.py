@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
@@ -53,23 +54,12 @@ def apply_patch(value: Plain, patch: Any, kind: str) -> Plain:
     Raises:
         PatchError: it does not fit.
     """
-    if kind != "json":
-        return merged_object(value, patch, is_strategic=kind == "strategic")
-    found = json_patch(value, patch)
+    if kind != "json" and not isinstance(patch, dict):
+        raise PatchError("a patch is an object")
+    changes: dict[str, Callable[[Any, Any], Any]] = {"json": json_patch, "strategic": strategic}
+    found = changes.get(kind, merge)(value, patch)
     if not isinstance(found, dict):
         raise PatchError("the patch leaves no object")
-    return found
-
-
-def merged_object(value: Plain, patch: Any, *, is_strategic: bool) -> Plain:
-    """Return an object with a strategic merge patch or a JSON merge patch applied.
-
-    Raises:
-        PatchError: it does not fit.
-    """
-    if not isinstance(patch, dict):
-        raise PatchError("a patch is an object")
-    found: Plain = strategic(value, patch) if is_strategic else merge(value, patch)
     return found
 
 
@@ -199,18 +189,18 @@ def _operated(found: Any, operation: Plain) -> Any:
     if op == "add":
         return _put(found, path, copy.deepcopy(operation["value"]), is_new=True)
     if op == "replace":
-        _get(found, path)
+        _get(found, _steps(path), path)
         return _put(found, path, copy.deepcopy(operation["value"]), is_new=False)
     if op == "remove":
         return _removed(found, path)
     if op == "test":
-        if _get(found, path) != operation["value"]:
+        if _get(found, _steps(path), path) != operation["value"]:
             raise PatchError(f"testing value {path} failed")
         return found
     if op in ("copy", "move"):
-        taken = copy.deepcopy(_get(found, str(operation.get("from"))))
-        rest = _removed(found, str(operation.get("from"))) if op == "move" else found
-        return _put(rest, path, taken, is_new=True)
+        origin = str(operation.get("from"))
+        taken = copy.deepcopy(_get(found, _steps(origin), origin))
+        return _put(_removed(found, origin) if op == "move" else found, path, taken, is_new=True)
     raise PatchError(f"unexpected kind of operation: {op}")
 
 
@@ -220,29 +210,24 @@ def _steps(path: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def _get(found: Any, path: str) -> Any:
-    for step in _steps(path):
-        found = _child(found, step, path)
+def _get(found: Any, steps: list[str], path: str) -> Any:
+    """Return the value to which the steps lead; `path` is for the message."""
+    for step in steps:
+        at = natural(step)
+        if isinstance(found, dict) and step in found:
+            found = found[step]
+        elif isinstance(found, list) and at is not None and at < len(found):
+            found = found[at]
+        else:
+            raise PatchError(f"the path {path} does not exist")
     return found
-
-
-def _child(found: Any, step: str, path: str) -> Any:
-    if isinstance(found, dict) and step in found:
-        return found[step]
-    at = natural(step)
-    if isinstance(found, list) and at is not None and at < len(found):
-        return found[at]
-    raise PatchError(f"the path {path} does not exist")
 
 
 def _put(found: Any, path: str, value: Any, *, is_new: bool) -> Any:
     steps = _steps(path)
     if not steps:
         return value
-    parent = found
-    for step in steps[:-1]:
-        parent = _child(parent, step, path)
-    last = steps[-1]
+    parent, last = _get(found, steps[:-1], path), steps[-1]
     at = len(parent) if isinstance(parent, list) and is_new and last == "-" else natural(last)
     if isinstance(parent, dict):
         parent[last] = value
@@ -256,13 +241,11 @@ def _put(found: Any, path: str, value: Any, *, is_new: bool) -> Any:
 
 
 def _removed(found: Any, path: str) -> Any:
-    _get(found, path)
     steps = _steps(path)
+    _get(found, steps, path)
     if not steps:
         raise PatchError("the whole object cannot be removed")
-    parent = found
-    for step in steps[:-1]:
-        parent = _child(parent, step, path)
+    parent = _get(found, steps[:-1], path)
     del parent[int(steps[-1]) if isinstance(parent, list) else steps[-1]]
     return found
 

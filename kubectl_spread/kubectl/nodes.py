@@ -8,6 +8,7 @@ Difference: whether a pod has an emptyDir volume is only known from its workload
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional
@@ -31,6 +32,7 @@ from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, value
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
 _ROOM = {"cpu": "CPU", "memory": "memory", "pods": "pod limit"}  # and their names in notes
+_DEFAULT_ROOM = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 _NOT_READY = "node.kubernetes.io/not-ready"
 _MOST_NODES = 15_000
 _DAEMON = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
@@ -79,17 +81,9 @@ def _named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
     return tuple(names)
 
 
-def cordon(command: Command, situation: Situation) -> CommandEffect:
-    """Cordon nodes."""
-    return _cordoning(_named_nodes(command, situation), situation, is_cordoned=True)
-
-
-def uncordon(command: Command, situation: Situation) -> CommandEffect:
-    """Uncordon nodes."""
-    return _cordoning(_named_nodes(command, situation), situation, is_cordoned=False)
-
-
-def _cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
+def cordon(command: Command, situation: Situation, *, is_cordoned: bool = True) -> CommandEffect:
+    """Cordon nodes, or uncordon them."""
+    names = _named_nodes(command, situation)
     put_nodes(situation, [set_cordon(node_of(situation, name), is_cordoned=is_cordoned) for name in names])
     return CommandEffect((steps.Cordon(names, is_cordoned),))
 
@@ -100,7 +94,7 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
     text = command.value("pod-selector")
     chosen = selector(text) if text else None
     cluster = situation.cluster
-    effect = _cordoning(names, situation, is_cordoned=True)
+    effect = cordon(command, situation)
     refusals: dict[str, str] = {}
     for name in names:
         reasons: dict[str, list[str]] = {}
@@ -166,7 +160,12 @@ def taint(command: Command, situation: Situation) -> CommandEffect:
     if not words[at:]:
         raise StepError("at least one taint update is required")
     added = tuple(taint_of(word) for word in words[at:] if not word.endswith("-"))
-    removed = tuple(_removal(word) for word in words[at:] if word.endswith("-"))
+    removed = []
+    for word in words[at:]:
+        if word.endswith("-"):  # KEY:EFFECT- or KEY-
+            pair, _, effect = word.removesuffix("-").partition(":")
+            _check_effect(effect or NO_SCHEDULE)
+            removed.append(_Removal(pair.partition("=")[0], effect))
     targets = find_targets(command._replace(arguments=words[:at]), situation)
     if any(target.kind != "Node" for target in targets):
         raise StepError("invalid resource type, only node(s) is supported")
@@ -180,13 +179,6 @@ def taint(command: Command, situation: Situation) -> CommandEffect:
             *(steps.TaintNodes(names, item) for item in added),
         )
     )
-
-
-def _removal(word: str) -> _Removal:
-    """Return the taints that KEY:EFFECT- or KEY- removes."""
-    pair, _, effect = word.removesuffix("-").partition(":")
-    _check_effect(effect or NO_SCHEDULE)
-    return _Removal(pair.partition("=")[0], effect)
 
 
 def taint_of(word: str) -> Taint:
@@ -275,37 +267,12 @@ def _label(key: str, nodes: Iterable[Node]) -> str:
     return key if any(key in node.labels for node in nodes) else _SHORT.get(key, key)
 
 
-class _Joining(NamedTuple):
-    """New nodes: their labels, number and room."""
-
-    labels: dict[str, str]
-    number: int
-    room: dict[str, str]
-
-
 def add_nodes(command: Command, situation: Situation) -> CommandEffect:
-    """Add nodes."""
-    joining = _joining(command, situation)
-    model = _model(situation.cluster.nodes, joining.labels)
-    taints = tuple(taint_of(text) for text in command.values("taint"))
-    if command.has("not-ready"):
-        taints += (Taint(_NOT_READY, "", NO_SCHEDULE), Taint(_NOT_READY, "", NO_EXECUTE))
-    taken = {node.name for node in situation.cluster.nodes}
-    nodes = [_new_node(name, joining, model)._replace(taints=taints) for name in _names(joining, taken)]
-    if command.has("unschedulable"):
-        nodes = [set_cordon(node, is_cordoned=True) for node in nodes]
-    missing = [name for key, name in _ROOM.items() if key not in joining.room]
-    effect = put_nodes(situation, nodes)
-    if model is None or not missing:
-        return effect
-    note = f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
-    return effect + CommandEffect(notes=(note,))
-
-
-def _joining(command: Command, situation: Situation) -> _Joining:
+    """Add nodes: like a typical node of the cluster, with other labels and another room."""
     entries = [entry for word in (*command.arguments, *command.values("labels")) for entry in word.split(",")]
     if not entries:
         raise StepError("say where the nodes are: `add-nodes zone=c,count=2,cpu=4,memory=16Gi`")
+    known = situation.cluster.nodes
     labels: dict[str, str] = {}
     room: dict[str, str] = {}
     count = 1
@@ -318,60 +285,54 @@ def _joining(command: Command, situation: Situation) -> _Joining:
                 raise StepError(f"`count` is a number from 1 to {_MOST_NODES:,}, not {value or 'empty'}")
             count = int(value)
         elif key in _ROOM:
-            room[key] = _amount(key, value)
+            _check_amount(key, value)
+            room[key] = value
         else:
-            label = _label(key, situation.cluster.nodes)
+            label = _label(key, known)
             errors = [*key_errors(label), *value_errors(value)]
             if errors:
                 raise StepError(f'invalid label "{entry}": {errors[0]}')
             labels[label] = value
-    return _Joining(labels, count, room)
+    model = _model(known, labels)
+    taints = tuple(taint_of(text) for text in command.values("taint"))
+    if command.has("not-ready"):
+        taints += (Taint(_NOT_READY, "", NO_SCHEDULE), Taint(_NOT_READY, "", NO_EXECUTE))
+    allocatable = read.node({"status": {"allocatable": {**_DEFAULT_ROOM, **room}}}).allocatable
+    if model is not None:
+        allocatable = {**model.allocatable, **{key: allocatable[key] for key in room if key in allocatable}}
+    where = labels.get(ZONE) or next(iter(labels.values()), "")
+    stem = f"new-{where}" if where else "new"
+    taken = {node.name for node in known}
+    names = (name for number in itertools.count(1) if (name := f"{stem}-{number}") not in taken)
+    nodes = []
+    for name in itertools.islice(names, count):
+        own = {**({} if model is None else model.labels), **labels, HOSTNAME: labels.get(HOSTNAME, name)}
+        node = Node(name, own, taints=taints, allocatable=allocatable)
+        if model is not None:
+            node = node._replace(features=model.features, kubelet_version=model.kubelet_version)
+        nodes.append(set_cordon(node, is_cordoned=True) if command.has("unschedulable") else node)
+    effect = put_nodes(situation, nodes)
+    missing = [name for key, name in _ROOM.items() if key not in room]
+    if model is None or not missing:
+        return effect
+    note = f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
+    return effect + CommandEffect(notes=(note,))
 
 
-def _amount(key: str, text: str) -> str:
+def _check_amount(key: str, text: str) -> None:
     try:
         if quantity.parse(text) < 0:
             raise StepError(f"`{key}` is less than 0: {text}")
     except quantity.QuantityError as error:
         raise StepError(f"`{key}` is not a quantity: {text or 'empty'}: {error}") from None
-    return text
 
 
 def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Optional[Node]:
     """Return a typical node: of the most frequent size, and of the same domain if that has nodes."""
     usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
     near = [node for node in usable if all(node.labels.get(key) == value for key, value in labels.items())]
-    sizes = Counter(tuple(sorted(node.allocatable.items())) for node in near or usable)
+    sizes = {node.name: tuple(sorted(node.allocatable.items())) for node in near or usable}
     if not sizes:
         return None
-    size = sizes.most_common(1)[0][0]
-    return next(node for node in near or usable if tuple(sorted(node.allocatable.items())) == size)
-
-
-def _names(joining: _Joining, taken: set[str]) -> list[str]:
-    where = joining.labels.get(ZONE) or next(iter(joining.labels.values()), "")
-    stem = f"new-{where}" if where else "new"
-    names: list[str] = []
-    number = 0
-    while len(names) < joining.number:
-        number += 1
-        name = f"{stem}-{number}"
-        names += [] if name in taken else [name]
-    return names
-
-
-def _new_node(name: str, joining: _Joining, model: Optional[Node]) -> Node:
-    """Return a copy of a node with other labels and another room."""
-    defaults = {"cpu": "16", "memory": "64Gi", "pods": "110"}
-    room = read.node({"status": {"allocatable": {**defaults, **joining.room}}}).allocatable
-    if model is not None:
-        own = read.node({"status": {"allocatable": joining.room}}).allocatable
-        room = {**model.allocatable, **{key: value for key, value in own.items() if key in joining.room}}
-    labels = {} if model is None else dict(model.labels)
-    return Node(
-        name,
-        {**labels, **joining.labels, HOSTNAME: joining.labels.get(HOSTNAME, name)},
-        allocatable=room,
-        features=() if model is None else model.features,
-        kubelet_version="" if model is None else model.kubelet_version,
-    )
+    size = Counter(sizes.values()).most_common(1)[0][0]
+    return next(node for node in near or usable if sizes[node.name] == size)

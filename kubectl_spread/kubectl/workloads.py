@@ -6,7 +6,7 @@ rollback.go; cmd/set/set_image.go, set_resources.go, set_env.go, helper.go (v1.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any, Optional
 
@@ -118,7 +118,20 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
                 "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
             )
             raise RefusedError(f"error: {resume_first}")
-        template = _template_of(target, situation, revision)
+        history = situation.history(target)
+        if revision:
+            found = [item for item in history if item.number == revision]
+            if not found:
+                raise RefusedError(f"error: unable to find specified revision {revision} in history")
+        elif len(history) > 1:
+            found = history[-2:]
+        elif target.kind == "Deployment":
+            raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
+        else:
+            is_stored = target in situation.cluster.revisions
+            where = "" if is_stored else " in the cluster facts, which hold no ControllerRevisions"
+            raise RefusedError(f"error: no last revision to roll back to{where}")
+        template = found[0].template  # an empty one if the cluster facts only have its pods
         if template.get("spec"):
             effect += situation.put(_with_template(plain, template))
         else:
@@ -127,38 +140,8 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
     return effect
 
 
-def _template_of(target: ObjectKey, situation: Situation, number: int) -> Plain:
-    """Return the template of a revision, 0 for the previous one; an empty one if the cluster facts only have its pods.
-
-    Raises:
-        RefusedError: there is no such revision.
-    """
-    history = situation.history(target)
-    if number:
-        for revision in history:
-            if revision.number == number:
-                return revision.template
-        raise RefusedError(f"error: unable to find specified revision {number} in history")
-    if len(history) > 1:
-        return history[-2].template
-    if target.kind == "Deployment":
-        raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
-    is_stored = target in situation.cluster.revisions
-    where = "" if is_stored else " in the cluster facts, which hold no ControllerRevisions"
-    raise RefusedError(f"error: no last revision to roll back to{where}")
-
-
-def pause(command: Command, situation: Situation) -> CommandEffect:
-    """Pause the rollouts of Deployments."""
-    return _paused(command, situation, is_paused=True)
-
-
-def resume(command: Command, situation: Situation) -> CommandEffect:
-    """Resume paused Deployments."""
-    return _paused(command, situation, is_paused=False)
-
-
-def _paused(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
+def pause(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
+    """Pause the rollouts of Deployments, or resume them."""
     targets = find_targets(command, situation, takes_all=True)
     only(targets, ("Deployment",), "pausing" if is_paused else "resuming")
     effect = CommandEffect()
@@ -173,34 +156,31 @@ def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Comma
 
 def set_image(command: Command, situation: Situation) -> CommandEffect:
     """Change images of containers in pod templates."""
-    images = dict(_image(word) for word in pairs_of(command))
+    images: dict[str, str] = {}
+    for word in pairs_of(command):
+        name, equals, image = word.partition("=")
+        if not equals or not name or not image:
+            raise StepError(f"invalid image update {word}; write it as CONTAINER=IMAGE")
+        images[name] = image
     if command.arguments and not images:
         raise StepError("at least one image update is required")
     targets = find_targets(command, situation, has_pairs=True)
     if not images:
         raise StepError("at least one image update is required")
 
+    def changed(container: Plain) -> Plain:
+        image = images.get(str(container.get("name")), images.get(_EVERY))
+        return container if image is None else {**container, "image": image}
+
     def change(template: Plain) -> Plain:
         names = {item.get("name") for item in _containers(template)}
         for name in images:
             if name not in (_EVERY, *names):
                 raise RefusedError(f'error: unable to find container named "{name}"')
-        return _with_containers(template, lambda container: _with_image(container, images))
+        return _with_containers(template, changed)
 
     note = "a new image restarts the container of pod {} where it is"
     return _change_templates(targets, situation, change, of_pod=note)
-
-
-def _image(word: str) -> tuple[str, str]:
-    name, equals, image = word.partition("=")
-    if not equals or not name or not image:
-        raise StepError(f"invalid image update {word}; write it as CONTAINER=IMAGE")
-    return name, image
-
-
-def _with_image(container: Plain, images: Mapping[str, str]) -> Plain:
-    image = images.get(str(container.get("name")), images.get(_EVERY))
-    return container if image is None else {**container, "image": image}
 
 
 def set_resources(command: Command, situation: Situation) -> CommandEffect:
