@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread import __version__
@@ -25,74 +26,72 @@ _PLAIN = re.compile(
 _MOST_HINTS = 6
 
 
-class _Section(NamedTuple):
-    """A key of the configuration: its comment, and its lines. Lines of a section without a value are comments."""
-
-    key: str
-    comment: tuple[str, ...]
-    lines: tuple[str, ...]
-    is_set: bool = True
-
-    def text(self) -> str:
-        mark = "" if self.is_set else "# "
-        return "".join(
-            f"{line}\n" for line in (*(f"# {line}" for line in self.comment), *(mark + x for x in self.lines))
-        )
+_KEY = re.compile(r"^(\w+):", re.MULTILINE)  # of a setting that is not a comment
 
 
 def config_text(proposal: Proposal) -> str:
     """Return a whole configuration. Keys that nothing in the repository suggests are comments."""
     head = f"# Settings of `kubectl spread check` for this repository: {_SITE}/blob/main/docs/configuration.md\n"
-    head += f"# yaml-language-server: $schema={_SCHEMA}\n"
-    return head + "".join(f"\n{section.text()}" for section in _sections(proposal))
+    return "\n".join([f"{head}# yaml-language-server: $schema={_SCHEMA}\n", *_sections(proposal)])
 
 
 def additions(proposal: Proposal, present: Container[str]) -> str:
     """Return the settings that a configuration with some keys lacks; empty if there are none."""
-    lacking = [section for section in _sections(proposal) if section.is_set and section.key not in present]
-    return "\n".join(section.text() for section in lacking if section.key != "profile")
+    keys = {section: key[1] for section in _sections(proposal) if (key := _KEY.search(section)) is not None}
+    return "\n".join(section for section, key in keys.items() if key not in present and key != "profile")
 
 
-def _sections(proposal: Proposal) -> Iterator[_Section]:
-    yield _Section(
-        "profile",
-        ("Rules: minimal (errors only), default, or strict (all rules, with opinions).",),
-        ("profile: default",),
-    )
-    comment = "Lowest severity that makes `check` exit with 1: error, warning, info or never."
-    yield _Section("failOn", (comment,), ("failOn: error",), is_set=False)
-    yield _version(proposal)
-    comment = "Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."
-    yield _Section("autoscaler", (comment,), (f"autoscaler: {CLUSTER_AUTOSCALER}",), is_set=False)
+def _section(comment: Iterable[str], lines: Iterable[str], *, is_set: bool = True) -> str:
+    """Return a setting below its comment; a setting without a value is a comment, too."""
+    texts = [f"# {line}" for line in comment] + [line if is_set else f"# {line}" for line in lines]
+    return "".join(f"{text}\n" for text in texts)
+
+
+def _sections(proposal: Proposal) -> Iterator[str]:
+    yield "# Rules: minimal (errors only), default, or strict (all rules, with opinions).\nprofile: default\n"
+    yield "# Lowest severity that makes `check` exit with 1: error, warning, info or never.\n# failOn: error\n"
+    if proposal.versions:
+        is_one = len({hint.version for hint in proposal.versions}) == 1
+        comment = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
+        comment += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in proposal.versions[:_MOST_HINTS]]
+        if len(proposal.versions) > _MOST_HINTS:
+            comment.append(f"  and {count_noun(len(proposal.versions) - _MOST_HINTS, 'more place')}")
+        yield _section(comment, [f'kubernetesVersion: "{proposal.version}"'])
+    else:
+        yield (
+            "# Lowest Kubernetes version of the clusters. Rules about newer fields depend on it.\n"
+            '# kubernetesVersion: "1.34"\n'
+        )
+    comment = ["Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."]
+    yield _section(comment, [f"autoscaler: {CLUSTER_AUTOSCALER}"], is_set=False)
     yield from _domains(proposal)
-    yield _paths(proposal)
-    yield _exclude(proposal)
-    yield _roots(proposal)
-    lines = ("podspecPaths:", "- kind: Database", "  group: example.com", "  path: spec.pools.*.template")
-    yield _Section("podspecPaths", ("Custom resources with pods, and the path of the pods.",), lines, is_set=False)
-    yield _Section(
-        "ignores",
-        ("Findings that are accepted, with the reason.",),
-        ("ignores:", "- rule: SPR304", "  name: redis-*", "  reason: all our zones have the same number of nodes"),
-        is_set=False,
-    )
-    comment = "To report only new findings: kubectl spread check --project --write-baseline spread-baseline.json"
-    yield _Section("baseline", (comment,), ("baseline: spread-baseline.json",), is_set=False)
+    comment = ["Files and directories to check if none is named."]
+    yield _section(comment, [f"paths: {_flow(proposal.paths or ('deploy',))}"], is_set=bool(proposal.paths))
+    excluded = [*proposal.vendored, *(f"{chart}/templates" if chart else "/templates" for chart in proposal.charts)]
+    rendered = "  Check this chart after rendering: helm template {} | kubectl spread check -"
+    comment = ["Files and directories to skip.", *(rendered.format(at or ".") for at in proposal.charts[:_MOST_HINTS])]
+    yield _section(comment, [f"exclude: {_flow(excluded or ['vendor'])}"], is_set=bool(excluded))
+    comment = ["Directories whose objects are applied together. Objects in different roots do not affect each other."]
+    comment += ["  These directories hold copies of the same objects."] if proposal.roots else []
+    yield _section(comment, [f"roots: {_flow(proposal.roots or ('clusters/*',))}"], is_set=bool(proposal.roots))
+    yield """# Custom resources with pods, and the path of the pods.
+# podspecPaths:
+# - kind: Database
+#   group: example.com
+#   path: spec.pools.*.template
+"""
+    yield """# Findings that are accepted, with the reason.
+# ignores:
+# - rule: SPR304
+#   name: redis-*
+#   reason: all our zones have the same number of nodes
+"""
+    yield """# To report only new findings: kubectl spread check --project --write-baseline spread-baseline.json
+# baseline: spread-baseline.json
+"""
 
 
-def _version(proposal: Proposal) -> _Section:
-    if not proposal.versions:
-        comment = "Lowest Kubernetes version of the clusters. Rules about newer fields depend on it."
-        return _Section("kubernetesVersion", (comment,), ('kubernetesVersion: "1.34"',), is_set=False)
-    is_one = len({hint.version for hint in proposal.versions}) == 1
-    comments = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
-    comments += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in proposal.versions[:_MOST_HINTS]]
-    if len(proposal.versions) > _MOST_HINTS:
-        comments.append(f"  and {count_noun(len(proposal.versions) - _MOST_HINTS, 'more place')}")
-    return _Section("kubernetesVersion", tuple(comments), (f'kubernetesVersion: "{proposal.version}"',))
-
-
-def _domains(proposal: Proposal) -> Iterator[_Section]:
+def _domains(proposal: Proposal) -> Iterator[str]:
     """Yield the zones: set if all files agree, or else as a comment with the values of each file."""
     domains = proposal.domains
     differing = [hint for hint in proposal.zones if hint.key not in domains]
@@ -100,51 +99,19 @@ def _domains(proposal: Proposal) -> Iterator[_Section]:
     if domains:
         comment = ["All values of these node labels, for rules that need cluster facts:"]
         comment += [f"  {key} from {', '.join(found[:_MOST_HINTS])}" for key, found in files.items()]
-        lines = [f"  {key}: {_flow(values)}" for key, values in domains.items()]
-        yield _Section("domains", tuple(comment), ("domains:", *lines))
+        yield _section(comment, ["domains:", *(f"  {key}: {_flow(values)}" for key, values in domains.items())])
     if differing or not domains:
         comment = ["All values of node labels, for rules that need cluster facts."]
         comment += [f"  {hint.file} has {hint.key}: {_flow(hint.values)}" for hint in differing[:_MOST_HINTS]]
         example = "  topology.kubernetes.io/zone: [eu-west-1a, eu-west-1b, eu-west-1c]"
         lines = [f"  {hint.key}: {_flow(hint.values)}" for hint in differing[:1]] or [example]
-        yield _Section("domains", tuple(comment), ("domains:", *lines), is_set=False)
-
-
-def _paths(proposal: Proposal) -> _Section:
-    comment = "Files and directories to check if none is named."
-    value = _flow(proposal.paths or ("deploy",))
-    return _Section("paths", (comment,), (f"paths: {value}",), is_set=bool(proposal.paths))
-
-
-def _exclude(proposal: Proposal) -> _Section:
-    excluded = [*proposal.vendored, *(f"{chart}/templates" if chart else "/templates" for chart in proposal.charts)]
-    comment = ["Files and directories to skip."]
-    for chart in proposal.charts[:_MOST_HINTS]:
-        comment.append(f"  Check this chart after rendering: helm template {chart or '.'} | kubectl spread check -")
-    return _Section("exclude", tuple(comment), (f"exclude: {_flow(excluded or ['vendor'])}",), is_set=bool(excluded))
-
-
-def _roots(proposal: Proposal) -> _Section:
-    comment = ["Directories whose objects are applied together. Objects in different roots do not affect each other."]
-    if proposal.roots:
-        comment.append("  These directories hold copies of the same objects.")
-    value = _flow(proposal.roots or ("clusters/*",))
-    return _Section("roots", tuple(comment), (f"roots: {value}",), is_set=bool(proposal.roots))
+        yield _section(comment, ["domains:", *lines], is_set=False)
 
 
 def _flow(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_word, values))}]"
-
-
-def _word(value: str) -> str:
-    return value if _PLAIN.match(value) else _quoted(value)
-
-
-def _quoted(text: str) -> str:
-    """Return a YAML text in double quotes; JSON's are a subset of them."""
-    import json
-
-    return json.dumps(text, ensure_ascii=False)
+    """Return a YAML list in one line; JSON's texts in double quotes are YAML's, too."""
+    words = (value if _PLAIN.match(value) else json.dumps(value, ensure_ascii=False) for value in values)
+    return f"[{', '.join(words)}]"
 
 
 PRE_COMMIT = ".pre-commit-config.yaml"

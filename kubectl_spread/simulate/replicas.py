@@ -8,7 +8,7 @@ workload, and again after all workloads, as long as the cluster changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import numpy as np
 
@@ -67,14 +67,6 @@ _AWAITED = (
     "administrator. If volume creation is delayed, please verify that the provisioner is running and correctly "
     "registered."
 )
-
-
-class PlannedPreemption(NamedTuple):
-    """A pod that evicts others, and its nominated node."""
-
-    pod: Pod
-    node: str
-    victims: tuple[Pod, ...]
 
 
 class Queue:
@@ -136,14 +128,9 @@ class Queue:
                 else:
                     self._try(item.pod)
 
-    def preemptions(self) -> list[PlannedPreemption]:
+    def preemptors(self) -> list[PendingPod]:
         """Return the pods that wait for others to be evicted."""
-        found = ((item.pod, item.explanation) for item in self.pending)
-        return [
-            PlannedPreemption(pod, explanation.nominated_node, explanation.victims)
-            for pod, explanation in found
-            if explanation.nominated_node
-        ]
+        return [item for item in self.pending if item.explanation.nominated_node]
 
     def preempt(self) -> None:
         """Try pods whose victims were evicted, each on its nominated node first."""
@@ -263,15 +250,15 @@ class _Evictor:
         """Carry out the planned preemptions, and return whether there were any."""
         victims: dict[str, Pod] = {}
         for queue in self._queues:
-            for preemption in queue.preemptions():
-                new = [victim for victim in preemption.victims if victim.uid not in victims]
+            for item in queue.preemptors():
+                new = [victim for victim in item.explanation.victims if victim.uid not in victims]
                 victims.update({victim.uid: victim for victim in new})
-                queue.evictions += [EvictedPod(victim, preemption.pod.name) for victim in new]
+                queue.evictions += [EvictedPod(victim, item.pod.name) for victim in new]
         if not victims:
             return False
         self._placer.evict(list(victims.values()))
         for queue in self._queues:
-            if queue.preemptions():
+            if queue.preemptors():
                 queue.preempt()
         for victim in sorted(victims.values(), key=lambda victim: -victim.cls.priority):
             self._replace(victim)
@@ -292,18 +279,12 @@ class _Evictor:
     def tell_outcomes(self) -> None:
         """Add the outcome of the replacement to each eviction."""
         for queue in self._queues:
-            queue.evictions = [
-                eviction._replace(again=_outcome(eviction.pod, self._again[eviction.pod.uid]))
-                if eviction.pod.uid in self._again
-                else eviction
-                for eviction in queue.evictions
-            ]
-
-
-def _outcome(victim: Pod, queue: Queue) -> ReplacementPod:
-    node = next((placed.node for placed in queue.placed if placed.pod == victim.name), "")
-    messages = (item.explanation.message for item in queue.pending if item.pod.name == victim.name)
-    return ReplacementPod(node, next(messages, ""))
+            for at, eviction in enumerate(queue.evictions):
+                own, name = self._again.get(eviction.pod.uid), eviction.pod.name
+                if own is not None:
+                    node = next((placed.node for placed in own.placed if placed.pod == name), "")
+                    messages = (item.explanation.message for item in own.pending if item.pod.name == name)
+                    queue.evictions[at] = eviction._replace(again=ReplacementPod(node, next(messages, "")))
 
 
 def place(
@@ -377,10 +358,10 @@ class Rehearsal:
         """
         owners = self.owners
         placer = Placer(self.cluster, self.scheduler(), self._release, pick=pick)
-        run = _Run(placer, self.owned, {}, explain_first)
+        quotas: dict[str, QuotaUsage] = {}  # by namespace
         placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-            placings[at] = _Placing(owners[at], run)
+            placings[at] = _Placing(owners[at], placer, self.owned, quotas, explains=explain_first)
             placings[at].start()
         evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
         for _ in range(_MOST_ROUNDS):
@@ -397,11 +378,9 @@ class Rehearsal:
         found = [placing.placement() for placing in placings.values()]
         complete = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
-        return [complete[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
-
-
-def _ignored(owner: Workload, minor: int) -> IgnoredFields:
-    return IgnoredFields(f"1.{minor}", field_versions.stored_spec(owner.template.get("spec") or {}, minor).ignored)
+        stored = [field_versions.stored_spec(item.template.get("spec") or {}, minor) for item in self._written]
+        ignored = [IgnoredFields(f"1.{minor}", item.ignored) for item in stored]
+        return [complete[at]._replace(ignored=fields) for at, fields in enumerate(ignored)]
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
@@ -425,33 +404,26 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
     return found
 
 
-class _Run(NamedTuple):
-    """State that the workloads of one run share."""
-
-    placer: Placer
-    owned: OwnedPods
-    quotas: dict[str, QuotaUsage]  # by namespace
-    explains: bool
-
-
 class _Placing:
     """Placement of one workload in progress."""
 
-    def __init__(self, owner: Workload, run: _Run) -> None:
-        cluster = run.placer.cluster
+    def __init__(
+        self, owner: Workload, placer: Placer, owned: OwnedPods, quotas: dict[str, QuotaUsage], *, explains: bool
+    ) -> None:
+        cluster = placer.cluster
         self.owner = owner
-        self._run = run
+        self._placer = placer
         self._new_claims = NewClaims(cluster)
         self._first: Optional[Pod] = None
-        self._coming = missing_replicas(owner, run.owned, create=self._replica)
-        self._is_held = creates_no_pods(owner, run.owned)
+        self._coming = missing_replicas(owner, owned, create=self._replica)
+        self._is_held = creates_no_pods(owner, owned)
         self._refusal = lasting_refusal(owner, cluster)
-        if owner.namespace not in run.quotas:
-            run.quotas[owner.namespace] = usage_at_start(cluster, owner.namespace)
-        self._quotas = run.quotas[owner.namespace]
+        if owner.namespace not in quotas:
+            quotas[owner.namespace] = usage_at_start(cluster, owner.namespace)
+        self._quotas = quotas[owner.namespace]
         self._refused: list[UntriedPod] = []
-        self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
-        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, run.owned)]
+        self.queue = Queue(owner.namespace, placer, explains=explains)
+        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, owned)]
         beyond = self.queue.beyond
         class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
@@ -481,23 +453,32 @@ class _Placing:
             refusal = self._refusal or self._quotas.admit(charge(self.owner.template.get("spec") or {}))
             if refusal:
                 self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
-            runs = not refusal and self.queue.add(self._without_new_claims(created))
+            known = self._new_claims.without(created, self.owner)
+            if known is not created and not refusal:
+                self.queue.beyond["claims that are not in the cluster facts"] = None
+            runs = not refusal and self.queue.add(known)
             if self.owner.is_ordered and not runs:
                 break
         return has_created
 
     def placement(self) -> Placement:
         """Return the placement of the pods; call it after all pods are placed."""
-        queue, columns = self.queue, self._run.placer.scheduler.columns
+        queue, columns = self.queue, self._placer.scheduler.columns
+        not_tried = max(0, (self.owner.replicas or 0) - MAX_REPLICAS)
+        has_choice = queue.evictions or any(pod.hosts > 1 for pod in queue.placed)
+        certainty = Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
+        if queue.beyond or not_tried:
+            certainty = Certainty.NOT_PREDICTABLE
+        first = self._replica(self.owner, 0)
         return Placement(
             workload=self.owner,
             placed=tuple(queue.placed),
             pending=(*queue.pending, *queue.provisioning),
             gated=tuple(queue.gated),
             domains=_domains(self.owner, queue.placed, columns),
-            certainty=self._certainty(),
+            certainty=certainty,
             not_predictable=tuple(queue.beyond),
-            matching=_matching(self._replica(self.owner, 0).cls, columns),
+            matching=_matching(first.cls, columns),
             first=queue.first,
             moment=queue.moment if queue.pending else queue.first_moment,
             unpredicted=tuple(queue.unpredicted),
@@ -505,8 +486,8 @@ class _Placing:
             evictions=tuple(queue.evictions),
             refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
-            first_replica=self._replica(self.owner, 0),
-            not_tried=self._not_tried,
+            first_replica=first,
+            not_tried=not_tried,
         )
 
     def _replica(self, owner: Workload, ordinal: int) -> Pod:
@@ -516,22 +497,6 @@ class _Placing:
         if self._first is None:
             self._first = replica(owner, 0)
         return self._first
-
-    def _without_new_claims(self, pod: Pod) -> Pod:
-        known = self._new_claims.without(pod, self.owner)
-        if known is not pod:
-            self.queue.beyond["claims that are not in the cluster facts"] = None
-        return known
-
-    @property
-    def _not_tried(self) -> int:
-        return max(0, (self.owner.replicas or 0) - MAX_REPLICAS)
-
-    def _certainty(self) -> Certainty:
-        if self.queue.beyond or self._not_tried:
-            return Certainty.NOT_PREDICTABLE
-        has_choice = self.queue.evictions or any(pod.hosts > 1 for pod in self.queue.placed)
-        return Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
 
 
 def _priority(owner: Workload) -> int:

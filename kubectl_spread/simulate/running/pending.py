@@ -31,11 +31,6 @@ class QueuePlacement(NamedTuple):
     cluster: Cluster
 
 
-def _is_queued(pod: Pod) -> bool:
-    """Return whether the scheduler tries to place the pod: it is neither gated nor being deleted."""
-    return not pod.cls.gates and not pod.terminating
-
-
 def _rank(pod: Pod) -> tuple[int, str]:
     """Return the sort key of PrioritySort's `Less`: priority first, then age."""
     return (-pod.cls.priority, pod.created[:_SECONDS])
@@ -76,7 +71,7 @@ class Prospects:
         self._profiles = profiles
         self._all_nodes = all_nodes
         own = frozenset(pod.key for pod in asked if not pod.node_name)
-        pods = [pod for pod in cluster.pending() if _is_queued(pod) and self._is_predictable(pod)]
+        pods = [pod for pod in cluster.pending() if self._is_queued(pod)]
         is_examined = bool(own) and 1 < len(pods) <= MOST_PODS
         self._queued = frozenset(pod.key for pod in pods) if is_examined else frozenset()
         self._early: Optional[QueuePlacement] = None
@@ -89,7 +84,10 @@ class Prospects:
                 self._late = self._placed(pods, own, is_last=True)
             self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
 
-    def _is_predictable(self, pod: Pod) -> bool:
+    def _is_queued(self, pod: Pod) -> bool:
+        """Return whether the scheduler tries to place the pod, and its node is predictable."""
+        if pod.cls.gates or pod.terminating:
+            return False
         profile = self._profiles.get(pod.cls.scheduler_name)
         return profile is not None and not unsupported_features(pod.cls, profile, self._cluster)
 
