@@ -6,7 +6,7 @@ from typing import Any
 
 from kubectl_spread.objects.releases.behaviours import Behaviour, Impact, table
 from kubectl_spread.objects.releases.version import LATEST, MEASURED, nearest_release, Release
-from kubectl_spread.report.documents import API_VERSION, Plain, to_document
+from kubectl_spread.report.documents import Plain, report_document, to_document
 from kubectl_spread.text.wording import count_noun
 
 _HEADINGS = {
@@ -44,9 +44,7 @@ def text(release: Release) -> str:
 def document(release: Release) -> Plain:
     """Return the same for `-o json`."""
     compared = nearest_release(release)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Behaviours",
+    fields = {
         "release": compared.text,
         "comparedWith": LATEST.text,
         "measured": MEASURED.get(compared.minor) == compared.patch,
@@ -64,6 +62,7 @@ def document(release: Release) -> Plain:
             if row.differs(compared)
         ],
     }
+    return report_document("Behaviours", fields)
 
 
 def _change(row: Behaviour[Any], compared: Release) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar, Union
+from typing import Any, NamedTuple, Optional, TypeVar, Union
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError, SpreadError
@@ -103,6 +103,22 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return value
+
+
+def report_document(
+    kind: str,
+    fields: Plain,
+    *,
+    errors: Optional[Iterable[SpreadError]] = None,
+    unread: Optional[Iterable[Unread]] = None,
+) -> Plain:
+    """Return a document of some kind; the inputs and resources that could not be read come last, if it has them."""
+    document = {"apiVersion": API_VERSION, "kind": kind, **fields}
+    if errors is not None:
+        document["errors"] = error_documents(errors)
+    if unread is not None:
+        document["unread"] = unread_documents(unread)
+    return document
 
 
 def origin(constraint: Any) -> str:

@@ -33,15 +33,7 @@ from kubectl_spread.guarantee.verdict import (
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
-from kubectl_spread.report.documents import (
-    API_VERSION,
-    error_documents,
-    form,
-    Plain,
-    plain,
-    to_document,
-    unread_documents,
-)
+from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.table import paint, Style, table, wrap
@@ -213,9 +205,7 @@ def document(
     is_interrupted: bool = False,
 ) -> Plain:
     """Return a GuaranteeReport."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "GuaranteeReport",
+    fields = {
         "policy": to_document(policy, "name file?"),
         "verdict": verdict.value,
         "settledVerdict": worst([result.settled_verdict for result, _ in groups]).value,
@@ -225,9 +215,8 @@ def document(
             for result, found in groups
         ],
         "skipped": plain(list(skipped)),
-        "errors": error_documents(errors),
-        "unread": unread_documents(unread),
     }
+    return report_document("GuaranteeReport", fields, errors=errors, unread=unread)
 
 
 def _rule_fields(rule: PolicyRule) -> str:

@@ -9,7 +9,7 @@ from kubectl_spread.explain.messages.parse import Message, Part, Preemption
 from kubectl_spread.explain.messages.sentences import Component
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.version import LAST_MINOR
-from kubectl_spread.report.documents import API_VERSION, form, Plain, to_document
+from kubectl_spread.report.documents import form, Plain, report_document, to_document
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -68,7 +68,7 @@ def headline(message: Message) -> str:
 
 def document(messages: Iterable[Message]) -> Plain:
     """Return a MessageExplanation."""
-    return {"apiVersion": API_VERSION, "kind": "MessageExplanation", "messages": list(map(to_document, messages))}
+    return report_document("MessageExplanation", {"messages": list(map(to_document, messages))})
 
 
 def _part(part: Part, meaning: str) -> Plain:

@@ -27,15 +27,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import obstacles
-from kubectl_spread.report.documents import (
-    API_VERSION,
-    error_documents,
-    form,
-    origin,
-    Plain,
-    to_document,
-    unread_documents,
-)
+from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
 from kubectl_spread.report.wording import names, plural, pods_by_domain, resource, series
 
@@ -398,16 +390,9 @@ def document(
     is_interrupted: bool = False,
 ) -> Plain:
     """Return a RebalancePlan."""
-    return to_document(
-        found,
-        "apiVersion kind repaired=fine interrupted cutShort checked repairs notes errors unread",
-        apiVersion=API_VERSION,
-        kind="RebalancePlan",
-        interrupted=is_interrupted,
-        checked=len(found.checked),
-        errors=error_documents(errors),
-        unread=unread_documents(unread),
-    )
+    fields = "repaired=fine interrupted cutShort checked repairs notes"
+    plan = to_document(found, fields, interrupted=is_interrupted, checked=len(found.checked))
+    return report_document("RebalancePlan", plan, errors=errors, unread=unread)
 
 
 _COVERAGE = "exact=coverage.exact outcomes=coverage.outcomes states=coverage.states"

@@ -13,7 +13,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.report.documents import API_VERSION, error_documents, Plain, to_document
+from kubectl_spread.report.documents import Plain, report_document, to_document
 from kubectl_spread.report.simulation import over_outcomes, VERDICTS
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.report.wording import name
@@ -98,14 +98,9 @@ def _row(row: ReplicaCountRow, key: ObjectKey, keys: list[str]) -> tuple[str, ..
 
 def document(found: ReplicaTable) -> Plain:
     """Return a SimulationTable."""
-    return to_document(
-        found,
-        "apiVersion kind object=key steps interrupted rows errors",
-        apiVersion=API_VERSION,
-        kind="SimulationTable",
-        rows=[_row_document(row, found.key) for row in found.rows],
-        errors=error_documents(found.errors),
-    )
+    rows = [_row_document(row, found.key) for row in found.rows]
+    table = to_document(found, "object=key steps interrupted rows", rows=rows)
+    return report_document("SimulationTable", table, errors=found.errors)
 
 
 def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kubectl_spread.engine.results.summary import Simulation
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.report.documents import API_VERSION, error_documents, form, Plain, plain
+from kubectl_spread.report.documents import error_documents, form, Plain, plain, report_document
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.simulation import document as simulation_document
@@ -86,7 +86,7 @@ def total(results: Sequence[ScenarioResult]) -> str:
 
 def document(results: Iterable[ScenarioResult]) -> Plain:
     """Return a ScenarioReport."""
-    return {"apiVersion": API_VERSION, "kind": "ScenarioReport", "scenarios": plain(list(results))}
+    return report_document("ScenarioReport", {"scenarios": plain(list(results))})
 
 
 form(

@@ -23,15 +23,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
-from kubectl_spread.report.documents import (
-    API_VERSION,
-    error_documents,
-    form,
-    Plain,
-    plain,
-    to_document,
-    unread_documents,
-)
+from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, wrap
 from kubectl_spread.report.wording import (
     find_no_node,
@@ -456,15 +448,9 @@ _SENTENCES: dict[EventKind, Callable[[TraceEvent, str], str]] = {
 
 def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()) -> Plain:
     """Return a Simulation."""
-    return to_document(
-        simulation,
-        "apiVersion kind completes=fine interrupted steps notes errors unread",
-        apiVersion=API_VERSION,
-        kind="Simulation",
-        steps=[_step_document(step, simulation.steps[:at]) for at, step in enumerate(simulation.steps)],
-        errors=error_documents(errors),
-        unread=unread_documents(unread),
-    )
+    steps = [_step_document(step, simulation.steps[:at]) for at, step in enumerate(simulation.steps)]
+    answer = to_document(simulation, "completes=fine interrupted steps notes", steps=steps)
+    return report_document("Simulation", answer, errors=errors, unread=unread)
 
 
 def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:

@@ -11,15 +11,7 @@ from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
-from kubectl_spread.report.documents import (
-    API_VERSION,
-    error_documents,
-    form,
-    origin,
-    Plain,
-    to_document,
-    unread_documents,
-)
+from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
 from kubectl_spread.report.wording import pods_by_domain, resource
@@ -216,14 +208,9 @@ def status_report(
     policy: Optional[PolicyStatus] = None,
 ) -> Plain:
     """Return a StatusReport; `policy` is the state of a policy, if one is given."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "StatusReport",
-        "workloads": [to_document(item) for item in statuses],
-        "errors": error_documents(errors),
-        "unread": unread_documents(unread),
-        **({} if policy is None else {"policy": to_document(policy, "name=policy.name kept groups")}),
-    }
+    workloads = {"workloads": [to_document(item) for item in statuses]}
+    document = report_document("StatusReport", workloads, errors=errors, unread=unread)
+    return document | ({} if policy is None else {"policy": to_document(policy, "name=policy.name kept groups")})
 
 
 form(

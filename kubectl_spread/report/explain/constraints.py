@@ -17,6 +17,7 @@ from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
 from kubectl_spread.report.table import table, wrap
+from kubectl_spread.report.wording import short_name
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 Reasons = tuple[NodeReason, ...]
@@ -249,7 +250,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    owner = safe(owner_name(pods.owner))
+    owner = safe(short_name(pods.owner))
     text = f"{pods.number} of {owner}"
     if pods.owner is None:
         text = f"{count_noun(pods.number, 'pod')} without a controller"
@@ -284,7 +285,7 @@ def _also(report: ConstraintReport) -> Iterator[str]:
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
         static = "static pods of " if _is_static(owner) else ""
-        yield f"the selector also matches {static}{safe(owner_name(owner))}: {where}{rest}"
+        yield f"the selector also matches {static}{safe(short_name(owner))}: {where}{rest}"
     if len(others) > _MOST_PODS:
         yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
 
@@ -384,7 +385,7 @@ def origin(item: Origin) -> str:
     """Return the origin of a constraint: `the template of Deployment web`; empty if it is unknown."""
     sources = short_list(item.selector_from)
     return _ORIGINS[item.kind].format(
-        owner=owner_name(item.owner),
+        owner=short_name(item.owner),
         changes=", ".join(f"{field} {'not set' if value is None else value}" for field, value in item.changed),
         uses=f"; it uses the selector of {sources}" if sources else "",
     )
@@ -405,8 +406,3 @@ _ORIGINS = {
     OriginKind.CHANGED_TEMPLATE: "an older template of {owner}, which now has {changes}",
     OriginKind.TEMPLATE: "the template of {owner}",
 }
-
-
-def owner_name(owner: Optional[ObjectKey]) -> str:
-    """Return `Deployment web`; empty for pods without a controller."""
-    return "" if owner is None else f"{owner.kind} {owner.name}"

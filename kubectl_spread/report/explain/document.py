@@ -25,10 +25,10 @@ from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConst
 from kubectl_spread.explain.workload_state import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.documents import API_VERSION, form, origin, Plain, to_document
-from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, verdict
+from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
+from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, text, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.wording import name
+from kubectl_spread.report.wording import name, short_name
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import Candidate
 from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
@@ -39,7 +39,7 @@ def explanations(items: Iterable[PodReport]) -> Plain:
     documents = [explanation(item) for item in items]
     if len(documents) == 1:
         return documents[0]
-    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": documents}
+    return report_document("ExplanationList", {"items": documents})
 
 
 def explanation(report: PodReport) -> Plain:
@@ -47,16 +47,14 @@ def explanation(report: PodReport) -> Plain:
     item, found, bound = report.explanation, report.suggestions or Suggestions(), report.explanation.bound_pod
     table = item.scores if bound is None else bound.scores
     more = {"preemption": item.preemption, "boundPod": bound, "forecast": report.forecast}
-    return {
+    fields = {
         **to_document(
             item,
-            "apiVersion kind pod verdict message nominatedNode victims reportedMessage=reported "
+            "pod verdict message nominatedNode victims reportedMessage=reported "
             "feasible=diagnosis.feasible nodes constraints conflicts moreConflicts "
             "conflictsComplete=conflicts_are_complete notPredictable=beyond others ignoredFields=ignored.fields "
             "summary "
             "causes claims assumed rivals refusedFor lastMessage events workload node suggestions search",
-            apiVersion=API_VERSION,
-            kind="Explanation",
             pod=to_document(item.pod, "namespace name node=node_name"),
             victims=[victim.key for victim in item.victims],
             constraints=item.constraints if bound is None else bound.constraints,
@@ -74,6 +72,7 @@ def explanation(report: PodReport) -> Plain:
         **({} if table is None else to_document(table)),
         **{name: to_document(record) for name, record in more.items() if record is not None},
     }
+    return report_document("Explanation", fields)
 
 
 def _conflict(conflict: Conflict, node_names: Sequence[str]) -> Plain:
@@ -117,12 +116,6 @@ def _search(found: Suggestions) -> Plain:
     return to_document(found, "tried helping=verified notTried failed", failed=failed)
 
 
-def _meaning(message: str) -> str:
-    from kubectl_spread.explain.messages import meaning  # regular expressions: 20 ms
-
-    return meaning.meaning_of_text(message)
-
-
 def _range(pods: Range) -> dict[str, int]:
     return pods._asdict()
 
@@ -157,7 +150,7 @@ form(
 form(
     CreationFailure,
     "kind=about.kind name=about.name reason message meaning at times",
-    meaning=lambda item: _meaning(item.message),
+    meaning=lambda item: text.meaning(item.message),
 )
 form(
     NodeView,
@@ -206,7 +199,7 @@ form(
 form(
     CountedPods,
     "owner own count=number names revisions",
-    owner=lambda item: constraints.owner_name(item.owner),
+    owner=lambda item: short_name(item.owner),
     revisions=lambda item: [{"revision": name, "count": number} for name, number in item.revisions],
 )
 form(

@@ -200,17 +200,18 @@ def workload_lines(state: WorkloadState) -> list[str]:
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.times_text(failure.at, failure.times)
         out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
-        out += [f"    {safe(text)}" for text in (failure.message, _meaning(failure.message)) if text]
+        out += [f"    {safe(text)}" for text in (failure.message, meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
         of_set = " and of its ReplicaSet" if state.key.kind == "Deployment" else ""
         out.append(f"  The cluster facts do not say why; kubectl describe of the workload{of_set} shows the events.")
     return out
 
 
-def _meaning(message: str) -> str:
-    from kubectl_spread.explain.messages import meaning  # regular expressions: 20 ms
+def meaning(message: str) -> str:
+    """Return what a message of a controller means; empty if it is unknown."""
+    from kubectl_spread.explain.messages.meaning import meaning_of_text  # regular expressions: 20 ms
 
-    return meaning.meaning_of_text(message)
+    return meaning_of_text(message)
 
 
 def _message(report: PodReport, style: Style) -> list[str]:
