@@ -117,21 +117,7 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
         return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
     if target.kind == "Namespace":
         return situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
-    wrong = ""
-    if target.kind == "PodDisruptionBudget":
-        if "selector" in spec:
-            raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
-        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-            wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
-    if target.kind == "HorizontalPodAutoscaler":
-        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
-        smallest = 0 if HPA_FROM_ZERO.of(situation.release) else 1
-        if type(least) is int and least < smallest:
-            wrong = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
-        elif type(most) is not int or type(least) is not int or most < max(1, least):
-            wrong = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
-    if wrong:
-        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
+    _check_spec(target, spec, situation.release)
     read = next(iter(records(target.kind, cluster_of([after])).values()))
     changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
     if target.kind == "Node":
@@ -146,6 +132,25 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
         return effect
     scaled = next(key for key, item in situation.cluster.autoscalers.items() if item is changed)
     return effect + CommandEffect((), frozenset([scaled]), notes=(changed.note,))
+
+
+def _check_spec(target: ObjectKey, spec: Plain, release: Release) -> None:
+    """Refuse what the API server refuses in a patched budget or autoscaler."""
+    wrong = ""
+    if target.kind == "PodDisruptionBudget":
+        if "selector" in spec:
+            raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+            wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
+    if target.kind == "HorizontalPodAutoscaler":
+        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+        smallest = 0 if HPA_FROM_ZERO.of(release) else 1
+        if type(least) is int and least < smallest:
+            wrong = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
+        elif type(most) is not int or type(least) is not int or most < max(1, least):
+            wrong = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
+    if wrong:
+        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
 
 
 def label(command: Command, situation: Situation) -> CommandEffect:
