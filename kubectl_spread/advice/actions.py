@@ -7,11 +7,13 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.advice.plan import HypotheticalCluster, Plan
+from kubectl_spread.advice.plan import daemon_pods, HypotheticalCluster, Plan, with_room
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import ADD, command, compact, END, local, Op, put_op, REMOVE
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
@@ -23,8 +25,20 @@ from kubectl_spread.objects.storage import NamespacedName, Storage, StorageClass
 Plain = dict[str, Any]
 
 
+class Written(NamedTuple):
+    """An action for users.
+
+    documents: for programs, one entry per object. commands: command lines that carry it out, none if nothing has to be
+    done. lines: the changed fields of the object, one line each.
+    """
+
+    documents: Sequence[Plain]
+    commands: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+
 class Action(ABC):
-    """A single change of the manifest or of the cluster; by default of the cluster, and without a command."""
+    """A single change of the manifest or of the cluster."""
 
     is_of_manifest = False  # Whether the action changes the pod's manifest.
 
@@ -33,20 +47,12 @@ class Action(ABC):
         """Return the hypothetical cluster after the action."""
 
     @abstractmethod
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
-        """Add the steps of the action to a plan; `scene` is the cluster after the whole change."""
-
-    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        """Return the changes in terms of the object's fields, one line each."""
-        return []
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        """Return the command lines that carry out the action; empty if there are none."""
-        return []
+    def plan(self, plan: Plan) -> None:
+        """Add the steps of the action to a plan."""
 
     @abstractmethod
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:
-        """Return the action for programs, one entry per object."""
+    def written(self, problem: PendingPodProblem) -> Written:
+        """Return the action for users."""
 
 
 def _of_node(name: str, **change: Any) -> Plain:
@@ -73,27 +79,18 @@ class EditSpec(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.with_spec(self.ops)
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
-        plan.edit_template(self.ops, scene.recreation().pod)
+    def plan(self, plan: Plan) -> None:
+        plan.edit_template(self.ops)
 
-    def lines(self, problem: PendingPodProblem) -> list[str]:
-        found = []
+    def written(self, problem: PendingPodProblem) -> Written:
+        target, lines = problem.target, []
         for op in self.ops:
-            path = path_text((*problem.target.spec, *op.path))
+            path = path_text((*target.spec, *op.path))
             if op.op == ADD:
-                found.append(f"{path.removesuffix(_APPENDED)}: {_flow(op.value)}")
+                lines.append(f"{path.removesuffix(f'.{END}')}: {_flow(op.value)}")
             elif op.op == REMOVE:
-                found.append(f"{path}: removed")
-        return found
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:
-        return problem.target.commands(self.ops, problem.own)
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:
-        return problem.target.document(self.ops, problem.own)
-
-
-_APPENDED = f".{END}"
+                lines.append(f"{path}: removed")
+        return Written(target.document(self.ops, problem.own), target.commands(self.ops, problem.own), lines)
 
 
 def _flow(value: Any) -> str:
@@ -121,22 +118,19 @@ class SetRollout(Action):
         settings = scene.problem.rollout._replace(surge=0, unavailable=self.unavailable)
         return scene.without_pods(self.deleted, replaced=False)._replace(rollout=settings)
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan) -> None:
         plan.edit_strategy(self._settings)
 
-    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        return [f"spec.strategy.rollingUpdate.{name}: {value}" for name, value in self._settings.items()]
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:
-        target = problem.target
+    def written(self, problem: PendingPodProblem) -> Written:
+        target, path = problem.target, ("spec", "strategy", "rollingUpdate")
         rest = ("--type=merge", "-p", compact({"spec": {"strategy": {"rollingUpdate": self._settings}}}))
         line = command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)
-        return [line] if target.is_live else []
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:
-        path = ("spec", "strategy", "rollingUpdate")
         ops = [put_op((*path, name), value).document() for name, value in self._settings.items()]
-        return [_of_object(*problem.target.key, patch=ops, deletesFirst=[pod.name for pod in self.deleted])]
+        return Written(
+            [_of_object(*target.key, patch=ops, deletesFirst=[pod.name for pod in self.deleted])],
+            [line] if target.is_live else (),
+            [f"{'.'.join(path)}.{name}: {value}" for name, value in self._settings.items()],
+        )
 
 
 @dataclass(frozen=True)
@@ -168,35 +162,31 @@ class EditNode(Action):
             unschedulable=node.unschedulable and not self.uncordoned,
         )
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_node(self.node, self._changed, is_up=self.is_awaited)
+    def plan(self, plan: Plan) -> None:
+        if self.is_awaited and is_unreachable(plan.nodes[self.node]):
+            plan.ops.append(steps.NodesUp((self.node,)))
+        node = plan.nodes[self.node] = self._changed(plan.nodes[self.node])
+        plan.ops.append(steps.ChangeNodes((node,)))
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        found = []
-        if self.labels:
-            words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
-            found.append(command("label", "node", self.node, *words, rest=("--overwrite",)))
-        if self.uncordoned or self.recordoned:
-            found.append(command("uncordon", self.node))
-        if self.recordoned:
-            found.append(command("cordon", self.node))
-        found += [command("taint", "node", self.node, f"{taint}-") for taint in self.untainted]
-        return [] if self.is_awaited else found
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
         taints = [str(taint) for taint in self.untainted]
         if self.is_awaited:
-            return [_of_node(self.node, awaited="Ready", taintsRemoved=taints)]
-        document = _of_node(self.node)
+            return Written([_of_node(self.node, awaited="Ready", taintsRemoved=taints)])
+        document, lines = _of_node(self.node), []
         if self.labels:
             document["labels"] = dict(self.labels)
+            words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
+            lines.append(command("label", "node", self.node, *words, rest=("--overwrite",)))
+        if self.uncordoned or self.recordoned:
+            lines.append(command("uncordon", self.node))
         if self.uncordoned:
             document["unschedulable"] = False
         if self.recordoned:
             document["taintAdded"] = str(UNSCHEDULABLE)
+            lines.append(command("cordon", self.node))
         if taints:
             document["taintRemoved"] = taints[0]
-        return [document]
+        return Written([document], [*lines, *(command("taint", "node", self.node, f"{taint}-") for taint in taints)])
 
 
 @dataclass(frozen=True)
@@ -207,20 +197,16 @@ class DeleteNode(Action):
     is_awaited: bool = False
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        problem = scene.problem
-        pods = problem.pods_of_workloads(self.node)
-        scene = scene.without_pods([pod for pod in pods if not pod.terminating], replaced=True)
-        return scene.with_nodes((), without=[self.node])
+        pods = [pod for pod in scene.problem.pods_of_workloads(self.node) if not pod.terminating]
+        return scene.without_pods(pods, replaced=True).with_nodes((), without=[self.node])
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.delete_node(self.node)
+    def plan(self, plan: Plan) -> None:
+        plan.ops.append(steps.DeleteNodes((self.node,)))
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        return [] if self.is_awaited else [command("delete", "node", self.node)]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
         awaited = {"awaited": "Deleted"} if self.is_awaited else {}
-        return [_of_node(self.node, **awaited, deleted=[self.node])]
+        commands = () if self.is_awaited else [command("delete", "node", self.node)]
+        return Written([_of_node(self.node, **awaited, deleted=[self.node])], commands)
 
 
 @dataclass(frozen=True)
@@ -232,19 +218,17 @@ class AddNodes(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.with_nodes(map(read.node, self.nodes))
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.add_nodes(map(read.node, self.nodes))
+    def plan(self, plan: Plan) -> None:
+        for node in map(read.node, self.nodes):  # They have room for their DaemonSet pods as well.
+            plan.ops.append(steps.ChangeNodes((with_room(node, daemon_pods(plan.start, node)),)))
 
-    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        labels = self.nodes[0]["metadata"]["labels"]
-        room = self.nodes[0]["status"]["allocatable"]
-        return [
-            "labels: " + ", ".join(f"{key}={value}" for key, value in sorted(labels.items())),
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        metadata, room = self.nodes[0]["metadata"], self.nodes[0]["status"]["allocatable"]
+        lines = [
+            "labels: " + ", ".join(f"{key}={value}" for key, value in sorted(metadata["labels"].items())),
             "allocatable: " + ", ".join(f"{key} {value}" for key, value in room.items()),
         ]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
-        return [_of_node(self.nodes[0]["metadata"]["name"], added=list(self.nodes))]
+        return Written([_of_node(metadata["name"], added=list(self.nodes))], lines=lines)
 
 
 @dataclass(frozen=True)
@@ -256,14 +240,12 @@ class RemovePods(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.pods, replaced=any(pod.owner is not None for pod in self.pods))
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan) -> None:
         plan.delete_pods(self.pods)
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        return [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
-        return [_of_pods(self.pods)]
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        commands = [command("delete", "pod", pod.name, namespace=pod.namespace) for pod in self.pods]
+        return Written([_of_pods(self.pods)], commands)
 
 
 @dataclass(frozen=True)
@@ -280,22 +262,21 @@ class EndPods(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.pods, replaced=self.awaited == PREEMPTED)
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan) -> None:
         if self.awaited != PREEMPTED:  # the scheduler evicts the others by itself
-            plan.end_pods(self.pods)
+            plan.ended |= {pod.uid for pod in self.pods}
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        if self.awaited:
+            return Written([_of_pods(self.pods, awaited=self.awaited)])
         force = ("--grace-period=0", "--force", "--wait=false")
         merge = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         lines = []
-        for pod in () if self.awaited else self.pods:
+        for pod in self.pods:
             lines.append(command("delete", "pod", pod.name, namespace=pod.namespace, rest=force))
             if pod.finalizers:
                 lines.append(command("patch", "pod", pod.name, namespace=pod.namespace, rest=merge))
-        return lines
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
-        return [_of_pods(self.pods, **({"awaited": self.awaited} if self.awaited else {}))]
+        return Written([_of_pods(self.pods)], lines)
 
 
 DELETED, PREEMPTED = "Deleted", "Preempted"
@@ -313,23 +294,17 @@ class SetReplicas(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene._replace(ended=scene.ended | {pod.key for pod in self.ended})
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+    def plan(self, plan: Plan) -> None:
         plan.set_replicas(self.replicas)
 
-    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        return [f"spec.replicas: {self.replicas}"]
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:
-        target = problem.target
-        rest = (f"--replicas={self.replicas}",)
-        return [command("scale", target.display_name, namespace=target.namespace, rest=rest)] if target.is_live else []
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:
-        target = problem.target
-        if target.is_live:
-            deleted = [pod.name for pod in self.ended]
-            return [_of_object(*target.key, replicas=self.replicas, deleted=deleted)]
-        return [_of_object(*target.key, patch=[put_op(("spec", "replicas"), self.replicas).document()])]
+    def written(self, problem: PendingPodProblem) -> Written:
+        target, lines = problem.target, [f"spec.replicas: {self.replicas}"]
+        if not target.is_live:
+            patch = [put_op(("spec", "replicas"), self.replicas).document()]
+            return Written([_of_object(*target.key, patch=patch)], lines=lines)
+        line = command("scale", target.display_name, namespace=target.namespace, rest=(f"--replicas={self.replicas}",))
+        deleted = [pod.name for pod in self.ended]
+        return Written([_of_object(*target.key, replicas=self.replicas, deleted=deleted)], [line], lines)
 
 
 @dataclass(frozen=True)
@@ -343,15 +318,15 @@ class ScaleDown(Action):
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene.without_pods(self.deleted, replaced=False)
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.scale(self.key, self.replicas)
+    def plan(self, plan: Plan) -> None:
+        plan.ops.append(steps.Scale(self.key, self.replicas))
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        named = f"{self.key.kind.lower()}/{self.key.name}"
-        return [command("scale", named, namespace=self.key.namespace, rest=(f"--replicas={self.replicas}",))]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
-        return [_of_object(*self.key, replicas=self.replicas, deleted=[pod.name for pod in self.deleted])]
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        named, rest = f"{self.key.kind.lower()}/{self.key.name}", (f"--replicas={self.replicas}",)
+        return Written(
+            [_of_object(*self.key, replicas=self.replicas, deleted=[pod.name for pod in self.deleted])],
+            [command("scale", named, namespace=self.key.namespace, rest=rest)],
+        )
 
 
 class _EditStorage(Action):
@@ -365,8 +340,9 @@ class _EditStorage(Action):
         cluster = scene.cluster
         return scene._replace(cluster=cluster._replace(storage=self.change(cluster.storage)))
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_storage(self.change)
+    def plan(self, plan: Plan) -> None:
+        plan.storage = self.change(plan.storage)
+        plan.ops.append(steps.ChangeFacts(plan.start._replace(storage=plan.storage)))
 
 
 @dataclass(frozen=True)
@@ -379,22 +355,20 @@ class CreateClaims(_EditStorage):
         claims = map(read_claim, self.claims)
         return storage._replace(claims={**storage.claims, **{claim.key: claim for claim in claims}})
 
-    def lines(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        found = []
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        lines = []
         for plain in self.claims:
             spec = plain["spec"]
             size = spec["resources"]["requests"]["storage"]
             modes = ", ".join(spec["accessModes"])
             in_class = f", class {spec['storageClassName']}" if "storageClassName" in spec else ""
-            found.append(f"PersistentVolumeClaim {plain['metadata']['name']}: {size}, {modes}{in_class}")
-        return found
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
-        return [f"echo {shlex.quote(compact(plain))} | kubectl create -f -" for plain in self.claims]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
+            lines.append(f"PersistentVolumeClaim {plain['metadata']['name']}: {size}, {modes}{in_class}")
         metadata = self.claims[0]["metadata"]
-        return [_of_object(_CLAIM, metadata["namespace"], metadata["name"], added=list(self.claims))]
+        return Written(
+            [_of_object(_CLAIM, metadata["namespace"], metadata["name"], added=list(self.claims))],
+            [f"echo {shlex.quote(compact(plain))} | kubectl create -f -" for plain in self.claims],
+            lines,
+        )
 
 
 _CLAIM = "PersistentVolumeClaim"
@@ -410,14 +384,12 @@ class EditClass(_EditStorage):
     def change(self, storage: Storage) -> Storage:
         return storage._replace(classes={**storage.classes, self.after.name: self.after})
 
-    def commands(self, problem: PendingPodProblem) -> list[str]:  # noqa: ARG002
+    def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
+        ops = [op.document() for op in self.ops]
         get = command("get", "storageclass", self.after.name, rest=("-o", "json"))
-        ops = compact([op.document() for op in self.ops])
-        edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", ops)
-        return [f"{get} | {edit} | kubectl replace --force -f -"]
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:  # noqa: ARG002
-        return [{"kind": "StorageClass", "name": self.after.name, "patch": [op.document() for op in self.ops]}]
+        edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", compact(ops))
+        document = {"kind": "StorageClass", "name": self.after.name, "patch": ops}
+        return Written([document], [f"{get} | {edit} | kubectl replace --force -f -"])
 
 
 @dataclass(frozen=True)
@@ -439,10 +411,10 @@ class DeleteClaims(_EditStorage):
             )
         return storage._replace(claims=claims, volumes=volumes)
 
-    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
-        super().plan(plan, scene)
-        if scene.problem.owner.kind != "Pod":  # It is created again as it is: to the scheduler it is the same.
-            plan.delete_pods(self._users(scene.problem))
+    def plan(self, plan: Plan) -> None:
+        super().plan(plan)
+        if plan.problem.owner.kind != "Pod":  # It is created again as it is: to the scheduler it is the same.
+            plan.delete_pods(self._users(plan.problem))
 
     def _users(self, problem: PendingPodProblem) -> list[Pod]:
         """Return the waiting pods that name the claims."""
@@ -453,36 +425,28 @@ class DeleteClaims(_EditStorage):
             if any(NamespacedName(pod.namespace, volume.claim) in claims for volume in pod.cls.volumes)
         ]
 
-    def _created_again(self, problem: PendingPodProblem) -> list[NamespacedName]:
-        """Return the claims that a StatefulSet creates again: their names end with the name of a pod."""
+    def written(self, problem: PendingPodProblem) -> Written:
+        # A StatefulSet creates the claims again whose names end with the name of a pod.
         names = tuple(f"-{pod.name}" for pod in (*problem.own, *problem.running))
-        return [key for key in self.claims if problem.owner.kind == "StatefulSet" and key.name.endswith(names)]
-
-    def commands(self, problem: PendingPodProblem) -> list[str]:
-        again = self._created_again(problem)
-        found = [
+        again = [key for key in self.claims if problem.owner.kind == "StatefulSet" and key.name.endswith(names)]
+        documents = [_of_object(_CLAIM, *again[0], deleted=[key.name for key in again])] if again else []
+        documents += [_of_object(_CLAIM, *key, replaced=True) for key in self.claims if key not in again]
+        commands = [
             command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
             if key in again
             else _recreate_claim_command(key)
             for key in self.claims
         ]
         pods, target = self._users(problem), problem.target
-        if pods and target.is_live:
-            names = [pod.name for pod in pods]
-            delete = command("delete", "pod", *names, namespace=pods[0].namespace)
-            found.append(target.recreate_command() if target.kind == "Pod" else delete)
-        return found
-
-    def documents(self, problem: PendingPodProblem) -> list[Plain]:
-        again = self._created_again(problem)
-        found = [_of_object(_CLAIM, *again[0], deleted=[key.name for key in again])] if again else []
-        found += [_of_object(_CLAIM, *key, replaced=True) for key in self.claims if key not in again]
-        pods, target = self._users(problem), problem.target
-        if pods and target.is_live and target.kind == "Pod":
-            found += [_of_object("Pod", pod.namespace, pod.name, replaced=True) for pod in pods]
-        elif pods and target.is_live and len(again) < len(self.claims):
-            found.append(_of_pods(pods))
-        return found
+        if not (pods and target.is_live):
+            return Written(documents, commands)
+        if target.kind == "Pod":
+            documents += [_of_object("Pod", pod.namespace, pod.name, replaced=True) for pod in pods]
+            return Written(documents, [*commands, target.recreate_command()])
+        if len(again) < len(self.claims):
+            documents.append(_of_pods(pods))
+        delete = command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace)
+        return Written(documents, [*commands, delete])
 
 
 def _recreate_claim_command(key: NamespacedName) -> str:

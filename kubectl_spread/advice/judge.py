@@ -12,9 +12,9 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Optional, Union
+from typing import Optional, Union
 
 from kubectl_spread.advice.change import Change
 from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
@@ -31,7 +31,6 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
 
@@ -48,6 +47,9 @@ _LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
 _HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
+_MOST_TURNS = 400  # of a rollout in batches
+
+
 class Judge:
     """Simulator of changes for one problem."""
 
@@ -56,34 +58,48 @@ class Judge:
         self._start = start_of(problem)
         self._key = key_of(problem, self._start)
         self._others: Counter[Optional[ObjectKey]] = Counter()  # pods of each other workload that wait in any case
+        self._is_large = len(problem.own) + len(problem.running) > _PLAYED or problem.columns.n > _HUGE
         if self._is_large:
             return
         plan = Plan(problem, self._start)
         if not problem.exists:  # A manifest that is not applied yet is applied unchanged.
             plan.create_written()
-        self._before = self._play(self._start, plan, QUICK).last
+        self._before = self._play(plan, QUICK).last
         self._others = self._rested(self._before.outcomes)[1]
         if problem.is_contended:  # The order decides which pod waits, so no other pod must wait.
-            outcomes = self._play(self._start, plan, self._limits).last.outcomes
+            outcomes = self._play(plan, self._limits).last.outcomes
             self._others = functools.reduce(operator.and_, (self._rested([item])[1] for item in outcomes))
 
-    def _play(self, start: Cluster, plan: Plan, limits: Limits) -> Answer:
-        problem = self.problem
-        return play(start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
+    @property
+    def _limits(self) -> Limits:
+        """Return the simulation limits that the size of the problem leaves time for."""
+        nodes = self.problem.columns.n
+        if nodes > _SMALL:
+            return QUICK if nodes > _LARGE else _SOME
+        size = nodes + len(self.problem.own) + len(self.problem.running)
+        return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
-    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Union[Effect, Setback]:
-        """Simulate a change; the result is a setback if a pod stays Pending that should not."""
+    def _play(self, plan: Plan, limits: Limits) -> Answer:
+        problem = self.problem
+        return play(plan.start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
+
+    def judge(self, change: Change, scene: HypotheticalCluster, *, is_thorough: bool = False) -> Union[Effect, Setback]:
+        """Simulate a change; the result is a setback if a pod stays Pending that should not.
+
+        is_thorough: in all its outcomes, or in as many as time allows.
+        """
+        problem = self.problem
         if self._is_large:
             return self._in_batches(change, scene) or Setback(Why.OWN_WAIT)
-        plan = Plan(self.problem, self._start)
+        plan = Plan(problem, self._start, scene)
         try:
             for action in change.ordered_actions:
-                action.plan(plan, scene)
-            if not self.problem.exists and not plan.has_new_template:
+                action.plan(plan)
+            if not problem.exists and not plan.has_new_template:
                 plan.create_written()
         except (KeyError, IndexError, TypeError, ValueError):  # The command would be refused.
             return Setback(Why.NOT_APPLICABLE)
-        last = self._play(plan.start, plan, limits).last
+        last = self._play(plan, self._limits if is_thorough else QUICK).last
         if not last.outcomes or last.is_endless or not all(outcome.is_steady for outcome in last.outcomes):
             return Setback(Why.NOT_SETTLED)
         waiting, others = self._rested(last.outcomes)
@@ -91,41 +107,41 @@ class Judge:
             if number > self._others[key]:
                 return Setback(Why.OTHERS_WAIT, number - self._others[key], key)
         found = self._effect(change, scene, plan, last)._replace(pending_after=waiting)
-        has_own = self._key is not None or all(
-            len(self._own_placed(item)) == len(self.problem.own) for item in last.outcomes
-        )
-        if has_own and (not waiting or self._is_partial(last.outcomes, found)):
-            return found
-        return Setback(Why.OWN_WAIT, waiting, self._key)
+        placed = [len(self._own_placed(item)) for item in last.outcomes]
+        if self._key is None and any(number != len(problem.own) for number in placed):
+            return Setback(Why.OWN_WAIT, waiting)
+        # A change may also place more pods of the workload and restart none, although others still wait. A pod with a
+        # name of its own must be among them; a ReplicaSet's pods stand for each other.
+        is_partial = min(placed) > len(problem.running) and not found.restarts
+        if is_partial and problem.owner.kind not in CREATING_AT_WILL:
+            pods = (pod for outcome in last.outcomes for pod in outcome.pods)
+            is_partial = not any(pod.name == problem.pod.name and not pod.node for pod in pods)
+        return found if not waiting or is_partial else Setback(Why.OWN_WAIT, waiting, self._key)
 
-    def _is_partial(self, outcomes: Sequence[Outcome], found: Effect) -> bool:
-        """Return whether a change places more pods of the workload and restarts none, although others still wait.
+    def _rested(self, outcomes: Iterable[Outcome]) -> tuple[int, Counter[Optional[ObjectKey]]]:
+        """Count the waiting pods of the workload, and of each other one, the most in any outcome.
 
-        A pod with a name of its own must be among them; a ReplicaSet's pods stand for each other.
+        If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
+        is the problem's.
         """
-        name, running = self.problem.pod.name, len(self.problem.running)
-        has_more = all(len(self._own_placed(outcome)) > running for outcome in outcomes)
-        still = any(pod.name == name and not pod.node for outcome in outcomes for pod in outcome.pods)
-        return has_more and not found.restarts and (not still or self.problem.owner.kind in CREATING_AT_WILL)
+        own, others = 0, Counter[Optional[ObjectKey]]()
+        for outcome in outcomes:
+            waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
+            state = None if self._key is None else outcome.workloads.get(self._key)
+            mine = waiting.pop(self._key, 0)
+            if self._key is None:
+                waiting[None] = min(mine, self._alone)
+                mine = max(0, mine - self._alone)
+            own = max(own, mine + (0 if state is None else state.not_created))
+            others |= waiting
+        return own, others
 
-    def thorough(self, change: Change, scene: HypotheticalCluster) -> Union[Effect, Setback]:
-        """Simulate a change in all its outcomes, or in as many as time allows."""
-        return self.judge(change, scene, self._limits)
-
-    def _in_batches(self, change: Change, scene: HypotheticalCluster) -> Optional[Effect]:
-        """Return the effect of a change of many pods, placed in batches."""
-        problem = self.problem
-        found = find_final_state(scene, [*scene.evicted])
-        if found is None:
-            return None
-        model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
-        nodes = tuple(found.placed.values())
-        return self._unsimulated(change, found.restarts)._replace(
-            placed_after=len(nodes) + (0 if scene.is_recreated else len(problem.running)),
-            nodes=(found.placed[model.key],) if model.key in found.placed else nodes[:1],
-            spreads=spreads(self._counts_before, [count_pods(model, found.scheduler)]),
-            not_followed=(phrase_of_omissions(scene, found),),
-        )
+    @cached_property
+    def _alone(self) -> int:
+        """Return the number of waiting pods without a workload that are not the problem's."""
+        own, start = {pod.key for pod in self.problem.own}, self._start
+        waiting = (pod for pod in start.pending() if not pod.terminating and pod.key not in own)
+        return sum(start.top_owner(pod) not in start.controllers for pod in waiting)
 
     def _unsimulated(self, change: Change, restarts: int) -> Effect:
         """Return the effect of a change as far as it is known without a simulation."""
@@ -143,49 +159,9 @@ class Judge:
             running=len(problem.running),
         )
 
-    @property
-    def _limits(self) -> Limits:
-        """Return the simulation limits that the size of the problem leaves time for."""
-        if self.problem.columns.n > _LARGE:
-            return QUICK
-        if self.problem.columns.n > _SMALL:
-            return _SOME
-        size = self.problem.columns.n + len(self.problem.own) + len(self.problem.running)
-        return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
-
-    def _rested(self, outcomes: Iterable[Outcome]) -> tuple[int, Counter[Optional[ObjectKey]]]:
-        """Count the waiting pods of the workload, and of each other one, the most in any outcome.
-
-        If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
-        is the problem's.
-        """
-        own, others = 0, Counter[Optional[ObjectKey]]()
-        for outcome in outcomes:
-            waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
-            state = None if self._key is None else outcome.workloads.get(self._key)
-            held_back = 0 if state is None else state.not_created
-            mine = waiting.pop(self._key, 0)
-            if self._key is None:
-                others[None] = max(others[None], min(mine, self._alone))
-                mine = max(0, mine - self._alone)
-            own = max(own, mine + held_back)
-            for key, number in waiting.items():
-                others[key] = max(others[key], number)
-        return own, others
-
-    @cached_property
-    def _alone(self) -> int:
-        """Return the number of waiting pods without a workload that are not the problem's."""
-        own = {pod.key for pod in self.problem.own}
-        known = self._start.controllers
-        pending = (pod for pod in self._start.pending() if not pod.terminating)
-        waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
-        return sum(pod.key not in own for pod in waiting)
-
     def _effect(self, change: Change, scene: HypotheticalCluster, plan: Plan, answer: StepAnswer) -> Effect:
         problem, outcomes = self.problem, answer.outcomes
-        model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
-        found = [self._counts(outcome, model) for outcome in outcomes]
+        found = [self._counts(outcome, scene.model) for outcome in outcomes]
         restarts = max(self._restarts(outcome, plan) for outcome in outcomes)
         own = len(self._own_placed(outcomes[0]))
         return self._unsimulated(change, restarts)._replace(
@@ -227,22 +203,21 @@ class Judge:
             found |= dict.fromkeys(other.node for other in same or came)
         return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))
 
-    @cached_property
-    def _bare(self) -> list[Pod]:
-        """Return the running pods that no controller would create again."""
-        start = self._start
-        running = (pod for pod in start.pods if pod.node_name and pod.is_visible)
-        return [pod for pod in running if start.top_owner(pod) not in start.controllers]
-
     def _restarts(self, outcome: Outcome, plan: Plan) -> int:
         """Return how many running pods of the workload are gone in an outcome."""
         if self._key is None:
             return 0
         own = [pod for pod in outcome.pods if pod.owner == self._key]
         there = sum(pod.is_original and not pod.is_terminating for pod in own)
-        waiting = len(self.problem.own) if self.problem.exists else 0
-        gone = len(self.problem.running) + waiting - there
-        return max(0, gone - (waiting if plan.replaces_waiting else 0))
+        waiting = len(self.problem.own) if self.problem.exists and not plan.replaces_waiting else 0
+        return max(0, len(self.problem.running) + waiting - there)
+
+    @cached_property
+    def _bare(self) -> list[Pod]:
+        """Return the running pods that no controller would create again."""
+        start = self._start
+        running = (pod for pod in start.pods if pod.node_name and pod.is_visible and not pod.terminating)
+        return [pod for pod in running if start.top_owner(pod) not in start.controllers]
 
     def _lost(self, outcome: Outcome, plan: Plan) -> Iterator[str]:
         """Yield the names of pods without a controller that run at the start but not at the end."""
@@ -251,13 +226,8 @@ class Judge:
         there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
         known = {pod.uid for pod in outcome.cluster().pods} | plan.ended | plan.deleted  # Others took no part.
         for pod in self._bare:
-            if not pod.terminating and pod.uid not in known and (pod.namespace, pod.name) not in there:
+            if pod.uid not in known and (pod.namespace, pod.name) not in there:
                 yield pod.name
-
-    @property
-    def _is_large(self) -> bool:
-        problem = self.problem
-        return len(problem.own) + len(problem.running) > _PLAYED or self.problem.columns.n > _HUGE
 
     @cached_property
     def _counts_before(self) -> Counts:
@@ -269,7 +239,97 @@ class Judge:
         return self._counts(self._before.outcomes[0], problem.pod)
 
     def _counts(self, outcome: Outcome, model: Pod) -> Counts:
-        return count_pods(model, scheduler_of(self.problem, outcome.cluster()))
+        """Return the same in an outcome, whose cluster shares most pods with the problem's."""
+        problem, cluster = self.problem, outcome.cluster()
+        known = {pod.uid for pod in problem.columns.bound_pods}
+        bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
+        columns = problem.columns.copy_for_cluster(cluster._replace(pods=()), known - {pod.uid for pod in bound})
+        for pod in bound:
+            at = columns.index.get(pod.node_name)
+            if pod.uid not in known and at is not None:
+                columns.bind(pod, at)
+        only = names.POD_TOPOLOGY_SPREAD
+        counting = {
+            name: profile._replace(
+                pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
+            )
+            for name, profile in problem.profiles.items()
+        }
+        return count_pods(model, Scheduler(columns, counting, all_nodes=True))
+
+    # Many pods or nodes.
+
+    def _in_batches(self, change: Change, scene: HypotheticalCluster) -> Optional[Effect]:
+        """Return the effect of a change of many pods, placed in batches; None if a pod stays Pending.
+
+        A rollout replaces as many pods at once as its settings allow.
+        """
+        problem, restarts = self.problem, 0
+        own = list(scene.own())
+        if scene.is_recreated:
+            rolled = _rolled_out(scene)
+            if rolled is None:
+                return None
+            scene, own, restarts = rolled
+        else:
+            own = _with_more(own, len(own) + problem.missing)
+        result = scene.place([*own, *scene.evicted])
+        if result.refused:
+            return None
+        placed = {pod.key: result.bound[pod.key].node_name for pod in own}
+        words = "placed, and other nodes of equal score"
+        if scene.is_recreated:
+            words = "replaced: they were placed in batches"
+        return self._unsimulated(change, restarts)._replace(
+            placed_after=len(placed) + (0 if scene.is_recreated else len(problem.running)),
+            nodes=(placed[scene.model.key],) if scene.model.key in placed else tuple(placed.values())[:1],
+            spreads=spreads(self._counts_before, [count_pods(scene.model, result.scheduler)]),
+            not_followed=(f"other orders in which {len(placed)} pods may be {words}",),
+        )
+
+
+def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
+    """Return the wanted number of pods; pods that the controller has yet to create are modelled on the first."""
+    model = pods[0]
+    names = ((f"{model.name}-{at}", f"{model.uid}-{at}") for at in range(len(pods), wanted))
+    return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
+
+
+def _rolled_out(scene: HypotheticalCluster) -> Optional[tuple[HypotheticalCluster, list[Pod], int]]:
+    """Return the cluster after a rollout, its new pods on nodes, and the number of old pods; None if it stalls."""
+    problem = scene.problem
+    old = [pod for pod in problem.running if pod.uid not in scene.gone]
+    made, restarts = scene.recreation().pod, len(old)
+    again = [made(pod) for item in problem.running if (pod := recreated_pod(item, problem.cluster)) is not None]
+    wanted = len(again) + len(problem.own) if problem.owner.kind == "DaemonSet" else max(problem.replicas, 1)
+    fresh, bound = _with_more([*scene.own(), *again], wanted), list[Pod]()
+    replicas = len(fresh)
+    settings = (scene.rollout or problem.rollout)._replace(replicas=replicas)
+    surge, unavailable = settings.max_surge, settings.max_unavailable
+    if problem.owner.kind in ("Job", "CronJob", "Pod") or settings.is_recreate:
+        surge, unavailable = 0, replicas
+    elif problem.owner.kind == "StatefulSet":
+        surge, unavailable = 0, 1
+    for _ in range(_MOST_TURNS):
+        gone = {pod.uid for pod in problem.running} - {pod.uid for pod in old}
+        now = scene._replace(gone=scene.gone | gone)
+        if not old and not fresh:
+            return now, bound, restarts
+        turn = fresh[: max(0, replicas + surge - len(old) - len(bound))]
+        placed = now.place([*bound, *turn]).bound if turn else {}
+        came = [pod._replace(node_name=placed[pod.key].node_name) for pod in turn if pod.key in placed]
+        bound += came
+        fresh = [pod for pod in fresh if pod.key not in placed]
+        spare = min(len(old) + len(bound) - (replicas - unavailable), len(old))
+        if spare <= 0 and not came:
+            return None
+        # First pods that share a node with most others; the last ordinal of a StatefulSet first.
+        ranks = Counter(pod.node_name for pod in (*old, *bound))
+        old.sort(key=lambda pod: (-ranks[pod.node_name], pod.name))
+        if problem.owner.kind == "StatefulSet":
+            old.sort(key=lambda pod: (len(pod.name), pod.name), reverse=True)
+        old = old[max(0, spare) :]
+    return None
 
 
 def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
@@ -290,178 +350,29 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
         found: the counts in each outcome.
         answer: the outcomes; with it, the ranges over all of them are known. Interchangeable domains share a range.
     """
-    return tuple(_spread(key, before, found, answer) for key in dict.fromkeys((*found[0], *before)))
-
-
-def _spread(key: str, before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer]) -> SpreadChange:
-    change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
-    if answer is None:
-        return change
-    alike = answer.symmetry.alike(key)
-    numbers: dict[object, list[int]] = {}
-    for value, number in (item for counts in found for item in counts.get(key, {}).items()):
-        numbers.setdefault(alike.get(value, value), []).append(number)
-    same = {value: numbers[alike.get(value, value)] for value in change.after}
-    skews = [skew for counts in found if (skew := ConstraintCounts(counts.get(key, {})).skew) is not None]
-    return change._replace(
-        ranges={value: (min(own), max(own)) for value, own in same.items()},
-        skews=(min(skews), max(skews)) if skews else None,
-    )
-
-
-def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
-    """Return a scheduler for a cluster that shares most pods with the problem's."""
-    known = {pod.uid for pod in problem.columns.bound_pods}
-    bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
-    there = {pod.uid for pod in bound}
-    columns = problem.columns.copy_for_cluster(cluster._replace(pods=()), known - there)
-    for pod in bound:
-        at = columns.index.get(pod.node_name)
-        if pod.uid not in known and at is not None:
-            columns.bind(pod, at)
-    return Scheduler(columns, _counting(problem.profiles), all_nodes=True)
-
-
-def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
-    """Return profiles that only count pods for constraints."""
-    only = names.POD_TOPOLOGY_SPREAD
-    return {
-        name: profile._replace(
-            pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
-        )
-        for name, profile in profiles.items()
-    }
+    changes = []
+    for key in dict.fromkeys((*found[0], *before)):
+        change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
+        if answer is not None:
+            alike = answer.symmetry.alike(key)
+            numbers: dict[object, list[int]] = {}
+            for value, number in (item for counts in found for item in counts.get(key, {}).items()):
+                numbers.setdefault(alike.get(value, value), []).append(number)
+            same = {value: numbers[alike.get(value, value)] for value in change.after}
+            skews = [skew for counts in found if (skew := ConstraintCounts(counts.get(key, {})).skew) is not None]
+            change = change._replace(
+                ranges={value: (min(own), max(own)) for value, own in same.items()},
+                skews=(min(skews), max(skews)) if skews else None,
+            )
+        changes.append(change)
+    return tuple(changes)
 
 
 def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
     """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
-    key = _named(problem)
-    if not problem.exists:
-        return key if key is not None and key.kind in reading.KINDS else None
-    return key if key in start.controllers else None
-
-
-def _named(problem: PendingPodProblem) -> Optional[ObjectKey]:
     owner = problem.owner
-    if owner.kind == "Pod":
-        return None
+    key = ObjectKey(owner.kind, owner.namespace, owner.name)
     if owner.kind == "CronJob" and problem.pod.owner is not None:
-        return ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
-    return ObjectKey(owner.kind, owner.namespace, owner.name)
-
-
-_REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"
-_PLACED = "other orders in which {pods} pods may be placed, and other nodes of equal score"
-_AT_ONCE = ("Job", "CronJob", "Pod")
-_MOST_TURNS = 400
-
-
-class FinalState(NamedTuple):
-    """Final state: nodes of the workload's pods by pod key, and the number of running pods that were replaced."""
-
-    scheduler: Scheduler
-    placed: dict[str, str]
-    restarts: int
-
-
-def find_final_state(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[FinalState]:
-    """Return the final state of a change; None if a pod of the workload or of the others stays Pending.
-
-    Args:
-        scene: after the change.
-        others: pods of other workloads that need a node, too.
-    """
-    if not scene.is_recreated:
-        own = list(scene.own())
-        return _settled(scene, _with_more(own, len(own) + scene.problem.missing), others)
-    return _Batches(scene, others).run()
-
-
-def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
-    """Return the wanted number of pods; pods that the controller has yet to create are modelled on the first."""
-    model = pods[0]
-    names = ((f"{model.name}-{at}", f"{model.uid}-{at}") for at in range(len(pods), wanted))
-    return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
-
-
-def _settled(
-    scene: HypotheticalCluster, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0
-) -> Optional[FinalState]:
-    placed = scene.place([*own, *others])
-    if placed.refused:
-        return None
-    return FinalState(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
-
-
-def phrase_of_omissions(scene: HypotheticalCluster, found: FinalState) -> str:
-    """Return a phrase for the outcomes that placing in batches leaves out."""
-    words = _REPLACED if scene.is_recreated else _PLACED
-    return words.format(pods=len(found.placed))
-
-
-class _Batches:
-    def __init__(self, scene: HypotheticalCluster, others: Sequence[Pod]) -> None:
-        problem = self._problem = scene.problem
-        self._scene, self._others = scene, others
-        self._made = scene.recreation().pod
-        self._old = [pod for pod in problem.running if pod.uid not in scene.gone]
-        self._fresh = self._new_pods(problem)
-        self._replicas = len(self._fresh)
-        self._bound: list[Pod] = []
-
-    def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
-        """Return the wanted number of pods of the new template, the waiting ones first."""
-        running = [pod for pod in (recreated_pod(pod, problem.cluster) for pod in problem.running) if pod is not None]
-        wanted = max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.own)
-        return _with_more([*self._scene.own(), *map(self._made, running)], wanted)
-
-    def run(self) -> Optional[FinalState]:
-        restarts = len(self._old)
-        surge, unavailable = self._limits()
-        for _ in range(_MOST_TURNS):
-            if not self._old and not self._fresh:
-                return _settled(self._now(), self._bound, self._others, restarts)
-            room = self._replicas + surge - len(self._old) - len(self._bound)
-            is_moved = self._place(self._fresh[: max(0, room)])
-            spare = len(self._old) + len(self._bound) - (self._replicas - unavailable)
-            is_moved |= self._remove(min(spare, len(self._old)))
-            if not is_moved:
-                return None
-        return None
-
-    def _limits(self) -> tuple[int, int]:
-        problem = self._problem
-        kind, settings = problem.owner.kind, self._scene.rollout or problem.rollout
-        if kind in _AT_ONCE or settings.is_recreate:
-            return 0, self._replicas
-        settings = settings._replace(replicas=self._replicas)
-        return (0, 1) if kind == "StatefulSet" else (settings.max_surge, settings.max_unavailable)
-
-    def _now(self) -> HypotheticalCluster:
-        there = {pod.uid for pod in self._old}
-        gone = {pod.uid for pod in self._problem.running if pod.uid not in there}
-        return self._scene._replace(gone=self._scene.gone | gone)
-
-    def _place(self, pods: Sequence[Pod]) -> bool:
-        """Place new pods, and return whether any found a node."""
-        if not pods:
-            return False
-        bound = self._now().place([*self._bound, *pods]).bound
-        found = [pod for pod in pods if pod.key in bound]
-        self._bound += [pod._replace(node_name=bound[pod.key].node_name) for pod in found]
-        keys = {pod.key for pod in found}
-        self._fresh = [pod for pod in self._fresh if pod.key not in keys]
-        return bool(found)
-
-    def _remove(self, count: int) -> bool:
-        """Delete old pods, first pods that share a node with most others; the last ordinal of a StatefulSet first."""
-        if count <= 0:
-            return False
-        if self._problem.owner.kind == "StatefulSet":
-            ranked = sorted(self._old, key=lambda pod: (len(pod.name), pod.name), reverse=True)
-        else:
-            ranks = Counter(pod.node_name for pod in (*self._old, *self._bound))
-            ranked = sorted(self._old, key=lambda pod: (-ranks[pod.node_name], pod.name))
-        gone = {pod.uid for pod in ranked[:count]}
-        self._old = [pod for pod in self._old if pod.uid not in gone]
-        return True
+        key = ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
+    is_known = key in start.controllers if problem.exists else key.kind in reading.KINDS
+    return key if is_known and owner.kind != "Pod" else None

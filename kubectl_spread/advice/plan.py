@@ -6,7 +6,7 @@ pods, so that it can act. Terminating pods and the like are removed at the start
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.problem import PendingPodProblem
@@ -17,13 +17,11 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
-from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import controller_of, daemon
 from kubectl_spread.objects.workloads.workload import created_labels, Workload
@@ -81,6 +79,12 @@ class HypotheticalCluster(NamedTuple):
         recreation = self.recreation(is_same_revision=is_same_revision)
         return tuple(map(recreation.pod, pods))
 
+    @property
+    def model(self) -> Pod:
+        """Return the problem's pod after the change."""
+        pod = self.problem.pod
+        return next((other for other in self.own() if other.key == pod.key), pod)
+
     def recreation(self, *, is_same_revision: bool = False) -> Recreation:
         """Return the function object that re-creates existing pods from the changed template."""
         problem, owner = self.problem, self.new_owner()
@@ -133,8 +137,6 @@ class HypotheticalCluster(NamedTuple):
         return self._replace(gone=gone, evicted=(*self.evicted, *made), renewed=self.renewed | waiting)
 
 
-NOT_FOLLOWED = "how {{owner}} then replaces {pods}: a change of the template usually restarts all of them"
-NOT_CREATED = "how {owner} then creates its pods"
 OTHER_FIELDS = "fields that the scheduler does not read: where {pod} differs in one, it is replaced, too"
 _OF_PODS = ("StatefulSet", "DaemonSet")  # An older template of these is often known from its pods only.
 _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
@@ -143,13 +145,14 @@ _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 class Plan:
     """Steps of a change, collected from its actions in order."""
 
-    def __init__(self, problem: PendingPodProblem, start: Cluster) -> None:
-        self._problem = problem
-        self._start = start
+    def __init__(self, problem: PendingPodProblem, start: Cluster, scene: Optional[HypotheticalCluster] = None) -> None:
+        """Begin without steps; scene: the cluster after the whole change, if anything changes."""
+        self.problem = problem
+        self._start, self._scene = start, scene
         self._controllers: dict[ObjectKey, Controller] = {}
-        self._nodes = {node.name: node for node in start.nodes}
+        self.nodes = {node.name: node for node in start.nodes}
+        self.storage = start.storage
         self.ended: set[str] = set()  # uids of pods that are removed at the start
-        self._storage = start.storage
         self.ops: list[steps.Op] = []
         self.replaces_waiting = False
         self.deleted: set[str] = set()  # uids of pods
@@ -180,34 +183,33 @@ class Plan:
             self._made[key] = _like(pod, key, self._start)
         return False
 
-    def edit_template(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
-        """Change the spec of the problem's pods; `made` returns a pod of the changed template.
+    def edit_template(self, ops: Sequence[Op]) -> None:
+        """Change the spec of the problem's pods.
 
         Raises:
             KeyError, IndexError, TypeError, ValueError: the patch does not fit the object.
         """
         self.has_new_template = self.replaces_waiting = True
-        problem = self._problem
         key = self._key()
-        if not problem.exists:
-            self._create_edited(ops, made)
+        if not self.problem.exists:
+            self.create_written(ops)
         elif key is None or key.kind not in reading.KINDS or not (key.kind == "Job" or key in self._start.controllers):
-            self._replace_waiting(made)
+            self._replace_waiting()
         elif key.kind == "Job":
             self._recreate_jobs(ops)
         else:
             known = self._controller(key)
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
             self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
-            if key.kind in _KEEP_THEIR_PODS and problem.exists:
-                self.delete_pods(problem.own)
+            if key.kind in _KEEP_THEIR_PODS:
+                self.delete_pods(self.problem.own)
 
     def _rolled_back(self, workload: Workload) -> Workload:
         """Return a changed workload with the hash of the older revision whose running pods have its template.
 
         Its controller then keeps these pods. Without the older template, fields that no pod shows are unknown.
         """
-        problem, spec = self._problem, workload.template.get("spec") or {}
+        problem, spec = self.problem, workload.template.get("spec") or {}
         same = [pod for pod in problem.outdated_pods if workload.kind in _OF_PODS and is_made_of(pod, spec)]
         if not same:
             return workload
@@ -215,20 +217,20 @@ class Plan:
             self.not_followed.append(OTHER_FIELDS.format(pod=same[0].name))
         return workload._replace(known_hash=dict(same[0].cls.labels)[problem.revision_label])
 
-    def create_written(self) -> None:
-        """Apply the manifest of the problem's workload unchanged."""
-        self._create_edited((), lambda pod: pod)
-
-    def _create_edited(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
-        """Apply the manifest of the problem's workload, edited."""
+    def create_written(self, ops: Sequence[Op] = ()) -> None:
+        """Apply the manifest of the problem's workload, edited or as it is."""
         key = self._key()
         if key is not None and key.kind in reading.KINDS:
             known = self._controller(key)
             self._apply(known._replace(workload=_patched(known.workload, ops)))
             self.has_new_template = True
             return
-        for pod in map(made, self._problem.own):
+        for pod in self._new_pods() if ops else self.problem.own:
             self.ops.append(steps.CreatePod(pod.name, pod.cls))
+
+    def _new_pods(self) -> list[Pod]:
+        """Return the waiting pods as they are created from the changed template."""
+        return [] if self._scene is None else list(map(self._scene.recreation().pod, self.problem.own))
 
     def edit_strategy(self, rolling: Plain) -> None:
         """Change the rollout strategy of a Deployment, before its template changes."""
@@ -238,7 +240,7 @@ class Plan:
             strategy = {**fields(known.spec.get("strategy")), "rollingUpdate": rolling}
             changed = known._replace(spec={**known.spec, "strategy": strategy})
             self._controllers[key] = changed
-            if self._problem.exists:
+            if self.problem.exists:
                 self._apply(changed)
 
     def set_replicas(self, replicas: int) -> None:
@@ -249,35 +251,10 @@ class Plan:
         self.replaces_waiting = True
         known = self._controller(key)
         self._controllers[key] = known._replace(workload=known.workload._replace(replicas=replicas))
-        if self._problem.exists:
+        if self.problem.exists:
             self.ops.append(steps.Scale(key, replicas))
         elif not self.has_new_template:
             self.create_written()
-
-    def scale(self, key: ObjectKey, replicas: int) -> None:
-        """Scale down another workload."""
-        self.ops.append(steps.Scale(key, replicas))
-
-    def change_node(self, name: str, change: Callable[[Node], Node], *, is_up: bool = False) -> None:
-        """Change a node; `is_up` lets one that does not answer become Ready.
-
-        Raises:
-            KeyError: the node does not exist.
-        """
-        if is_up and is_unreachable(self._nodes[name]):
-            self.ops.append(steps.NodesUp((name,)))
-        node = self._nodes[name] = change(self._nodes[name])
-        self.ops.append(steps.ChangeNodes((node,)))
-
-    def add_nodes(self, nodes: Iterable[Node]) -> None:
-        """Add steps in which new nodes join, with room for their DaemonSet pods."""
-        for node in nodes:
-            pods = daemon_pods(self._start, node)
-            self.ops.append(steps.ChangeNodes((with_room(node, pods),)))
-
-    def delete_node(self, name: str) -> None:
-        """Delete a node object."""
-        self.ops.append(steps.DeleteNodes((name,)))
 
     def delete_pods(self, pods: Iterable[Pod]) -> None:
         """Delete pods; their controllers create replacements."""
@@ -285,31 +262,24 @@ class Plan:
         self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
         self.deleted |= {pod.uid for pod in gone}
         uids = tuple(pod.uid for pod in gone if pod.uid not in self.ended)
-        own = [pod for pod in self._problem.own if pod.uid in uids]
+        own = [pod for pod in self.problem.own if pod.uid in uids]
         self.replaces_waiting |= bool(own)
         self.ops.append(steps.DeletePods(uids))
 
-    def end_pods(self, pods: Iterable[Pod]) -> None:
-        """Remove pods from the start that would end anyway."""
-        self.ended |= {pod.uid for pod in pods}
-
-    def change_storage(self, change: Callable[[Storage], Storage]) -> None:
-        """Change claims, volumes and their classes."""
-        self._storage = change(self._storage)
-        self.ops.append(steps.ChangeFacts(self._start._replace(storage=self._storage)))
-
     def _key(self) -> Optional[ObjectKey]:
-        owner = self._problem.owner
+        owner = self.problem.owner
         if owner.kind == "Pod":
             return None
         key = key_of(owner)
         return key._replace(kind="Job") if owner.kind == "CronJob" else key
 
     def _controller(self, key: ObjectKey) -> Controller:
-        found = self._controllers.get(key)
-        if found is not None:
-            return found
-        return self._start.controllers[key] if self._problem.exists else written_controller(self._problem)
+        if key in self._controllers:
+            return self._controllers[key]
+        if self.problem.exists:
+            return self._start.controllers[key]
+        # The workload of a manifest, with the settings of the cluster's object.
+        return (self.problem.controller or Controller(self.problem.owner))._replace(workload=self.problem.owner)
 
     def _apply(self, controller: Controller) -> None:
         owner = controller.workload
@@ -318,32 +288,23 @@ class Plan:
 
     def _recreate_jobs(self, ops: Sequence[Op]) -> None:
         """Delete the Jobs whose pods wait, and create them again."""
-        waiting = [pod.owner for pod in self._problem.own if pod.owner is not None]
+        waiting = [pod.owner for pod in self.problem.own if pod.owner is not None]
         for owner in dict.fromkeys(waiting):
-            key = ObjectKey(owner.kind, self._problem.pod.namespace, owner.name)
+            key = ObjectKey(owner.kind, self.problem.pod.namespace, owner.name)
             known = self._controller(key)
             self.ops.append(steps.Delete(key))
             self._apply(known._replace(workload=_patched(known.workload, ops)))
 
-    def _replace_waiting(self, made: Callable[[Pod], Pod]) -> None:
+    def _replace_waiting(self) -> None:
         """Replace only the waiting pods, because their controller's behaviour is unknown."""
-        owner, pods = self._problem.owner, self._problem.own
-        self.delete_pods(pods)
-        for pod in pods:
-            replacement = made(pod)
-            self.ops.append(steps.CreatePod(replacement.name, replacement.cls))
+        owner, running = self.problem.owner, len(self.problem.running)
+        self.delete_pods(self.problem.own)
+        self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in self._new_pods()]
         if owner.kind != "Pod":
-            running = len(self._problem.running)
-            words = {0: NOT_CREATED, 1: NOT_FOLLOWED.format(pods="its running pod")}
-            template = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
-            self.not_followed.append(template.format(owner=f"{owner.kind} {owner.name}"))
+            pods = "its running pod" if running == 1 else f"its {running} running pods"
+            text = f"then replaces {pods}: a change of the template usually restarts all of them"
+            self.not_followed.append(f"how {owner.kind} {owner.name} {text if running else 'then creates its pods'}")
             self.is_followed = False
-
-
-def written_controller(problem: PendingPodProblem) -> Controller:
-    """Return the workload of a manifest, with the settings of the cluster's object."""
-    known = problem.controller
-    return Controller(problem.owner) if known is None else known._replace(workload=problem.owner)
 
 
 _REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
@@ -363,15 +324,6 @@ def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
     return owner._replace(template={**owner.template, "spec": spec}, known_hash="")
 
 
-def _missing_controllers(problem: PendingPodProblem) -> dict[ObjectKey, Controller]:
-    """Return synthesized controllers for the pods whose own the cluster facts lack."""
-    if not _can_be_made(problem):
-        return {}
-    known = problem.cluster.controllers
-    keys = (key for key in _makers(problem) if key not in known and key.kind in reading.KINDS)
-    return {key: _synthesized(problem, key) for key in keys}
-
-
 def start_of(problem: PendingPodProblem) -> Cluster:
     """Return the problem's cluster with a controller for its pods, and without owners that are not simulated."""
     cluster, owner = problem.cluster, problem.owner
@@ -382,7 +334,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
         if top in controllers and not controllers[top].spec:  # It was only added for a placement.
             del controllers[top]
         return cluster._replace(owners=owners, controllers=controllers)
-    controllers |= _missing_controllers(problem)
+    controllers |= _synthesized(problem)
     if owner.kind == "Deployment":
         sets = {pod.owner.name for pod in (*problem.own, *problem.running) if pod.owner is not None}
         owners |= {ObjectKey("ReplicaSet", owner.namespace, name): top for name in sets}
@@ -402,71 +354,53 @@ def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectK
             controllers[key] = mine._replace(workload=mine.workload._replace(template=template))
 
 
-def _can_be_made(problem: PendingPodProblem) -> bool:
-    """Return whether the template can be derived from the pods.
+def _synthesized(problem: PendingPodProblem) -> dict[ObjectKey, Controller]:
+    """Return the controllers that the cluster facts lack, built from their pods: the workload, or a CronJob's Jobs.
 
-    It cannot if each pod has claims of its own that no claim template creates.
+    The template cannot be derived if each pod has claims of its own that no claim template creates.
     """
+    owner, pod = problem.owner, problem.pod
     pods = (*problem.own, *problem.running)
-    own = [{volume.claim.removesuffix(f"-{pod.name}") for volume in pod.cls.volumes} for pod in pods]
-    return all(claims == own[0] for claims in own)
-
-
-def _makers(problem: PendingPodProblem) -> list[ObjectKey]:
-    """Return the key of the workload; for a CronJob, the keys of its Jobs."""
-    owner = problem.owner
-    if owner.kind != "CronJob":
-        return [key_of(owner)] if owner.kind in KINDS else []
-    jobs = {pod.owner.name for pod in problem.own if pod.owner is not None}
-    return [ObjectKey("Job", owner.namespace, name) for name in sorted(jobs)]
-
-
-def _synthesized(problem: PendingPodProblem, key: ObjectKey) -> Controller:
-    """Return a controller that is built from its pods."""
-    owner, cls = problem.owner, problem.pod.cls
-    own = (*problem.own, *problem.running)
-    mine = [pod for pod in own if key.kind != "Job" or (pod.owner is not None and pod.owner.name == key.name)]
-    made_claims = {f"{name}-{problem.pod.name}" for name in _claim_templates(problem.pod)}
-    kept = tuple(volume for volume in cls.volumes if key.kind != "StatefulSet" or volume.claim not in made_claims)
-    template = {"metadata": {"labels": problem.own_labels}, "spec": whole_spec_of(cls._replace(volumes=kept))}
-    if owner.template.get("spec") and problem.is_template_known:
-        template = owner.template
-    workload = Workload(
-        key.kind,
-        owner.api_version,
-        key.namespace,
-        key.name,
-        len(mine) if key.kind == "Job" else problem.replicas,
-        template,
-        selector=owner.selector or {"matchLabels": problem.own_labels},
-        claim_templates=_claim_templates(problem.pod) if key.kind == "StatefulSet" else (),
-        first_ordinal=_first_ordinal(mine) if key.kind == "StatefulSet" else 0,
-    )
-    return Controller(workload)
-
-
-def _claim_templates(pod: Pod) -> tuple[str, ...]:
-    """Return the names of claim templates, derived from the claims of a StatefulSet's pod."""
-    names = (volume.claim for volume in pod.cls.volumes if volume.claim.endswith(f"-{pod.name}"))
-    return tuple(name.removesuffix(f"-{pod.name}") for name in names)
-
-
-def _first_ordinal(pods: Iterable[Pod]) -> int:
-    found = [number for pod in pods if (number := natural(pod.name.rpartition("-")[2])) is not None]
-    return min(found, default=0)
+    claims = [{volume.claim.removesuffix(f"-{item.name}") for volume in item.cls.volumes} for item in pods]
+    if owner.kind not in KINDS or any(item != claims[0] for item in claims):
+        return {}
+    keys = [key_of(owner)]
+    if owner.kind == "CronJob":
+        jobs = {item.owner.name for item in problem.own if item.owner is not None}
+        keys = [ObjectKey("Job", owner.namespace, name) for name in sorted(jobs)]
+    found = {}
+    for key in keys:
+        if key in problem.cluster.controllers or key.kind not in reading.KINDS:
+            continue
+        is_set, is_job = key.kind == "StatefulSet", key.kind == "Job"
+        mine = [item for item in pods if not is_job or (item.owner is not None and item.owner.name == key.name)]
+        made = [volume.claim for volume in pod.cls.volumes if is_set and volume.claim.endswith(f"-{pod.name}")]
+        kept = tuple(volume for volume in pod.cls.volumes if volume.claim not in made)
+        template = {"metadata": {"labels": problem.own_labels}, "spec": whole_spec_of(pod.cls._replace(volumes=kept))}
+        ordinals = [number for item in mine if (number := natural(item.name.rpartition("-")[2])) is not None]
+        workload = Workload(
+            key.kind,
+            owner.api_version,
+            key.namespace,
+            key.name,
+            len(mine) if is_job else problem.replicas,
+            owner.template if owner.template.get("spec") and problem.is_template_known else template,
+            selector=owner.selector or {"matchLabels": problem.own_labels},
+            claim_templates=tuple(name.removesuffix(f"-{pod.name}") for name in made),
+            first_ordinal=min(ordinals, default=0) if is_set else 0,
+        )
+        found[key] = Controller(workload)
+    return found
 
 
 def daemon_pods(cluster: Cluster, node: Node) -> list[Pod]:
     """Return the pods that DaemonSets create on a new node."""
-    return [daemon(owner, node.name) for owner in _starting(cluster, node)]
-
-
-def _starting(cluster: Cluster, node: Node) -> Iterator[Workload]:
-    for key, controller in cluster.controllers.items():
-        owner = controller.workload
-        has_pods = bool((owner.template.get("spec") or {}).get("containers"))
-        if key.kind == "DaemonSet" and has_pods and verdict_on(owner, node).runs:
-            yield owner
+    owners = (item.workload for key, item in cluster.controllers.items() if key.kind == "DaemonSet")
+    return [
+        daemon(owner, node.name)
+        for owner in owners
+        if (owner.template.get("spec") or {}).get("containers") and verdict_on(owner, node).runs
+    ]
 
 
 def with_room(node: Node, pods: Iterable[Pod]) -> Node:

@@ -31,7 +31,7 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.simulate.placing import PlacedPods
+from kubectl_spread.text.wording import comma_list
 
 MOVES: tuple[Callable[[PendingPodProblem], Iterator[Proposal]], ...] = (
     pods.propose_waiting,
@@ -189,7 +189,7 @@ class _Search:
             if other is None:
                 continue
             self._left_s -= _PLAYED * self._cost_s(len(self._problem.own) + len(self._problem.running))
-            effect = self._judge.thorough(other.change, other.scene)
+            effect = self._judge.judge(other.change, other.scene, is_thorough=True)
             if isinstance(effect, Setback):
                 self._failed.append((other.change, effect))
             elif effect.pending_after:
@@ -205,7 +205,7 @@ class _Search:
             return None
         for other in deleting_first(problem, change):
             scene = self._applied(other)
-            effect = None if scene is None else self._judge.thorough(other, scene)
+            effect = None if scene is None else self._judge.judge(other, scene, is_thorough=True)
             if scene is not None and isinstance(effect, Effect) and not effect.pending_after:
                 return item._replace(change=other, scene=scene, effect=effect)
         return None
@@ -258,7 +258,12 @@ class _Search:
         needed = {self._problem.pod.key} - scene.ended
         placed = scene.place(queue, needed="".join(needed))
         if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
-            self._failed.append((change, self._setback(placed)))
+            others = [workload_of(pod, self._problem.cluster) for pod in placed.refused if pod.key not in self._own]
+            owner = others[0] if others else None
+            setback = Setback(Why.OTHERS_WAIT, others.count(owner) if owner else 0, owner)
+            if any(pod.key == self._problem.pod.key for pod in placed.refused):
+                setback = Setback(Why.POD_WAITS, 1)
+            self._failed.append((change, setback))
             return None
         waiting = sum(pod.key in self._own for pod in placed.refused)
         return TriedChange(change, scene, waiting, ladder, at)
@@ -269,14 +274,6 @@ class _Search:
         except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.
-
-    def _setback(self, placed: PlacedPods) -> Setback:
-        """Return why a change does not help at this moment."""
-        if any(pod.key == self._problem.pod.key for pod in placed.refused):
-            return Setback(Why.POD_WAITS, 1)
-        others = [pod for pod in placed.refused if pod.key not in self._own]
-        owner = workload_of(others[0], self._problem.cluster) if others else None
-        return Setback(Why.OTHERS_WAIT, sum(workload_of(pod, self._problem.cluster) == owner for pod in others), owner)
 
     def _explained(self, change: Change, setback: Setback) -> Setback:
         """Return a setback with its change, and with the scheduler's message if the pod still finds no node."""
@@ -317,15 +314,11 @@ def _different(proposals: Iterable[Proposal]) -> list[Ladder]:
     """Return the proposals as ladders without duplicates of the first step; those that give up the least come first."""
     by_start: dict[str, tuple[int, int, Ladder]] = {}
     for item in proposals:
-        ladder = item if isinstance(item, Ladder) else Ladder(1, functools.partial(_only_step, item))
+        ladder = item if isinstance(item, Ladder) else Ladder(1, functools.partial(lambda change, _at: change, item))
         step = ladder.step(0)
         if step is not None:
             by_start[step.title] = (step.rank, step.weight, ladder)
     return [ladder for *_, ladder in sorted(by_start.values(), key=lambda item: item[:2])]
-
-
-def _only_step(change: Change, _at: int) -> Change:
-    return change
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
@@ -459,7 +452,7 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
     """Return a helpful change as a suggestion: its commands, their effect and notes."""
     change, scene = item.change, item.scene
     problem = scene.problem
-    actions = change.ordered_actions
+    written = [action.written(problem) for action in change.ordered_actions]
     notes = list(change.notes)
     if item.equals:
         notes.append(f"would work as well: {' or '.join(other.change.title for other in item.equals)}")
@@ -470,9 +463,9 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
         notes += [*_of_revision(scene), *_of_target(problem)]
     return Suggestion(
         title=change.title,
-        changes=tuple(document for action in actions for document in action.documents(problem)),
-        lines=tuple(line for action in actions for line in action.lines(problem)),
-        commands=tuple(line for action in actions for line in action.commands(problem)),
+        changes=tuple(document for item in written for document in item.documents),
+        lines=tuple(line for item in written for line in item.lines),
+        commands=tuple(line for item in written for line in item.commands),
         effect=effect,
         gives_up=change.gives_up,
         notes=tuple(notes),
@@ -503,9 +496,8 @@ def _of_target(problem: PendingPodProblem) -> Iterator[str]:
     if target.is_live and target.kind == "CronJob":
         yield "a changed CronJob affects only new Jobs: the current Job is deleted and created again"
     if target.is_live and target.ends_its_pods and running:
-        names = ", ".join(pod.name for pod in running[:_NAMED])
-        more = f" and {len(running) - _NAMED} more" if len(running) > _NAMED else ""
-        yield f"these running pods are deleted and created again: {names}{more}"
+        names = comma_list((pod.name for pod in running), most=_NAMED)
+        yield f"these running pods are deleted and created again: {names}"
     master = problem.cluster.owners.get(ObjectKey(target.kind, target.namespace, target.name))
     if master is not None:
         yield f"{target.display_name} is controlled by {master.kind} {master.name}: change it there, or it is undone"

@@ -10,7 +10,7 @@ from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
-from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
@@ -26,7 +26,12 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of each hard constraint of the pod."""
     reports = problem.reports
     if problem.owner.kind == "DaemonSet" and reports:
-        yield _of_daemons()
+        yield of_spec(  # Each of its pods is bound to its own node, so a constraint can only keep it Pending.
+            f"remove {FIELD}: a DaemonSet has one pod on each node anyway",
+            [drop((FIELD,))],
+            family="whenUnsatisfiable",
+            rank=Rank.MISTAKE,
+        )
     for report in reports:
         yield from _keys(problem, report)
         yield from _policies(problem, [report])
@@ -128,19 +133,6 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     )
 
 
-def _of_daemons() -> Change:
-    """Remove all constraints of a DaemonSet.
-
-    Each of its pods is bound to its own node, so a constraint can only keep it Pending.
-    """
-    return of_spec(
-        f"remove {FIELD}: a DaemonSet has one pod on each node anyway",
-        [drop((FIELD,))],
-        family="whenUnsatisfiable",
-        rank=Rank.MISTAKE,
-    )
-
-
 def _defaults(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Give the pod soft constraints of its own, which replace hard default constraints of the scheduler."""
     defaults = [item for item in problem.explanation.constraints if item.constraint.is_hard and item.is_default]
@@ -183,16 +175,30 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
 
 def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Proposal]:
     """Let constraints ignore nodes that the pod may not use, by taints, by affinity, or by both."""
-    taints = _changed_policies(reports, _TAINTS) if _has_tainted(problem) else []
-    affinity = _changed_policies(reports, _AFFINITY)
-    if len(reports) > 1 and max(len(taints), len(affinity)) < 2:
+    tainted = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
+    changed = {
+        _TAINTS: [item for item in reports if item.constraint.node_taints_policy != HONOR and any(tainted)],
+        _AFFINITY: [item for item in reports if item.constraint.node_affinity_policy == IGNORE],
+    }
+    if len(reports) > 1 and max(map(len, changed.values())) < 2:
         return
-    if taints:
-        yield _with_policies(problem, reports, {_TAINTS: taints})
-    if affinity:
-        yield _with_policies(problem, reports, {_AFFINITY: affinity})
-    if taints and affinity:
-        yield _with_policies(problem, reports, {_TAINTS: taints, _AFFINITY: affinity})
+    where = constraint_name(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
+    for policies in ((_TAINTS,), (_AFFINITY,), (_TAINTS, _AFFINITY)):
+        if all(changed[policy] for policy in policies):
+            yield of_spec(
+                f"set {' and '.join(policy.field for policy in policies)}: Honor in {where}",
+                [
+                    op
+                    for policy in policies
+                    for item in changed[policy]
+                    for op in _guarded(item, put_op(route(item, policy.field), HONOR))
+                ],
+                family=policies[0].field,
+                rank=policies[0].rank,
+                weight=len(reports) + len(policies) - 2,
+                relaxes=frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports)),
+                gives_up="; ".join(policy.gives_up for policy in reversed(policies)),
+            )
 
 
 class _Policy(NamedTuple):
@@ -201,11 +207,6 @@ class _Policy(NamedTuple):
     field: str
     rank: Rank
     gives_up: str  # what changes once it is Honor
-
-    def is_honored(self, constraint: TopologySpreadConstraint) -> bool:
-        if self.field == "nodeTaintsPolicy":
-            return constraint.node_taints_policy == HONOR  # the default is Ignore
-        return constraint.node_affinity_policy != IGNORE  # the default is Honor
 
 
 _TAINTS = _Policy(
@@ -221,37 +222,6 @@ _AFFINITY = _Policy(
 )
 
 
-def _changed_policies(reports: list[ConstraintReport], policy: _Policy) -> list[ConstraintReport]:
-    return [item for item in reports if not policy.is_honored(item.constraint)]
-
-
-def _with_policies(
-    problem: PendingPodProblem, reports: list[ConstraintReport], changed: dict[_Policy, list[ConstraintReport]]
-) -> Change:
-    """Return the change that sets policies to Honor in the constraints that do not have them yet."""
-    where = constraint_name(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
-    main, *_ = changed
-    return of_spec(
-        f"set {' and '.join(policy.field for policy in changed)}: Honor in {where}",
-        [
-            op
-            for policy, items in changed.items()
-            for item in items
-            for op in _guarded(item, put_op(route(item, policy.field), HONOR))
-        ],
-        family=main.field,
-        rank=main.rank,
-        weight=len(reports) + len(changed) - 2,
-        relaxes=frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports)),
-        gives_up="; ".join(policy.gives_up for policy in reversed(changed)),
-    )
-
-
-def _has_tainted(problem: PendingPodProblem) -> bool:
-    untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
-    return any(taint is not None for taint in untolerated)
-
-
 def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     """Replace a topology key that no node has."""
     key = report.constraint.topology_key
@@ -259,14 +229,18 @@ def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Prop
     if len(report.without_key) < len(nodes):
         return
     taken = {item.topology_key for item in problem.constraints if item.is_hard}
-    known = _known_as(problem, key)
-    if known and known not in taken:
-        yield _with_key(problem, report, known, rank=Rank.MISTAKE)
-    elif not known and HOSTNAME not in taken and any(HOSTNAME in node.labels for node in nodes):
+    known, rank, gives_up = _known_as(problem, key), Rank.MISTAKE, ""
+    if not known and any(HOSTNAME in node.labels for node in nodes):
+        known, rank = HOSTNAME, Rank.OTHER_KEY
         gives_up = (
             f"the pods are spread over nodes, no longer over domains of {key}: several of the pods may share a domain"
         )
-        yield _with_key(problem, report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up)
+    if known and known not in taken:
+        title, op = (
+            f"write topologyKey: {known} instead of {key}, which no node has",
+            put_op(route(report, "topologyKey"), known),
+        )
+        yield _edit(problem, report, title, op, rank=rank, gives_up=gives_up, is_enough=False)
 
 
 def has_meant_key(problem: PendingPodProblem, report: ConstraintReport) -> bool:
@@ -283,28 +257,41 @@ def _known_as(problem: PendingPodProblem, key: str) -> str:
     return next((label for label in likely if label in present), "")
 
 
-def _with_key(
-    problem: PendingPodProblem, report: ConstraintReport, label: str, *, rank: Rank, gives_up: str = ""
-) -> Change:
-    title = f"write topologyKey: {label} instead of {report.constraint.topology_key}, which no node has"
-    op = put_op(route(report, "topologyKey"), label)
-    return _edit(problem, report, title, op, rank=rank, gives_up=gives_up, is_enough=False)
-
-
 def propose_selectors(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Propose selectors that match the workload's pods and no others."""
+    """Propose selectors that match the workload's pods and no others, and that count each revision by itself."""
+    revised = []
     for report in problem.reports:
-        if not report.self_match:
-            yield from _own(problem, report)
-        else:
-            yield from _narrowed(problem, report)
-            yield from _revision(problem, report)
-    yield from _revisions(problem)
+        yield from _narrowed(problem, report) if report.self_match else _own(problem, report)
+        ops = _revision_ops(problem, report)
+        if ops:
+            revised.append((report, ops))
+    title = f"add matchLabelKeys: [{problem.revision_label}] to"
+    for report, ops in revised:
+        title_of_one = f"{title} {constraint_name(problem, report)}"
+        yield _edit(problem, report, title_of_one, *ops, rank=Rank.REVISION, gives_up=_BY_REVISION)
+    if len(revised) > 1:
+        yield of_spec(
+            f"{title} every DoNotSchedule constraint",
+            [op for report, ops in revised for op in _guarded(report, *ops)],
+            family="matchLabelKeys",
+            rank=Rank.REVISION,
+            weight=1,
+            gives_up=_BY_REVISION,
+        )
+
+
+_BY_REVISION = "each revision is spread by itself: while a rollout lasts, old and new pods together may be uneven"
 
 
 def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Correct a selector that does not match the pod itself, so that placing the pod changes the count."""
-    labels = _stable(problem, report)
+    """Correct a selector that does not match the pod itself, so that placing the pod changes the count.
+
+    It selects by the controller's selector, else by all labels of the pod. Keys in matchLabelKeys are left out, because
+    the API server refuses them in the selector.
+    """
+    own, taken = problem.own_labels, report.constraint.match_label_keys
+    chosen = (problem.owner.selector or {}).get("matchLabels") or own
+    labels = {key: value for key, value in chosen.items() if key not in taken and own.get(key) == value}
     if labels:
         yield _edit(
             problem,
@@ -316,103 +303,48 @@ def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Propo
         )
 
 
-def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
-    """Return the labels to select by: the controller's selector, else all labels of the pod.
-
-    Keys in matchLabelKeys are left out, because the API server refuses them in the selector.
-    """
-    own = problem.own_labels
-    chosen = (problem.owner.selector or {}).get("matchLabels") or own
-    taken = report.constraint.match_label_keys
-    return {key: value for key, value in chosen.items() if key not in taken and own.get(key) == value}
-
-
-def _distinguishing(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
-    """Return labels that only the problem's pods have among the counted pods; empty if there are none."""
-    others = _labels_of_others(problem, report)
-    if not others:
-        return {}
-    taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
-    free = {key: value for key, value in problem.own_labels.items() if key not in taken}
-    differing = {key: _differing(key, value, others) for key, value in free.items()}
-    alone = [key for key, differs in differing.items() if len(differs) == len(others)]
-    chosen = [min(alone)] if alone else [key for key, differs in differing.items() if differs]
-    is_enough = len(set().union(*(differing[key] for key in chosen))) == len(others)
-    return {key: free[key] for key in chosen} if is_enough else {}
-
-
-def _labels_of_others(problem: PendingPodProblem, report: ConstraintReport) -> list[dict[str, str]]:
-    """Return the labels of the counted pods of other workloads, each set once."""
-    labels_of_all = (dict(group.labels) for group in problem.counted_groups(report.selector))
-    return [labels for labels in labels_of_all if not problem.is_own(labels)]
-
-
-def _differing(key: str, value: str, others: list[dict[str, str]]) -> set[int]:
-    """Return the positions of the label sets without this value."""
-    return {at for at, labels in enumerate(others) if labels.get(key) != value}
-
-
 def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
-    chosen = _distinguishing(problem, report)
-    if not chosen:
-        yield from _without_others(problem, report)
+    """Add one label, or all that differ, to a selector that also matches pods of other workloads.
+
+    If these labels do not tell all of them apart, stop counting them by a label that they have and the own pods lack.
+    """
+    labels_of_all = (dict(group.labels) for group in problem.counted_groups(report.selector))
+    others = [labels for labels in labels_of_all if not problem.is_own(labels)]
+    if not others:
         return
     selector = report.constraint.label_selector
-    old = {} if selector is None else dict(selector.match_labels)
-    ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
-    if old:
-        ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
-    title = f"add {_written(chosen)} to the selector of {constraint_name(problem, report)}"
-    yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
+    taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
+    free = {key: value for key, value in problem.own_labels.items() if key not in taken}
+    differing = {
+        key: {at for at, labels in enumerate(others) if labels.get(key) != value} for key, value in free.items()
+    }
+    alone = [key for key, differs in differing.items() if len(differs) == len(others)]
+    keys = [min(alone)] if alone else [key for key, differs in differing.items() if differs]
+    where = f"to the selector of {constraint_name(problem, report)}"
+    if len(set().union(*(differing[key] for key in keys))) == len(others):
+        chosen = {key: free[key] for key in keys}
+        old = {} if selector is None else dict(selector.match_labels)
+        ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
+        if old:
+            ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
+        title = f"add {_written(chosen)} {where}"
+        yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
+        return
+    common = set.intersection(*map(set, others)) - taken - dict(problem.pod.cls.labels).keys() - PASSING_LABELS
+    if common:
+        key = min(common)
+        values = sorted({labels[key] for labels in others})
+        expression = {"key": key, "operator": "NotIn", "values": values}
+        path = route(report, "labelSelector", "matchExpressions")
+        there = selector is not None and bool(selector.match_expressions)
+        owners = [pods.owner for domain in report.domains for pods in domain.pods if pods.owner and not pods.is_own]
+        named = ", ".join(dict.fromkeys(f"{owner.kind} {owner.name}" for owner in owners))
+        title = f"add {key} notin ({', '.join(values)}) {where}{f', which leaves out {named}' if named else ''}"
+        op = put_op((*path, END), expression) if there else put_op(path, [expression])
+        yield _edit(problem, report, title, op, rank=Rank.SELECTOR, weight=1, gives_up=_OTHERS_APART)
 
 
 _OTHERS_APART = "the pods of other workloads that are counted now are no longer spread together with these"
-
-
-def _without_others(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Stop counting other workloads by a label that their pods have and the own pods lack, such as a canary's."""
-    others = _labels_of_others(problem, report)
-    taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys, *dict(problem.pod.cls.labels)}
-    taken |= PASSING_LABELS
-    keys = sorted(set.intersection(*map(set, others)) - taken) if others else []
-    if not keys:
-        return
-    key, values = keys[0], sorted({labels[keys[0]] for labels in others})
-    expression = {"key": key, "operator": "NotIn", "values": values}
-    selector = report.constraint.label_selector
-    path = route(report, "labelSelector", "matchExpressions")
-    there = selector is not None and bool(selector.match_expressions)
-    owners = [pods.owner for domain in report.domains for pods in domain.pods if pods.owner and not pods.is_own]
-    named = ", ".join(dict.fromkeys(f"{owner.kind} {owner.name}" for owner in owners))
-    title = f"add {key} notin ({', '.join(values)}) to the selector of {constraint_name(problem, report)}"
-    title += f", which leaves out {named}" if named else ""
-    op = put_op((*path, END), expression) if there else put_op(path, [expression])
-    yield _edit(problem, report, title, op, rank=Rank.SELECTOR, weight=1, gives_up=_OTHERS_APART)
-
-
-def _revision(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    ops = _revision_ops(problem, report)
-    if ops:
-        title = f"add matchLabelKeys: [{problem.revision_label}] to {constraint_name(problem, report)}"
-        yield _edit(problem, report, title, *ops, rank=Rank.REVISION, gives_up=_BY_REVISION)
-
-
-_BY_REVISION = "each revision is spread by itself: while a rollout lasts, old and new pods together may be uneven"
-
-
-def _revisions(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Add the revision label to matchLabelKeys of all constraints at once."""
-    found = [(report, ops) for report in problem.reports if (ops := _revision_ops(problem, report))]
-    if len(found) > 1:
-        yield of_spec(
-            f"add matchLabelKeys: [{problem.revision_label}] to every DoNotSchedule constraint",
-            [op for report, ops in found for op in _guarded(report, *ops)],
-            family="matchLabelKeys",
-            rank=Rank.REVISION,
-            weight=1,
-            gives_up=_BY_REVISION,
-        )
 
 
 def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[Op]:

@@ -22,7 +22,7 @@ from kubectl_spread.objects.node import first_untolerated, Node, Taint, UNSCHEDU
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import misspelt, spelling_of
+from kubectl_spread.text.wording import comma_list, misspelt, spelling_of
 
 _PREFIXES = (
     "node.kubernetes.io/",
@@ -142,11 +142,9 @@ def equal_groups(nodes: Iterable[Node]) -> list[list[Node]]:
 
 def names_of(nodes: Sequence[Node], equal: int) -> str:
     """Return `node a`, `nodes a, b` or `nodes a, b (2 of 100 equal nodes)`."""
-    names = ", ".join(node.name for node in nodes[:_NAMED])
-    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
     what = "node" if len(nodes) == 1 else "nodes"
     of = f" ({len(nodes)} of {equal} equal nodes)" if equal > len(nodes) else ""
-    return f"{what} {names}{more}{of}"
+    return f"{what} {comma_list((node.name for node in nodes), most=_NAMED)}{of}"
 
 
 def equal_ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], Change]) -> Ladder:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_spread.advice.actions import (
     DELETED,
@@ -32,6 +33,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import differences, Pod
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+from kubectl_spread.text.wording import comma_list
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 _MOST_ASKED = 400  # Most pods whose removal is tried.
@@ -51,22 +53,16 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
     """Return the pods whose absence, each on its own, lets the pod onto their node."""
-    return list(_in_the_way(problem))
-
-
-def _in_the_way(problem: PendingPodProblem) -> Iterator[Pod]:
     filtered, columns = problem.filter_result, problem.columns
-    asked = 0
-    for at in range(columns.n):
-        if not filtered.considered[at] or len(columns.pods[at]) > _MOST_ASKED:
-            continue
-        for pod in columns.pods[at]:
-            if pod.terminating or _is_replaced(pod):
-                asked += 1
-                if asked > _MOST_ASKED:
-                    return
-                if filtered.filter_with(at, [pod], ()) is None:
-                    yield pod
+    tried = (
+        (at, pod)
+        for at in range(columns.n)
+        if filtered.considered[at] and len(columns.pods[at]) <= _MOST_ASKED
+        for pod in columns.pods[at]
+        if pod.terminating or _is_replaced(pod)
+    )
+    found = itertools.islice(tried, _MOST_ASKED)
+    return [pod for at, pod in found if filtered.filter_with(at, [pod], ()) is None]
 
 
 def _is_replaced(pod: Pod) -> bool:
@@ -95,19 +91,15 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
         Rank.SIBLING if is_own else Rank.MOVED_POD,
         weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
         gives_up="the pod is restarted",
-        notes=tuple(_budget(problem, pod)),
+        notes=tuple(
+            f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
+            for budget in cluster.budgets
+            if budget.namespace == pod.namespace and budget.selector.matches(dict(pod.cls.labels))
+            if budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods
+        ),
         damage=Damage.RESTARTS,
         fold=f"delete pod of {workload_of(pod, cluster)}",
     )
-
-
-def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
-    """Yield a warning for each PodDisruptionBudget that allows no eviction of the pod."""
-    labels = dict(pod.cls.labels)
-    for budget in problem.cluster.budgets:
-        is_its = budget.namespace == pod.namespace and budget.selector.matches(labels)
-        if is_its and budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods:
-            yield f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
 
 
 def _siblings(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -149,20 +141,22 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Propo
         if owner in running and not pod.terminating:
             running[owner].append(pod)
     for owner, _ in owners.most_common(_MOST_SCALED):
-        ranked = _victims_first(owner, running[owner])
+        ranked = _victims_first(owner.kind, running[owner])
         if len(ranked) > 1:
             yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
 
 
-def _victims_first(owner: ObjectKey, pods: list[Pod]) -> list[Pod]:
-    """Return the pods in the order in which their controller deletes them; for a StatefulSet the last ordinal first.
+def _victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods in the order in which a controller deletes them; for a StatefulSet the last ordinal first.
 
-    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2), of pods that are ready.
+    Of ready pods, others delete first the ones that share a node with most others, and of these the youngest.
+    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
     """
-    if owner.kind == "StatefulSet":
+    if kind == "StatefulSet":
         return sorted(pods, key=lambda pod: (len(pod.name), pod.name), reverse=True)
-    ranks = Counter(pod.node_name for pod in pods)
-    return sorted(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
+    own = list(pods)
+    ranks = Counter(pod.node_name for pod in own)
+    return sorted(own, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
 
 
 def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
@@ -200,7 +194,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
     node = item.nominated_node
     if not victims or not node:
         return
-    names = _listed([pod.name for pod in victims])
+    names = comma_list((pod.name for pod in victims), most=_MOST_NAMED)
     yield Change(
         f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
         (EndPods(tuple(victims), PREEMPTED),),
@@ -219,10 +213,10 @@ def _terminating(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 
 def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
-    names = _listed([pod.name for pod in pods])
+    names = comma_list((pod.name for pod in pods), most=_MOST_NAMED)
     since = f" (terminating since {pods[0].deleted})" if len(pods) == 1 and pods[0].deleted else ""
     held = sorted({name for pod in pods for name in pod.finalizers})
-    notes = (f"it ends only once {_listed(held)} is removed from its finalizers",) if held else ()
+    notes = (f"it ends only once {comma_list(held, most=_MOST_NAMED)} is removed from its finalizers",) if held else ()
     dead = {node.name for node in problem.cluster.nodes if is_down(node)}
     down = [pod for pod in pods if pod.node_name in dead]
     if down:
@@ -275,12 +269,6 @@ def _leaving(problem: PendingPodProblem) -> Iterator[Proposal]:
         )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MOST_NAMED]) + (
-        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    )
-
-
 _WORDS = {
     "requests": "other requests",
     "node_selector": "another nodeSelector",
@@ -294,31 +282,26 @@ _WORDS = {
 
 def propose_stale(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Delete the waiting pods, so that their controller re-creates them from its current template."""
-    pods = [pod for pod in problem.own if pod.owner is not None and pod.created is not None]
-    if not problem.target.is_live or not pods:
+    pod, maker = problem.pod, problem.pod.owner
+    pods = [item for item in problem.own if item.owner is not None and item.created is not None]
+    if not problem.target.is_live or pod not in pods or maker is None:
         return
-    changed = [pod for pod in pods if current_class(pod, problem.cluster) is not pod.cls]
-    if problem.pod not in changed:
-        return
-    names = ", ".join(pod.name for pod in changed)
-    maker = problem.pod.owner
-    yield Change(
-        f"delete the Pending pod {names}: the {maker.kind if maker else ''} creates it again with {_what(problem)}",
-        (RemovePods(tuple(changed)),),
-        "stale pod",
-        Rank.MISTAKE,
-    )
-
-
-def _what(problem: PendingPodProblem) -> str:
-    pod = problem.pod
     now = current_class(pod, problem.cluster)
+    if now is pod.cls:
+        return
     fields = differences(pod.cls, now)
     words = [_WORDS[field] for field in fields if field in _WORDS]
     if "host_ports" in fields:
         gone = [str(port.port) for port in pod.cls.host_ports if port not in now.host_ports]
         words.append(f"no hostPort {', '.join(gone)}" if gone else "other host ports")
-    return f"{', '.join(words)}, as its template has it now"
+    changed = [item for item in pods if current_class(item, problem.cluster) is not item.cls]
+    yield Change(
+        f"delete the Pending pod {', '.join(item.name for item in changed)}: the {maker.kind} creates it again with "
+        f"{', '.join(words)}, as its template has it now",
+        (RemovePods(tuple(changed)),),
+        "stale pod",
+        Rank.MISTAKE,
+    )
 
 
 DELETING_FIRST = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
@@ -361,15 +344,9 @@ def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
 
 
 def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
-    """Yield the pod of the old revision that its controller would delete first; none if no old revision runs.
-
-    Of ready pods, the controller deletes first the ones that share a node with most others, and of these the youngest.
-    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
-    """
+    """Yield the pod of the old revision that its controller would delete first; none if no old revision runs."""
     label = problem.revision_label
-    if not problem.may_surge:
-        return
-    if problem.owner.kind != "Deployment" or not label:
+    if problem.owner.kind != "Deployment" or not label or not problem.may_surge:
         return
     own = dict(problem.pod.cls.labels).get(label)
     old = [pod for pod in problem.running if dict(pod.cls.labels).get(label) not in (None, own)]
@@ -379,5 +356,4 @@ def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
 
 def first_deleted(pods: Sequence[Pod]) -> Pod:
     """Return the pod that a ReplicaSet deletes first, if all are ready."""
-    ranks = Counter(pod.node_name for pod in pods)
-    return max(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name))
+    return _victims_first("ReplicaSet", pods)[0]

@@ -5,7 +5,7 @@ A StorageClass may bind too early or allow too few topologies. Claims can be del
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubectl_spread.advice.actions import (
@@ -64,41 +64,50 @@ def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:
 
 def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Proposal]:
     settled = [claim for claim in claims if claim.volume_name or claim.selected_node is not None]
-    missing: list[str] = []  # The domains in which the class provisions no volumes.
-    for key in (report.constraint.topology_key for report in problem.reports):
-        allowed = found.allowed_values(key)
-        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
-        missing += [] if allowed is None else values - allowed
+    name, again = found.name, f"StorageClass {found.name} is deleted and created again"
     if found.waits and settled:
         yield from _recreated_claims(problem, settled)
     if not found.waits:
-        yield _waiting(found, claims, problem)
+        yield _with_class(
+            found._replace(waits=True),
+            [put_op(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)],
+            claims=claims,
+            title=f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {name}",
+            gives_up=f"{again}; it then creates volumes only for scheduled pods",
+        )
+    missing = False  # Whether there is a domain in which the class provisions no volumes.
+    for key in (report.constraint.topology_key for report in problem.reports):
+        allowed = found.allowed_values(key)
+        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+        missing |= allowed is not None and bool(values - allowed)
     if found.allowed and missing:
-        yield _anywhere(found, settled, problem)
+        yield _with_class(
+            found._replace(allowed=None),
+            [drop(("allowedTopologies",))],
+            claims=settled,
+            title=f"remove allowedTopologies from the StorageClass {name}, so that volumes may be created in every "
+            "domain",
+            gives_up=f"{again}; its volumes may then be in any domain",
+        )
 
 
 def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Proposal]:
     """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
     own = {NamespacedName(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
-    for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
-        names = ", ".join(key.name for key in keys)
-        what = "claim" if len(keys) == 1 else "claims"
+    for chosen in dict.fromkeys(tuple(group) for group in groups if group):
+        names = ", ".join(claim.key.name for claim in chosen)
+        has_data = any(claim.volume_name for claim in chosen)  # A claim that was never bound holds none.
+        what = "claim" if len(chosen) == 1 else "claims"
         yield Change(
             f"delete the {what} {names}, so that new volumes are created where the pods fit",
-            (DeleteClaims(keys),),
+            (DeleteClaims(tuple(claim.key for claim in chosen)),),
             "claims",
             Rank.CLAIM,
-            weight=len(keys),
-            gives_up=_LOST if _holds_data(problem, keys) else "",
-            damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
+            weight=len(chosen),
+            gives_up=_LOST if has_data else "",
+            damage=Damage.LOSES_DATA if has_data else Damage.NONE,
         )
-
-
-def _holds_data(problem: PendingPodProblem, keys: Sequence[NamespacedName]) -> bool:
-    """Return whether any of the claims has a volume; a claim that was never bound holds no data."""
-    claims = problem.cluster.storage.claims
-    return any(claims[key].volume_name for key in keys if key in claims)
 
 
 def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -161,31 +170,22 @@ def _held(problem: PendingPodProblem) -> Iterator[Proposal]:
         if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):
             yield _stopped(problem, pod, ", ".join(sorted(claims)))
     if claims and problem.replicas > 1 and problem.owner.kind in SCALED_KINDS:
-        yield _one_replica(problem, ", ".join(sorted(claims)))
-
-
-def _one_replica(problem: PendingPodProblem, claims: str) -> Change:
-    """Return the change to one replica; its controller deletes Pending pods first."""
-    left = max(0, 1 - len(problem.running))
-    title = f"run one replica: one pod at a time may use claim {claims}"
-    own = (
-        "claim templates of the StatefulSet"
-        if problem.owner.kind == "StatefulSet"
-        else "claim templates of a StatefulSet"
-    )
-    return Change(
-        title,
-        (SetReplicas(1, tuple(problem.own[left:])),),
-        "replicas",
-        Rank.REPLICAS,
-        gives_up=f"{problem.owner.kind} {problem.owner.name} has {problem.replicas - 1} fewer",
-        notes=(
-            (
-                f"for several replicas, give each pod a claim of its own ({own}), or use a volume with the access mode "
-                "ReadWriteMany"
+        is_set = problem.owner.kind == "StatefulSet"
+        own_claims = f"claim templates of {'the' if is_set else 'a'} StatefulSet"
+        left = max(0, 1 - len(problem.running))  # Its controller deletes Pending pods first.
+        yield Change(
+            f"run one replica: one pod at a time may use claim {', '.join(sorted(claims))}",
+            (SetReplicas(1, tuple(problem.own[left:])),),
+            "replicas",
+            Rank.REPLICAS,
+            gives_up=f"{problem.owner.kind} {problem.owner.name} has {problem.replicas - 1} fewer",
+            notes=(
+                (
+                    f"for several replicas, give each pod a claim of its own ({own_claims}), or use a volume with the "
+                    "access mode ReadWriteMany"
+                ),
             ),
-        ),
-    )
+        )
 
 
 def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
@@ -201,48 +201,19 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
     return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
 
 
-def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProblem) -> Change:
-    after = found._replace(waits=True)
-    op = put_op(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
-    title = f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {found.name}"
-    gives_up = (
-        f"StorageClass {found.name} is deleted and created again; it then creates volumes only for scheduled pods"
-    )
-    return _with_class(after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
-
-
-def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProblem) -> Change:
-    after = found._replace(allowed=None)
-    title = (
-        f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be created in every domain"
-    )
-    gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may then be in any domain"
-    ops = [drop(("allowedTopologies",))]
-    return _with_class(after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
-
-
-def _with_class(
-    after: StorageClass,
-    ops: list[Op],
-    *,
-    claims: list[Claim],
-    title: str,
-    gives_up: str,
-    problem: PendingPodProblem,
-) -> Change:
+def _with_class(after: StorageClass, ops: list[Op], *, claims: list[Claim], title: str, gives_up: str) -> Change:
     actions: tuple[Action, ...] = (EditClass(after, tuple(ops)),)
+    has_data = any(claim.volume_name for claim in claims)
     if claims:
         actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
         title = f"{title}, and create the claims again: {', '.join(claim.key.name for claim in claims)}"
-        if not any(claim.volume_name for claim in claims):
-            gives_up += "; the claims have no volume yet, so no data is lost"
-    is_lost = _holds_data(problem, [claim.key for claim in claims])
+        gives_up += f"; {_LOST}" if has_data else "; the claims have no volume yet, so no data is lost"
     return Change(
         title,
         actions,
         "storage",
         Rank.STORAGE_CLASS,
         weight=len(claims),
-        gives_up=f"{gives_up}; {_LOST}" if is_lost else gives_up,
-        damage=Damage.LOSES_DATA if is_lost else Damage.NONE,
+        gives_up=gives_up,
+        damage=Damage.LOSES_DATA if has_data else Damage.NONE,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 from kubectl_spread.advice.actions import EditSpec, EndPods, PREEMPTED, SetRollout
 from kubectl_spread.advice.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Proposal, Rank
@@ -23,8 +23,6 @@ from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.node import Taint
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
@@ -35,7 +33,6 @@ from kubectl_spread.text.wording import nearest, spelling_of
 Plain = dict[str, Any]
 
 _MOST_TAINTS = 5
-_RISKY = ("node-role.kubernetes.io/",)
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -72,14 +69,30 @@ def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
     return Ladder(len(steps), lambda at: steps[at])
 
 
+def _dropped(field: str, rules: Plain, at: int) -> list[Op]:
+    """Return the operations that remove a required term, and the list with its last one."""
+    path = ("affinity", field, REQUIRED)
+    terms = mappings(rules.get(REQUIRED))
+    return [
+        test((*path, at, "topologyKey"), terms[at].get("topologyKey") or ""),
+        drop(path if len(terms) == 1 else (*path, at)),
+    ]
+
+
+def _appended(path: Route, value: Any, *, there: bool) -> Op:
+    """Return the operation that appends to a list, which it makes if it is not there."""
+    return put_op((*path, END), value) if there else put_op(path, [value])
+
+
 def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> Iterator[Proposal]:
     """Spread the pods evenly in place of an anti-affinity against themselves, which allows one per domain."""
-    own = problem.pod.cls.pod_anti_affinity
+    own, field = problem.pod.cls.pod_anti_affinity, "topologySpreadConstraints"
     key = term.get("topologyKey") or ""
-    labels = dict(problem.pod.cls.labels)
     taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
     is_against_itself = (
-        at < len(own) and own[at].selector.matches(labels) and problem.pod.namespace in own[at].namespaces
+        at < len(own)
+        and own[at].selector.matches(dict(problem.pod.cls.labels))
+        and problem.pod.namespace in own[at].namespaces
     )
     if not is_against_itself or (key, DO_NOT_SCHEDULE) in taken:
         return
@@ -89,20 +102,13 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
         "whenUnsatisfiable": DO_NOT_SCHEDULE,
         "labelSelector": term.get("labelSelector"),
     }
-    field = "topologySpreadConstraints"
-    path = ("affinity", "podAntiAffinity", REQUIRED)
     there = bool(problem.spec.get(field))
-    ops = [
-        test((*path, at, "topologyKey"), key),
-        drop(path if len(mappings(rules.get(REQUIRED))) == 1 else (*path, at)),
-        put_op((field, END), constraint) if there else put_op((field,), [constraint]),
-    ]
     yield _deleting_first(
         problem,
         of_spec(
             f"replace the required pod anti-affinity on {key} by a constraint with maxSkew 1, which allows several "
             "pods per domain",
-            ops,
+            [*_dropped("podAntiAffinity", rules, at), _appended((field,), constraint, there=there)],
             family="spread podAntiAffinity",
             rank=Rank.SPREAD_AFFINITY,
             weight=at,
@@ -113,22 +119,14 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
 
 def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
     key = term.get("topologyKey") or ""
-    path = ("affinity", field)
     weighted = {"weight": 100, "podAffinityTerm": {name: value for name, value in term.items() if value is not None}}
-    only = len(mappings(rules.get(REQUIRED))) == 1
-    there = bool(rules.get(PREFERRED))
-    ops = [
-        test((*path, REQUIRED, at, "topologyKey"), key),
-        drop((*path, REQUIRED) if only else (*path, REQUIRED, at)),
-        put_op((*path, PREFERRED, END), weighted) if there else put_op((*path, PREFERRED), [weighted]),
-    ]
-    what = "anti-affinity" if field == "podAntiAffinity" else "affinity"
-    lost = f"pods may share one value of {key}"
+    what, lost = "anti-affinity", f"pods may share one value of {key}"
     if field == "podAffinity":
-        lost = f"pods may run in another value of {key} than the pods that they need"
+        what, lost = "affinity", f"pods may run in another value of {key} than the pods that they need"
+    there = bool(rules.get(PREFERRED))
     return of_spec(
         f"make the required pod {what} on {key} a preferred one",
-        ops,
+        [*_dropped(field, rules, at), _appended(("affinity", field, PREFERRED), weighted, there=there)],
         family=f"preferred {field}",
         rank=Rank.SOFT_AFFINITY,
         weight=at,
@@ -171,16 +169,16 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
     for key, value in selector.items():
         path = ("nodeSelector", key)
+        removed = [test(path, value), drop(path)]
         meant_key, meant_value = _meant(problem, key, value or "")
         if (meant_key, meant_value) != (key, value):
-            ops = [test(path, value), drop(path), put_op(("nodeSelector", meant_key), meant_value)]
+            ops = [*removed, put_op(("nodeSelector", meant_key), meant_value)]
             written = value if meant_key == key else f"{key}: {value}"
             title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
             yield of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes)
-        ops = [test(path, value), drop(path)]
         yield of_spec(
             f"remove {key}: {value} from nodeSelector",
-            ops,
+            removed,
             family="nodeSelector",
             rank=Rank.NODE_SELECTOR,
             relaxes=relaxes if len(selector) == 1 else (),
@@ -192,19 +190,14 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
     """Return the existing label that a misspelt one probably means; the same label if none is similar."""
     nodes = problem.cluster.nodes
     values = {node.labels[key] for node in nodes if key in node.labels}
-    if value in values:
-        return key, value
     if not values:
-        known = {label for node in nodes for label in node.labels}
-        other = spelling_of(key, known) or intended_key(key)
+        other = spelling_of(key, {label for node in nodes for label in node.labels}) or intended_key(key)
         values = {node.labels[other] for node in nodes if other in node.labels}
         if not values:
             return key, value
         key = other
-    if value in values:
-        return key, value
-    near = spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
-    return (key, near) if near else (key, value)
+    near = value if value in values else spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
+    return key, near or value
 
 
 def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -219,13 +212,18 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
             where = (*path, "nodeSelectorTerms", at, "matchExpressions", number)
             yield from _corrected(problem, where, expression)
             if len(written) > 1:
-                yield _without_condition(where, expression)
-    preferred = mappings(rules.get(PREFERRED))
-    weighted = [{"weight": 100, "preference": term} for term in terms]
-    ops = [drop(path), put_op((*path[:-1], PREFERRED), [*preferred, *weighted])]
+                key = expression.get("key")
+                yield of_spec(
+                    f"remove the condition on {key} from the required node affinity",
+                    [test((*where, "key"), key), drop(where)],
+                    family="nodeAffinity",
+                    rank=Rank.NODE_SELECTOR,
+                    gives_up=f"the pods may run on nodes that the condition on {key} leaves out",
+                )
+    weighted = [*mappings(rules.get(PREFERRED)), *({"weight": 100, "preference": term} for term in terms)]
     yield of_spec(
         "make the required node affinity a preferred one",
-        ops,
+        [drop(path), put_op((*path[:-1], PREFERRED), weighted)],
         family="nodeAffinity",
         rank=Rank.PREFERRED_NODES,
         gives_up="the pods may run on every node",
@@ -265,40 +263,25 @@ def _condition(expression: Plain) -> str:
     return f"{expression.get('key')} in ({values})" if values else str(expression.get("key"))
 
 
-def _without_condition(where: Route, expression: Plain) -> Change:
-    key = expression.get("key")
-    return of_spec(
-        f"remove the condition on {key} from the required node affinity",
-        [test((*where, "key"), key), drop(where)],
-        family="nodeAffinity",
-        rank=Rank.NODE_SELECTOR,
-        gives_up=f"the pods may run on nodes that the condition on {key} leaves out",
-    )
-
-
 def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Let the pod tolerate taints of nodes; taints of unfit nodes come last."""
     untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
     there, idle = bool(mappings(problem.spec.get("tolerations"))), idle_taints(problem)
     for taint in taints[:_MOST_TAINTS]:
-        rank = Rank.RISKY_TOLERATION if taint.key.startswith(_RISKY) else Rank.TOLERATION
-        if rank is Rank.TOLERATION and taint in idle:
-            rank = Rank.IDLE_NODES
+        rank = Rank.IDLE_NODES if taint in idle else Rank.TOLERATION
+        if taint.key.startswith("node-role.kubernetes.io/"):
+            rank = Rank.RISKY_TOLERATION
+        # It is appended to the existing ones, because not all of their fields may be known.
+        value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+        toleration = {"key": taint.key, **value, "effect": taint.effect}
         yield of_spec(
             f"tolerate the taint {taint}",
-            [_toleration(taint, there=there)],
+            [_appended(("tolerations",), toleration, there=there)],
             family="tolerations",
             rank=rank,
             gives_up=f"the pods may run on nodes that {taint} keeps free of them",
         )
-
-
-def _toleration(taint: Taint, *, there: bool) -> Op:
-    """Append the toleration to the existing ones, because not all of their fields may be known."""
-    value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
-    toleration = {"key": taint.key, **value, "effect": taint.effect}
-    return put_op(("tolerations", END), toleration) if there else put_op(("tolerations",), [toleration])
 
 
 def propose_host_ports(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -306,27 +289,26 @@ def propose_host_ports(problem: PendingPodProblem) -> Iterator[Proposal]:
     refused = of_kind(problem, RequirementKind.PORT)
     if not refused or not problem.is_template_known or problem.spec.get("hostNetwork"):
         return
-    ports = list(_ports(problem.spec))
-    if ports:
-        numbers = ", ".join(str(number) for number in dict.fromkeys(number for number, _ in ports))
-        what = "hostPort" if len(ports) == 1 else "hostPorts"
-        yield of_spec(
-            f"drop {what} {numbers}, so that a node takes more than one of these pods",
-            [op for _, ops in ports for op in ops],
-            family="hostPort",
-            rank=Rank.HOST_PORT,
-            relaxes=refused,
-            gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
-        )
-
-
-def _ports(spec: Plain) -> Iterator[tuple[int, tuple[Op, ...]]]:
+    ports: list[int] = []
+    ops: list[Op] = []
     for field in ("containers", "initContainers"):
-        for at, container in enumerate(mappings(spec.get(field))):
+        for at, container in enumerate(mappings(problem.spec.get(field))):
             for number, port in enumerate(mappings(container.get("ports"))):
                 if port.get("hostPort"):
                     path = (field, at, "ports", number, "hostPort")
-                    yield int(port["hostPort"]), (test(path, port["hostPort"]), drop(path))
+                    ports.append(int(port["hostPort"]))
+                    ops += [test(path, port["hostPort"]), drop(path)]
+    if ports:
+        listed = ", ".join(map(str, dict.fromkeys(ports)))
+        yield of_spec(
+            f"drop {'hostPort' if len(ports) == 1 else 'hostPorts'} {listed}, so that a node takes more than one of "
+            "these pods",
+            ops,
+            family="hostPort",
+            rank=Rank.HOST_PORT,
+            relaxes=refused,
+            gives_up=f"the pods no longer answer at port {listed} of their nodes: reach them through a Service",
+        )
 
 
 _NODE_AGENT = "system-node-critical"
@@ -337,45 +319,34 @@ def propose_priority(problem: PendingPodProblem) -> Iterator[Proposal]:
     full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
     if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
         return
-    for name, value in _classes(problem):
-        cls = problem.pod.cls._replace(priority=value, preemption_policy="")
-        victims = _victims(problem, problem.pod._replace(cls=cls))
-        if victims:
-            yield _with_class(name, victims)
-            return
-
-
-def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
-    """Return the cluster's own priority classes above the pod's, the lowest first; then the one of node agents."""
     classes = problem.cluster.priority_classes
-    own = [
-        (name, item.value)
+    own = [  # The cluster's own classes above the pod's, the lowest first; then the one of node agents.
+        (item.value, name)
         for name, item in classes.items()
         if not name.startswith("system-")
         and item.value > problem.pod.cls.priority
         and item.preemption_policy != "Never"
     ]
-    return [*sorted(own, key=lambda item: item[1]), (_NODE_AGENT, classes[_NODE_AGENT].value)]
-
-
-def _victims(problem: PendingPodProblem, pod: Pod) -> tuple[Pod, ...]:
-    scheduler = Scheduler(problem.columns.copy_for_cluster(problem.cluster), problem.profiles)
-    filtered = scheduler.filter(pod)
-    return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
-
-
-def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
-    lost = [pod.name for pod in victims if pod.owner is None]
-    listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
-    kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
-    return Change(
-        f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
-        (EditSpec((put_op(("priorityClassName",), name),)), EndPods(victims, PREEMPTED)),
-        "priority",
-        Rank.PRIORITY,
-        gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",
-        damage=Damage.KILLS if lost else Damage.EVICTS,
-    )
+    own.sort(key=lambda item: item[0])
+    for value, name in (*own, (classes[_NODE_AGENT].value, _NODE_AGENT)):
+        pod = problem.pod._replace(cls=problem.pod.cls._replace(priority=value, preemption_policy=""))
+        scheduler = Scheduler(problem.columns.copy_for_cluster(problem.cluster), problem.profiles)
+        filtered = scheduler.filter(pod)
+        victims = () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
+        if not victims:
+            continue
+        lost = [pod.name for pod in victims if pod.owner is None]
+        listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
+        kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; "
+        yield Change(
+            f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
+            (EditSpec((put_op(("priorityClassName",), name),)), EndPods(victims, PREEMPTED)),
+            "priority",
+            Rank.PRIORITY,
+            gives_up=f"{kills if lost else ''}pods of a lower priority are evicted for them: {listed}",
+            damage=Damage.KILLS if lost else Damage.EVICTS,
+        )
+        return
 
 
 _MEBI = 1024 * 1024
@@ -384,23 +355,21 @@ _LEAST_PART = 4  # no request is lowered to less than a quarter
 
 def propose_requests(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Lower the largest container's request of a lacking resource, if the containers are known."""
-    if not problem.is_template_known:
-        return
-    for resource in (CPU, MEMORY):
-        lacking = [
-            item
-            for item in problem.explanation.requirements
-            if item.kind is RequirementKind.RESOURCE and item.key == resource
-        ]
-        for requirement in lacking:
-            yield from _lowered(problem, resource, requirement)
+    for requirement in problem.explanation.requirements if problem.is_template_known else ():
+        if requirement.kind is RequirementKind.RESOURCE and requirement.key in (CPU, MEMORY):
+            yield from _lowered(problem, requirement.key, requirement)
 
 
 def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Proposal]:
-    container = _largest(problem, resource)
-    if container is None:
+    requests = []  # of the containers, in milli-CPU or bytes
+    for at, container in enumerate(mappings(problem.spec.get("containers"))):
+        written = fields(fields(container.get("resources")).get("requests")).get(resource)
+        if written is not None:
+            thousandths = quantity.parse(written)
+            requests.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
+    if not requests:
         return
-    at, request = container
+    request, at = max(requests)
     columns = problem.columns
     free = columns.allocatable_of(resource) - columns.requested_of(resource)
     least = request // _LEAST_PART
@@ -424,20 +393,6 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
 
     if steps:
         yield Ladder(len(steps), step)
-
-
-def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, int]]:
-    """Return the index and the request of the container with the largest request; None if no container has one.
-
-    The request is in milli-CPU or bytes.
-    """
-    found = []
-    for at, container in enumerate(mappings(problem.spec.get("containers"))):
-        written = fields(fields(container.get("resources")).get("requests")).get(resource)
-        if written is not None:
-            thousandths = quantity.parse(written)
-            found.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
-    return None if not found else (max(found)[1], max(found)[0])
 
 
 def _rounded(amount: int, resource: str) -> int:

@@ -30,7 +30,6 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload, WorkloadStatus
 
 NEVER = 1_000_000_000  # Lower bound of a goal that no eviction reaches.
@@ -125,7 +124,7 @@ def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:
 def goals(
     workloads: Iterable[CountedWorkload], nodes: Sequence[Node], wanted: Iterable[ObjectKey], *, has_soft: bool
 ) -> Iterator[Goal]:
-    """Yield the constraints that a plan must repair or must not break.
+    """Yield the constraints that a plan must repair or must not break, with the skew that they may have at the end.
 
     Args:
         workloads: all workloads of the cluster, with their counts.
@@ -137,24 +136,14 @@ def goals(
     for item in workloads:
         key = item.status.key
         for status, counts in zip(item.status.constraints, item.counts, strict=False):
-            skew = _most_skew(status, is_repaired=key in repaired, has_soft=has_soft)
-            if skew is not None:
-                yield Goal(key, status, counts.constraint.selector, skew, _domain_of(counts, nodes))
-
-
-def _most_skew(status: ConstraintStatus, *, is_repaired: bool, has_soft: bool) -> Optional[int]:
-    """Return the skew that a constraint may have at the end; None if the constraint is not a goal."""
-    is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.counts.domains)
-    if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
-        return None
-    return status.max_skew if is_repaired else max(status.max_skew, status.skew)
-
-
-def _domain_of(counts: DomainCounts, nodes: Sequence[Node]) -> dict[str, str]:
-    topology = counts.topology
-    codes = topology.codes
-    counted = counts.included & (codes >= 0) & counts.eligible[codes]
-    return {nodes[at].name: topology.values[codes[at]] for at in counted.nonzero()[0].tolist()}
+            is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.counts.domains)
+            if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
+                continue
+            skew = status.max_skew if key in repaired else max(status.max_skew, status.skew)
+            topology = counts.topology
+            counted = counts.included & (topology.codes >= 0) & counts.eligible[topology.codes]
+            domain_of = {nodes[at].name: topology.values[topology.codes[at]] for at in counted.nonzero()[0].tolist()}
+            yield Goal(key, status, counts.constraint.selector, skew, domain_of)
 
 
 class GoalCounts(NamedTuple):
@@ -271,7 +260,9 @@ def constraint_change(
     for same in kinds.values():
         numbers = [item.get(value, 0) for item in counts for value in same]
         ranges.update(dict.fromkeys(same, Range(min(numbers, default=0), max(numbers, default=0))))
-    skews = [_skew(status, item) for item in counts]
+    low = status.counts.is_below_min_domains
+    numbers_of = [[item.get(value, 0) for value in values] for item in counts]
+    skews = [max(numbers) - (0 if low else min(numbers)) for numbers in numbers_of]
     return ConstraintChange(
         key,
         status.position,
@@ -288,11 +279,6 @@ def constraint_change(
         status.skew,
         Range(min(skews), max(skews)) if skews else None,
     )
-
-
-def _skew(status: ConstraintStatus, counts: Mapping[str, int]) -> int:
-    numbers = [counts.get(value, 0) for value in status.counts.domains]
-    return max(numbers) - (0 if status.counts.is_below_min_domains else min(numbers))
 
 
 def changes(
@@ -365,28 +351,19 @@ def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) 
     outer_of: dict[str, str] = {}
     for at in reversed(range(len(nested))):
         goal, counts = nested[at]
-        own = dict(_own(goal, counts, minima[at]))
-        if inner:
-            own = {value: _within(found, _sum(inner, outer_of, value)) for value, found in own.items()}
-        if any(found.least > found.most for found in own.values()):
-            return None
+        floor = 0 if goal.status.counts.is_below_min_domains else minima[at]
+        own: dict[str, Range] = {}
+        for value in goal.values:
+            fixed = counts.all[value] - counts.movable[value]
+            least, most = max(floor, fixed), minima[at] + goal.most_skew
+            if inner:
+                inside = [bounds for name, bounds in inner.items() if outer_of[name] == value]
+                least = max(least, sum(item.least for item in inside))
+                most = min(most, sum(item.most for item in inside))
+            if least > most:
+                return None
+            own[value] = Range(least, most)
         inner = own
         if at:
             outer_of = {goal.domain_of[node]: nested[at - 1][0].domain_of[node] for node in goal.domain_of}
     return Range(sum(item.least for item in inner.values()), sum(item.most for item in inner.values()))
-
-
-def _own(goal: Goal, counts: GoalCounts, least: int) -> Iterator[tuple[str, Range]]:
-    floor = 0 if goal.status.counts.is_below_min_domains else least
-    for value in goal.values:
-        fixed = counts.all[value] - counts.movable[value]
-        yield value, Range(max(floor, fixed), least + goal.most_skew)
-
-
-def _within(one: Range, other: Range) -> Range:
-    return Range(max(one.least, other.least), min(one.most, other.most))
-
-
-def _sum(inner: Mapping[str, Range], outer_of: Mapping[str, str], value: str) -> Range:
-    found = [bounds for name, bounds in inner.items() if outer_of[name] == value]
-    return Range(sum(item.least for item in found), sum(item.most for item in found))

@@ -10,6 +10,7 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.goals import constraint_change, is_broken
@@ -28,8 +29,8 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer, Watch
-from kubectl_spread.engine.search.limit import Deadline, NEVER
+from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.engine.search.limit import NEVER
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -52,19 +53,13 @@ class RestartRollout(NamedTuple):
     coverage: Coverage
 
 
-def restarts(
-    known: Workloads, keys: Sequence[ObjectKey], *, has_soft: bool, deadline: Deadline, watch: Optional[Watch] = None
-) -> Optional[tuple[RestartPlan, ...]]:
-    """Return the restarts of all workloads of a group, one after the other; None if they do not repair it.
-
-    `deadline` and `watch` can end the search; then the answer is None.
-    """
+def restarts(known: Workloads, keys: Sequence[ObjectKey], options: SearchOptions) -> tuple[RestartPlan, ...]:
+    """Return the restarts of all workloads of a group, one after the other; none if they do not repair it."""
     if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
-        return None
-    ops = [steps.Restart(key) for key in keys]
-    found = roll_out(known, keys, ops, has_soft=has_soft, deadline=deadline, watch=watch)
+        return ()
+    found = roll_out(known, keys, [steps.Restart(key) for key in keys], options)
     if found is None:
-        return None
+        return ()
     running = {item.status.key: item.status for item in known.items}
     return tuple(
         RestartPlan(
@@ -93,28 +88,13 @@ def volatile_volumes(owner: ObjectKey, cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def settle(
-    known: Workloads,
-    wanted: Mapping[ObjectKey, int],
-    *,
-    has_soft: bool,
-    deadline: Deadline,
-    watch: Optional[Watch] = None,
-) -> Optional[RestartRollout]:
-    """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
-    ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
-    return roll_out(known, tuple(wanted), ops, has_soft=has_soft, deadline=deadline, watch=watch)
-
-
 def roll_out(
     known: Workloads,
     keys: Sequence[ObjectKey],
     ops: Sequence[steps.Op],
+    options: SearchOptions,
     *,
-    has_soft: bool,
-    deadline: Deadline = NEVER,
     changed: Optional[Mapping[ObjectKey, Controller]] = None,
-    watch: Optional[Watch] = None,
 ) -> Optional[RestartRollout]:
     """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
 
@@ -122,19 +102,16 @@ def roll_out(
         known: all workloads.
         keys: the workloads to repair.
         ops: the steps.
-        has_soft: include ScheduleAnyway constraints.
-        deadline: of the user.
+        options: extent of the search.
         changed: controllers as the steps change them.
-        watch: can end the search.
     """
+    deadline, watch, has_soft = options.limit.deadline, options.watch, options.has_soft
     for limits in (_FIRST, _ALL):
         # A step of the first run, or of the search, has its share of the time that the user allows.
         left = None if deadline == NEVER else max(0.0, deadline.at - time.monotonic()) / 2 / (1 + len(ops))
         answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=left), watch=watch)
-        if watch is not None and watch.is_stopped:
-            return None
         last = answer.last
-        if not last.outcomes or last.is_endless:
+        if watch.is_stopped or not last.outcomes or last.is_endless:
             return None
         results = [
             _repaired_status(known, outcome, keys, has_soft=has_soft, changed=changed or {})
@@ -159,8 +136,12 @@ def _repaired_status(
     has_soft: bool,
     changed: Mapping[ObjectKey, Controller],
 ) -> Optional[dict[ObjectKey, WorkloadStatus]]:
-    """Return the status of the workloads in an outcome; None if it is not good."""
-    if not _is_complete(outcome, keys):
+    """Return the status of the workloads in an outcome; None if one is not complete, or another one lost a pod."""
+    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
+        return None
+    if any(number for key, number in outcome.restarts.items() if key not in keys):
+        return None  # A new pod took the place of another one.
+    if not all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys):
         return None
     after = outcome.cluster()
     after = after._replace(controllers={**after.controllers, **changed})
@@ -177,15 +158,6 @@ def _repaired_status(
             if is_broken(constraint, has_soft=has_soft) and not is_old:
                 return None
     return {key: found[key] for key in keys if key in found}
-
-
-def _is_complete(outcome: Outcome, keys: Sequence[ObjectKey]) -> bool:
-    """Return whether the workloads are complete, and no other workload lost a pod."""
-    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
-        return False
-    if any(number for key, number in outcome.restarts.items() if key not in keys):
-        return False  # A new pod took the place of another one.
-    return all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys)
 
 
 def _changes(
@@ -231,18 +203,15 @@ _FIELDS: dict[RemedyKind, dict[str, Any]] = {
 }
 
 
+@dataclass
 class _Case:
     """The group to repair, its violated constraints, and the states that may still be visited."""
 
-    def __init__(
-        self,
-        known: Workloads,
-        keys: Sequence[ObjectKey],
-        broken: Sequence[tuple[ObjectKey, ConstraintStatus]],
-        options: SearchOptions,
-    ) -> None:
-        self.known, self.keys, self.broken, self.options = known, tuple(keys), broken, options
-        self.states = options.limit.max_states
+    known: Workloads
+    keys: tuple[ObjectKey, ...]
+    broken: Sequence[tuple[ObjectKey, ConstraintStatus]]
+    options: SearchOptions
+    states: int
 
     @property
     def is_late(self) -> bool:
@@ -266,7 +235,7 @@ def remedies(
         for status in item.status.constraints
         if item.status.key in keys and is_broken(status, has_soft=options.has_soft)
     )
-    case = _Case(known, keys, broken, options)
+    case = _Case(known, tuple(keys), broken, options, options.limit.max_states)
     made: list[Remedy] = []
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
@@ -417,15 +386,8 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
         return
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     changed = _patched(case.known.cluster.controllers[key], status.position, fields)
-    found = roll_out(
-        case.known,
-        case.keys,
-        [steps.Apply(changed)],
-        has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN,
-        deadline=case.options.limit.deadline,
-        changed={key: changed},
-        watch=case.options.watch,
-    )
+    options = case.options._replace(has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN)
+    found = roll_out(case.known, case.keys, [steps.Apply(changed)], options, changed={key: changed})
     if found is not None:
         remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
         yield remedy._replace(is_rollout=True, is_exact=found.coverage.is_exact)

@@ -37,9 +37,10 @@ from kubectl_spread.advice.rebalance.planner import (
     Workloads,
     workloads_of,
 )
-from kubectl_spread.advice.rebalance.remedies import remedies, restarts, settle, volatile_volumes
+from kubectl_spread.advice.rebalance.remedies import remedies, restarts, roll_out, volatile_volumes
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Deadline, Limit
@@ -47,7 +48,7 @@ from kubectl_spread.engine.search.limit import NEVER as NO_DEADLINE
 from kubectl_spread.engine.state import Slot
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -126,16 +127,8 @@ def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ..
 
 def budget_of(pod: Pod, cluster: Cluster) -> str:
     """Return the name of the budget that selects a pod; empty if there is none."""
-    labels = dict(pod.cls.labels)
-    found: Optional[str] = next(
-        (
-            budget.name
-            for budget in cluster.budgets
-            if budget.namespace == pod.namespace and budget.selector.matches(labels)
-        ),
-        None,
-    )
-    return found or ""
+    budgets = (item for item in cluster.budgets if item.namespace == pod.namespace)
+    return next((item.name for item in budgets if item.selector.matches(dict(pod.cls.labels))), "")
 
 
 def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle]:
@@ -303,23 +296,19 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
     """Return the workloads, those together whose constraints count each other's pods."""
     owned = OwnedPods(known.cluster)
     classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
+
+    def counts(goals: Iterable[Goal], keys: Collection[ObjectKey], others: Iterable[ObjectKey]) -> bool:
+        """Return whether a constraint of some workloads counts pods of others."""
+        counted = [cls for other in others for cls in classes[other]]
+        return any(goal.key in keys and any(map(goal.is_counted, counted)) for goal in goals)
+
     groups: list[list[ObjectKey]] = []
-    for item in broken:
-        key = item.status.key
+    for key in (item.status.key for item in broken):
         goals = known.goals_of([key, *(other for group in groups for other in group)])
-        joined = [group for group in groups if any(_connects(goal, key, group, classes=classes) for goal in goals)]
+        joined = [group for group in groups if counts(goals, [key], group) or counts(goals, group, [key])]
         groups = [group for group in groups if group not in joined]
         groups.append([*(other for group in joined for other in group), key])
     return [tuple(sorted(group)) for group in groups]
-
-
-def _connects(
-    goal: Goal, key: ObjectKey, group: Collection[ObjectKey], *, classes: Mapping[ObjectKey, Collection[PodClass]]
-) -> bool:
-    """Return whether a constraint of a workload counts pods of the group, or one of the group counts its pods."""
-    if goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]):
-        return True
-    return goal.key in group and any(goal.is_counted(cls) for cls in classes[key])
 
 
 class _Repairing:
@@ -351,35 +340,34 @@ class _Repairing:
         return NO_DEADLINE if self._end == NO_DEADLINE else Deadline(now + max(1.0, (self._end.at - now) / groups))
 
     def _repair(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Repair:
-        clear = tuple(beforehand(self._known, keys))
+        known, request = self._known, self._request
+        options = SearchOptions(request.has_soft, request.most_moves, Limit(_STATES, deadline), self._watch)
+        clear = tuple(beforehand(known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
-            restarts = None if is_unknown else self._restarts(keys, None, deadline)
-            return self._result(keys, None, restarts=restarts, reasons=clear)
+            return self._result(keys, None, () if is_unknown else self._restarts(keys, None, options), clear)
         left = 0.0 if deadline == NO_DEADLINE else deadline.at - time.monotonic()
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
         limit = Limit(_STATES, deadline.later(left * (_SHARE - 1)))
-        proposal = propose(self._known, group, self._options(limit))
+        proposal = propose(known, group, options._replace(limit=limit))
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
-        plan = self._settling(keys, deadline) if is_unsettled else self._plan(keys, proposal)
-        reasons = () if plan is not None else tuple(of_search(self._known, keys, proposal))
-        restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
-        found = self._result(keys, plan, restarts=restarts, reasons=reasons)
+        plan = self._settling(keys, options) if is_unsettled else self._plan(keys, proposal)
+        reasons = () if plan is not None else tuple(of_search(known, keys, proposal))
+        found = self._result(keys, plan, () if is_unsettled else self._restarts(keys, plan, options), reasons)
         if found.verdict is RepairVerdict.EVICT:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
         if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
-            made = remedies(self._known, keys, reasons, self._options(Limit(_STATES_OF_REMEDIES, deadline)))
-            return found._replace(remedies=made)
+            limit = Limit(_STATES_OF_REMEDIES, deadline)
+            return found._replace(remedies=remedies(known, keys, reasons, options._replace(limit=limit)))
         return found
 
     def _result(
         self,
         keys: tuple[ObjectKey, ...],
         plan: Optional[EvictionPlan],
-        *,
-        restarts: Optional[tuple[RestartPlan, ...]],
+        restarts: tuple[RestartPlan, ...],
         reasons: tuple[Obstacle, ...],
     ) -> Repair:
         before = tuple(
@@ -390,25 +378,27 @@ class _Repairing:
         )
         wanted = self._wanted(keys)
         verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
-        if _is_better(restarts, plan, sum(wanted.values())):
-            verdict = RepairVerdict.RESTART
-        return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
+        if restarts and plan is not None:  # Do they keep more pods ready than evictions?
+            is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
+            is_better = is_kept and sum(plan.fewest_ready.values()) < sum(wanted.values())
+        else:
+            is_better = bool(restarts)
+        return Repair(keys, wanted, RepairVerdict.RESTART if is_better else verdict, before, plan, restarts, reasons)
 
     def _wanted(self, keys: tuple[ObjectKey, ...]) -> dict[ObjectKey, int]:
         found = {item.status.key: item.status for item in self._known.items}
         return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
 
-    def _options(self, limit: Limit) -> SearchOptions:
-        return SearchOptions(self._request.has_soft, self._request.most_moves, limit, self._watch)
-
-    def _settling(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Optional[EvictionPlan]:
+    def _settling(self, keys: tuple[ObjectKey, ...], options: SearchOptions) -> Optional[EvictionPlan]:
         """Return a plan without evictions if a change that is under way repairs the constraints.
 
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
         """
         wanted = self._wanted(keys)
-        has_soft = self._request.has_soft
-        found = settle(self._known, wanted, has_soft=has_soft, deadline=deadline, watch=self._watch)
+        ops = [
+            steps.Scale(key, replicas) for key, replicas in wanted.items()
+        ]  # Changes nothing, but names the workload.
+        found = roll_out(self._known, keys, ops, options)
         self._chosen = ()
         if found is None:
             return None
@@ -449,22 +439,13 @@ class _Repairing:
         return Coverage(states, sum(item.visited for item in found.reached), basis, is_in_motion)
 
     def _restarts(
-        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], deadline: Deadline
-    ) -> Optional[tuple[RestartPlan, ...]]:
+        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], options: SearchOptions
+    ) -> tuple[RestartPlan, ...]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
         if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
-            return None
-        has_soft = self._request.has_soft
-        return restarts(self._known, keys, has_soft=has_soft, deadline=deadline, watch=self._watch)
-
-
-def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:
-    """Return whether restarts repair what evictions do not, or keep more pods ready."""
-    if not restarts or plan is None:
-        return bool(restarts)
-    is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
-    return is_kept and sum(plan.fewest_ready.values()) < wanted
+            return ()
+        return restarts(self._known, keys, options)
 
 
 def _fewest_ready(found: FoundPlan, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
