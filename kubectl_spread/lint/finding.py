@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.keys import ObjectKey
@@ -29,6 +29,14 @@ class Safety(Enum):
     UNSAFE = "unsafe"
 
 
+class Knowledge(IntEnum):
+    """How much is known about the pods that a list of constraints is for."""
+
+    UNKNOWN = 0  # values of a chart that is elsewhere, a custom resource of any kind
+    PARTLY = 1  # a patch, a release of a chart, values beside the chart's templates, a kind of a well-known operator
+    KNOWN = 2  # a pod template
+
+
 class RuleTarget(Enum):
     """The objects that a rule checks."""
 
@@ -48,7 +56,8 @@ class RuleMeta(NamedTuple):
         is_opinion: the rule runs only if it is selected, or if the manifests are for one of its `autoscalers`.
         needs_facts: the rule runs only if cluster facts are known.
         around: kinds of other objects that a rule about workloads reads.
-        needs_whole: the rule skips patches, because it checks fields that a patch leaves to its base.
+        speaks_from: the least that must be known about the pods before the rule says anything.
+        fixes_from: the least that must be known before a finding has a fix.
         fixes: the kinds of fixes that its findings may have.
         supersedes: codes of rules about workloads that are skipped for a workload refused with this rule's code.
     """
@@ -64,7 +73,8 @@ class RuleMeta(NamedTuple):
     needs_facts: bool = False
     around: frozenset[str] = frozenset()
     autoscalers: frozenset[str] = frozenset()
-    needs_whole: bool = False
+    speaks_from: Knowledge = Knowledge.PARTLY
+    fixes_from: Knowledge = Knowledge.KNOWN
     fixes: frozenset[Safety] = frozenset()
     supersedes: frozenset[str] = frozenset()
 

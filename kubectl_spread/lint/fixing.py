@@ -1,10 +1,10 @@
 """Fixes of findings, made as edits of the text and checked.
 
 A pass over a text makes all fixes whose edits do not overlap; different lines or entries may be added at one place.
-Then the text is parsed and checked again. The next pass fixes the rest of the first findings. New findings are left to
-the next run. There is one exception: findings that a value of the wrong type hid are fixed too, unless the fix deletes
-something. A fix is reverted if the text does not have the intended meaning, or if the API server would refuse more than
-before.
+Then the texts are checked again, and the next pass fixes the rest. A fix is accepted if the text then means what the
+fix intends, and if no finding remains that was not there before, in any file of the run. So a fix that uncovers
+findings is made together with their fixes, unless these delete something, or not at all. Findings that were hidden do
+not count: those of an object that could not be decoded, and what rules say of one that the API server refused.
 """
 
 from __future__ import annotations
@@ -16,26 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import DocumentFix, Finding, Severity
+from kubectl_spread.lint.finding import DocumentFix, Finding
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
-from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.edit import Drop, Edit
 from kubectl_spread.text.source import Place, SourceFile, Span
-
-
-def harm(result: Result, text: str, repairs: Iterable[DocumentFix], *, recheck: Callable[[SourceFile], Result]) -> str:
-    """Return why a text with fixes must not replace the source; empty if it may."""
-    fixed = SourceFile(result.source.name, text)
-    if not _means(fixed, result.source, repairs):
-        return "the text would not mean what the fix intends"
-    # Errors of objects that could not be decoded before are not new.
-    before = _refusals(result)
-    hidden = {name for name, code in before if code == UNDECODABLE}
-    added = sorted(
-        {code for name, code in _refusals(recheck(fixed)) - before if code == UNDECODABLE or name not in hidden}
-    )
-    return f"the API server would then refuse more: {', '.join(added)}" if added else ""
 
 
 def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]) -> bool:
@@ -73,12 +59,8 @@ def _sorted(plain: Any) -> Any:
     return [_sorted(item) for item in plain] if isinstance(plain, list) else plain
 
 
-def _refusals(result: Result) -> Counter[tuple[ObjectKey, str]]:
-    """Return the errors of the API server, by object and rule."""
-    return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
-
-
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
+_MOST_TRIED = 40  # fixes that are tried one by one, when all together do harm
 
 
 class SkippedFix(NamedTuple):
@@ -140,26 +122,110 @@ def apply_fixes(
         recheck: reads a changed source.
         is_wanted: returns whether to make a fix; it can reject unsafe fixes.
     """
-    recheck = _remembering(recheck)
-    results, first = list(results), judge(results)
-    findings, unfixed = first, UnfixedFindings(first)
-    fixed: dict[int, Finding] = {}  # by id()
-    reasons: dict[int, SkippedFix] = {}
-    for _ in range(_MOST_PASSES):
-        wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
-        passes = _passes(results, unfixed.tracked_findings(wanted), recheck)
-        done = [finding for item in passes for finding in item.done]
-        fixed.update((id(finding), finding) for finding in done)
-        reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
-        unfixed.drop(fixed.values())
-        if not done or unfixed.is_empty:
-            break
-        findings = judge(results)
+    first = judge(results)
+    run = _Run(list(results), first, judge, _remembering(recheck), is_wanted)
+    chosen = [item for item in first if item.repair is not None and is_wanted(item.repair)]
+    trial = run.make(chosen)
+    harmful: dict[int, SkippedFix] = {}  # by id()
+    if trial.added:
+        suspects = _about_the_same(chosen, trial.added)
+        kept = [item for item in chosen if id(item) not in set(map(id, suspects))]
+        reason = _reason(trial.added)
+        trial = run.make(kept)
+        if trial.added:
+            suspects, kept, trial = chosen, [], run.make([])
+        for number, finding in enumerate(suspects):
+            tried = run.make([*kept, finding]) if number < _MOST_TRIED else trial
+            if tried.added or number >= _MOST_TRIED:
+                harmful[id(finding)] = SkippedFix(finding, _reason(tried.added) if tried.added else reason)
+            else:
+                kept.append(finding)
+                trial = tried
+    fixed, reasons = trial.fixed, {**trial.reasons, **harmful}
     if fixed:
-        fixed.update((id(finding), finding) for finding in unfixed.vanished_findings(findings))
+        fixed.update((id(item), item) for item in trial.unfixed.vanished_findings(trial.findings))
     done, refused = _in_order(first, fixed, reasons)
-    now = {id(item.first): item.now for item in unfixed.tracked_findings(findings)}
-    return FixResult(results, first, done, [item._replace(now=now.get(id(item.finding))) for item in refused])
+    now = {id(item.first): item.now for item in trial.unfixed.tracked_findings(trial.findings)}
+    return FixResult(trial.results, first, done, [item._replace(now=now.get(id(item.finding))) for item in refused])
+
+
+def _about_the_same(chosen: list[Finding], added: list[Finding]) -> list[Finding]:
+    """Return the findings about the objects of the added ones; all if there are none."""
+    objects = {(item.place.source.name, item.object) for item in added}
+    found = [item for item in chosen if (item.place.source.name, item.object) in objects]
+    return found or chosen
+
+
+def _reason(added: list[Finding]) -> str:
+    return f"then there would be: {', '.join(sorted({item.rule.code for item in added}))}"
+
+
+class _Trial(NamedTuple):
+    """The texts after all passes; `added` are the findings that were not there before."""
+
+    results: list[Result]
+    findings: list[Finding]
+    added: list[Finding]
+    fixed: dict[int, Finding]
+    reasons: dict[int, SkippedFix]
+    unfixed: UnfixedFindings
+
+
+class _Run(NamedTuple):
+    """A run before its fixes."""
+
+    results: list[Result]
+    first: list[Finding]
+    judge: Callable[[list[Result]], list[Finding]]
+    recheck: Callable[[SourceFile], Result]
+    is_wanted: Callable[[DocumentFix], bool]
+
+    def make(self, chosen: list[Finding]) -> _Trial:
+        """Make the fixes of some findings, and those of the findings that they uncover."""
+        results, findings = list(self.results), self.first
+        wanted, unfixed = set(map(id, chosen)), UnfixedFindings(self.first)
+        fixed: dict[int, Finding] = {}
+        reasons: dict[int, SkippedFix] = {}
+        added: list[Finding] = []
+        for _ in range(_MOST_PASSES if chosen else 0):
+            repairable = [item for item in findings if item.repair is not None and self.is_wanted(item.repair)]
+            tracked = [item for item in unfixed.tracked_findings(repairable) if id(item.first) in wanted]
+            uncovered = set(map(id, added))
+            tracked += [
+                TrackedFinding(item, item) for item in repairable if id(item) in uncovered and not _deletes(item)
+            ]
+            passes = _passes(results, tracked, self.recheck)
+            done = [finding for item in passes for finding in item.done]
+            fixed.update((id(finding), finding) for finding in done)
+            reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
+            unfixed.drop(fixed.values())
+            if not done:
+                break
+            findings = self.judge(results)
+            added = self._added(findings)
+        return _Trial(results, findings, added, fixed, reasons, unfixed)
+
+    def _added(self, findings: list[Finding]) -> list[Finding]:
+        """Return the findings that were neither there nor hidden before."""
+        before = Counter(map(_kind, self.first))
+        errors = [item for item in self.first if item.rule.code.startswith(_OF_THE_API_SERVER)]
+        refused = {(item.place.source.name, item.object) for item in errors}
+        unread = {(item.place.source.name, item.object) for item in errors if item.rule.code == UNDECODABLE}
+        found = []
+        for item in findings:
+            before[_kind(item)] -= 1
+            hidden = unread if item.rule.code.startswith(_OF_THE_API_SERVER) else refused
+            if before[_kind(item)] < 0 and (item.place.source.name, item.object) not in hidden:
+                found.append(item)
+        return found
+
+
+_OF_THE_API_SERVER = "SPR1"
+
+
+def _deletes(finding: Finding) -> bool:
+    """Return whether the fix of a finding removes something."""
+    return finding.repair is not None and any(isinstance(change, Drop) for change in finding.repair.fix.changes)
 
 
 def _in_order(
@@ -179,7 +245,7 @@ def _passes(
         by_source.setdefault(id(item.now.repair and item.now.repair.source), []).append(item)
     passes = []
     for at, result in enumerate(results):
-        done = _fixed(result, by_source.get(id(result.source), []), recheck)
+        done = _fixed(result, by_source.get(id(result.source), []))
         passes.append(done)
         if done.done:
             results[at] = recheck(SourceFile(result.source.name, done.text))
@@ -217,30 +283,31 @@ def possible_edits(repair: DocumentFix) -> tuple[Edit, ...]:
         return ()
 
 
-def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[SourceFile], Result]) -> _Pass:
-    """Make all fixes at once, or only the harmless ones."""
+def _fixed(result: Result, pairs: list[TrackedFinding]) -> _Pass:
+    """Make all fixes at once, or only those that the text allows."""
     if not pairs:
         return _Pass(result.source.text, [], [])
     refused: list[SkippedFix] = []
     attempts = list(_apart(_attempts(pairs, refused)))
-    kept, harmful = _sifted(result, [], attempts, recheck=recheck)
+    kept, harmful = _sifted(result, [], attempts)
     done = [finding for attempt in kept for finding in attempt.findings]
     return _Pass(_text(result, kept), done, [*refused, *harmful])
 
 
-def _sifted(
-    result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
-) -> tuple[list[_Attempt], list[SkippedFix]]:
+_OTHER_MEANING = "the text would not mean what the fix intends"
+
+
+def _sifted(result: Result, kept: list[_Attempt], more: list[_Attempt]) -> tuple[list[_Attempt], list[SkippedFix]]:
     """Return the attempts that can be made together with `kept`, and the refused ones; halve, as few do harm."""
     repairs = [repair for attempt in (*kept, *more) for repair in attempt.repairs]
-    reason = harm(result, _text(result, [*kept, *more]), repairs, recheck=recheck) if more else ""
-    if not reason:
+    text = SourceFile(result.source.name, _text(result, [*kept, *more]))
+    if not more or _means(text, result.source, repairs):
         return [*kept, *more], []
     if len(more) == 1:
-        return kept, [SkippedFix(finding, reason) for finding in more[0].findings]
+        return kept, [SkippedFix(finding, _OTHER_MEANING) for finding in more[0].findings]
     middle = len(more) // 2
-    kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
-    kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
+    kept, first = _sifted(result, kept, more[:middle])
+    kept, second = _sifted(result, kept, more[middle:])
     return kept, [*first, *second]
 
 

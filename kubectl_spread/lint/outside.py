@@ -1,30 +1,33 @@
 """Constraints outside the pod specs of known kinds: bare lists, nested objects, and YAML inside texts.
 
-The pods of a bare list (in values of charts, patches and custom resources) are unknown. It gets every check that needs
-no pod: the API server's rules, keys that no node has, deprecated keys, and hard constraints that count tainted nodes.
+The pods of a bare list (in values of charts, patches and custom resources) are not in the text. It gets the API
+server's checks, and every rule that speaks from as little as is known about its pods.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterator, Sequence
+import os
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding, Fix, Severity
+from kubectl_spread.lint.finding import Finding, Fix, Knowledge, RuleTarget, Severity
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import check_subject, RULES
 from kubectl_spread.lint.selection import NamedPath
-from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_lists import ConstraintList, operator_of
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import value_at
+from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
 from kubectl_spread.objects.workloads.kinds import Kinds, leads_to, PodPlace, PodSpecPath
 from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
@@ -91,9 +94,7 @@ class Outside:
                 if target.is_own(found.route) or (entry is not None and id(entry) in target.seen):
                     continue  # an alias of a list that was checked
                 target.seen.add(id(entry))
-                subject = BareSubject(manifest, found)
-                self.lists.append(subject)
-                self.findings += check_list(subject, self._minor)
+                self.lists.append(BareSubject(manifest, found, self.lists))
             elif isinstance(found, constraint_lists.NestedObject):
                 kind, version = found.plain["kind"], found.plain["apiVersion"]
                 route, known = (*manifest.route, *found.route), self._kinds.of(kind, version)
@@ -187,9 +188,6 @@ def _article(word: str) -> str:
 
 Plain = dict[str, Any]
 
-# Rules about workloads that read no pod fields; SPR301 handles these subjects.
-WITHOUT_A_POD = frozenset({"SPR216", "SPR301", "SPR302", "SPR602"})
-_OF_FINAL = frozenset({"SPR201", "SPR202"})  # if no chart, operator or base adds a selector
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add missing fields; only the created pod shows that.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
@@ -201,14 +199,24 @@ _MISSING = {
 }
 
 
+# Kinds that install a chart with values.
+RELEASES = frozenset(_HINTS)
+_REPLICAS = ("replicas", "replicaCount", "instances")
+_SCALING = ("autoscaling", "hpa", "keda", "horizontalPodAutoscaler")
+
+
 class BareSubject(Subject):
-    """Constraints without a pod. Routes lead from the root of their manifest, and only `route` makes them."""
+    """Constraints without a pod. Routes lead from the root of their manifest, and only `route` makes them.
+
+    `siblings` are the lists of the same source. `chart` is the chart whose values these are, if it is in the run.
+    """
 
     has_pod = False
-    is_final: bool
 
-    def __init__(self, manifest: Manifest, found: ConstraintList) -> None:
+    def __init__(self, manifest: Manifest, found: ConstraintList, siblings: Sequence[BareSubject] = ()) -> None:
         self.found = found
+        self.siblings = siblings
+        self.chart: Optional[Chart] = None
         self._paths: dict[Route, str] = {}
         wrong = [problem.route for problem in decode.problems(found.entries, _SHAPE) if _is_type(problem)]
         spec = {FIELD: with_nulls(found.entries, wrong)}  # rules skip these values
@@ -217,7 +225,7 @@ class BareSubject(Subject):
             api_version=manifest.api_version,
             namespace=manifest.namespace or DEFAULT_NAMESPACE,
             name=manifest.name,
-            replicas=None,
+            replicas=_replicas_of(manifest.plain, found.route),
             template={"spec": spec},
             is_foreign=True,
         )
@@ -227,8 +235,25 @@ class BareSubject(Subject):
         )
         is_own = not manifest.document.is_embedded and not found.is_patch
         self.operator = operator_of(manifest.kind, manifest.api_version, found.route) if is_own else None
-        is_copied = self.operator is not None and self.operator.as_written and not self._has_other_fields
-        self.is_final = is_copied or (self.found.is_patch and self.found.is_complete)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Return how much is known about the pods."""
+        is_patch = self.found.is_patch or self.found.is_merged
+        is_known = is_patch or self.operator is not None or self.chart is not None or self.manifest.kind in RELEASES
+        return Knowledge.PARTLY if is_known else Knowledge.UNKNOWN
+
+    @property
+    def completion(self) -> Completion:
+        """Return whether a chart, an operator or a base adds a selector that is missing."""
+        if self.operator is not None:
+            is_copied = self.operator.as_written and not self._has_other_fields
+            return Completion.NONE if is_copied else Completion.SURE
+        if not self.found.is_complete:
+            return Completion.SURE
+        if self.found.is_patch:
+            return Completion.NONE
+        return Completion.CHART if self.chart is None else self.chart.completion(self.found.route)
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """Return the route of a constraint, or of something in it."""
@@ -249,30 +274,65 @@ class BareSubject(Subject):
         return "add a labelSelector that matches the labels of the pods that these constraints are for"
 
     @property
+    def holder(self) -> Route:
+        """Return the route of the mapping that has the constraints."""
+        return self.found.route[:-1]
+
+    def doubt(self, requirement: LabelRequirement) -> str:
+        """Return why the pods hardly have a label: it is misspelt, or has the name of another release."""
+        key = requirement.key
+        others = {name for other in self.siblings if other is not self for name in other.selected_keys}
+        similar = "" if key in others else next((other for other in sorted(others) if _is_misspelt(key, other)), "")
+        if similar:
+            text = self.manifest.document.source.text.lower()
+            if text.count(_stem(key)) <= text.count(_stem(similar)):
+                return f"`{key}` is misspelt: other constraints in this file select by `{similar}`"
+        names = _release_names(self.manifest)
+        if key == _INSTANCE and requirement.operator == "In" and names and set(names).isdisjoint(requirement.values):
+            values = " or ".join(f"`{value}`" for value in requirement.values)
+            return (
+                f"its chart sets `{key}` to the name of the release, as most do: the selector asks for {values}, and "
+                f"the release is `{names[0]}`"
+            )
+        return ""
+
+    @property
+    def selected_keys(self) -> frozenset[str]:
+        """Return the keys of all labels that the constraints select by."""
+        return frozenset(key for constraint in self.constraints for key in constraint.selected_keys)
+
+    @property
     def _has_other_fields(self) -> bool:
         """Return whether an entry has fields of its operator, which may say what to select."""
         known = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
         return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
 
-def check_list(subject: BareSubject, minor: Optional[int] = None) -> list[Finding]:
-    """Return the API server's errors about the constraints that hold for any pod; `minor`: its version, if known."""
+def check_lists(
+    subjects: Sequence[BareSubject], project: Project, codes: Container[str], charts: Mapping[str, Chart]
+) -> list[Finding]:
+    """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists."""
+    found: list[Finding] = []
+    rules = [rule for code, rule in RULES.items() if rule.target is RuleTarget.WORKLOAD and code in codes]
+    rules = [rule for rule in rules if project.facts is not None or not rule.needs_facts]
+    for subject in subjects:
+        source = subject.manifest.document.source
+        subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
+        found += _api_errors(subject, project.for_manifest(subject.manifest).target.minor)
+        found += check_subject(subject, project, rules)
+    return found
+
+
+def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]:
     spec = subject.workload.template["spec"]
-    left_out = frozenset() if subject.is_final else _NEEDS_A_POD
+    left_out = frozenset() if subject.completion is Completion.NONE else _NEEDS_A_POD
     errors = [error for error in _errors(constraint_reader.constraints(spec), minor) if error.rule not in left_out]
     meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec), minor)}
-    lasting = [error for error in errors if (error.rule, error.route) in meant and _is_certain(subject, error)]
-    return [*_unknown_fields(subject), *_wrong_types(subject), *(_finding(subject, error) for error in lasting)]
-
-
-def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Container[str]) -> list[Finding]:
-    """Return the findings of the rules that need no pod."""
-    found: list[Finding] = []
-    for subject in subjects:
-        possible = WITHOUT_A_POD | (_OF_FINAL if subject.is_final else frozenset())
-        wanted = [RULES[code] for code in sorted(possible) if code in codes]
-        found += check_subject(subject, project, wanted)
-    return found
+    yield from _unknown_fields(subject)
+    yield from _wrong_types(subject)
+    for error in errors:
+        if (error.rule, error.route) in meant and _is_certain(subject, error):
+            yield _finding(subject, error)
 
 
 def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[int]) -> list[FieldError]:
@@ -347,20 +407,31 @@ def _finding(subject: BareSubject, error: FieldError) -> Finding:
 
 
 def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
-    """Yield the fields that are nearly those of a constraint; a chart may have others of its own."""
+    """Yield the fields that are nearly those of a constraint, unless the chart's templates read them."""
     for problem in decode.problems(subject.found.entries, _SHAPE):
         if problem.kind is not decode.ProblemKind.UNKNOWN:
             continue
         position, *steps = problem.route
-        hint = corrections.hint_for_field(str(steps[-1]), (FIELD, *problem.route), cutoff=_NEAR)
-        if not hint or len(steps) <= subject.found.depth - 1:
+        name = str(steps[-1])
+        hint = corrections.hint_for_field(name, (FIELD, *problem.route), cutoff=_NEAR)
+        is_read = subject.chart is not None and subject.chart.names(name)
+        if not hint or is_read or len(steps) <= subject.found.depth - 1:
             continue
         route = subject.at(int(position), tuple(steps))
         path = subject.path(route)
-        siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
-        fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
-        message = f'unknown field "{path}": strict validation refuses it, otherwise it is dropped'
-        yield api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
+        if subject.completion is Completion.NONE:  # nobody but the API server reads it
+            siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
+            fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
+            message = f'"{path}" is not a field of Kubernetes: strict validation refuses it, otherwise it is dropped'
+            yield api_finding(
+                "SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix
+            )
+            continue
+        nobody = "no template of the chart reads it"
+        reader = nobody if subject.chart is not None else f"has no effect unless the {subject.completer} reads it"
+        message = f'"{path}" is not a field of Kubernetes, and {reader}'
+        found = api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True)
+        yield found._replace(rule=found.rule._replace(severity=Severity.INFO))
 
 
 def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
@@ -386,6 +457,105 @@ def _moved(subject: BareSubject, fix: Optional[Fix]) -> Optional[Fix]:
         change._replace(route=subject.found.route_of(int(change.route[1]), change.route[2:])) for change in fix.changes
     )
     return fix._replace(changes=changes)
+
+
+class Chart(NamedTuple):
+    """A chart whose templates are in the repository: the texts of those that name constraints."""
+
+    templates: tuple[str, ...]
+
+    def names(self, field: str) -> bool:
+        """Return whether a template reads a field with this name."""
+        return any(re.search(rf"\b{re.escape(field)}\b", text) for text in self.templates)
+
+    def completion(self, route: Route) -> Completion:
+        """Return whether the templates add a selector to the constraints at a route of the values."""
+        path = ".".join(str(step) for step in route if isinstance(step, str))
+        parts = [part for text in self.templates for part in _parts_about_constraints(text)]
+        own = [part for part in parts if f".{path}" in part] or parts
+        adding = [re.search(_ADDS_SELECTOR, part) is not None for part in own]
+        if any(adding):
+            return Completion.SURE
+        is_copied = all(re.search(_COPIES, part) for part in own)
+        return Completion.NONE if own and is_copied else Completion.CHART
+
+
+_ADDS_SELECTOR = r"(?i)labelSelector|matchLabels|selectorLabels"
+_COPIES = r"toYaml|tplvalues\.render"
+_PART = r"(?m)^([ \t]*)(?:[\w.-]*opologySpreadConstraints:|\{\{-?\s*define\s+\"[^\"]*opologySpread).*$"
+
+
+def _parts_about_constraints(text: str) -> Iterator[str]:
+    """Yield the parts of a template that print constraints: below the key, and in definitions for it."""
+    for match in re.finditer(_PART, text):
+        indent, lines = len(match[1]), text[match.start() :].split("\n")
+        is_definition = "define" in match[0]
+        end = next(
+            (
+                at
+                for at, line in enumerate(lines[1:], 1)
+                if (re.match(r"\{\{-?\s*define\b", line) if is_definition else _is_next_key(line, indent))
+            ),
+            len(lines),
+        )
+        before = text[: match.start()].rsplit("\n", 2)[-2:]  # the condition names the values
+        yield "\n".join([*before, *lines[:end]])
+
+
+def _is_next_key(line: str, indent: int) -> bool:
+    """Return whether a line of a template begins a key that is not below an indentation."""
+    found = re.match(r"([ \t]*)[\w\"'-]", line)
+    return found is not None and len(found[1]) <= indent and not line.lstrip().startswith("- ")
+
+
+_INSTANCE = "app.kubernetes.io/instance"
+_SHORTEST_KEY = 8  # characters of a label key; shorter ones that differ in one letter may both be meant
+
+
+def _release_names(manifest: Manifest) -> tuple[str, ...]:
+    """Return the names that the release of a manifest may have, the likeliest first; none if they are unknown."""
+    if manifest.kind not in ("HelmRelease", "HelmChart", "Application") or manifest.document.is_embedded:
+        return ()
+    spec = fields(manifest.plain.get("spec"))
+    written = (spec.get("releaseName"), fields(fields(spec.get("source")).get("helm")).get("releaseName"))
+    own = next((name for name in written if isinstance(name, str) and name), "")
+    target = spec.get("targetNamespace")
+    composed = f"{target}-{manifest.name}" if isinstance(target, str) else manifest.name
+    names = tuple(name for name in dict.fromkeys((own, composed, manifest.name)) if name)
+    return () if any(map(has_placeholder, names)) else names
+
+
+def _is_misspelt(one: str, other: str) -> bool:
+    """Return whether two keys differ in one letter."""
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1 or len(short) < _SHORTEST_KEY or f"{short}s" == long:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    is_letter = long[at : at + 1].isalpha() and (len(short) < len(long) or short[at : at + 1].isalpha())
+    return is_letter and short[at + (len(short) == len(long)) :] == long[at + 1 :]
+
+
+def _stem(key: str) -> str:
+    """Return the first word of a label key, as a kind or a group may have it."""
+    return re.split(r"[./_-]", key.lower())[0].removesuffix("s")
+
+
+def _replicas_of(plain: Any, route: Route) -> Optional[int]:
+    """Return the number of pods that the object or the values have beside a list of constraints; None if unknown.
+
+    The values of a chart of the bjw-s library have `defaultPodOptions` for all `controllers`.
+    """
+    holder = fields(value_at(plain, route[:-1])) if route else {}
+    if any(fields(holder.get(name)).get("enabled") for name in _SCALING):
+        return None
+    if route[-2:-1] == ("defaultPodOptions",):
+        controllers = fields(fields(value_at(plain, route[:-2])).get("controllers"))
+        kinds = {fields(item).get("type", "deployment") for item in controllers.values()}
+        counts = [fields(item).get("replicas", 1) for item in controllers.values()]
+        is_known = kinds <= {"deployment", "statefulset"} and all(isinstance(item, int) for item in counts)
+        return sum(counts) if counts and is_known else None
+    counts = [holder[name] for name in _REPLICAS if name in holder]
+    return counts[0] if len(counts) == 1 and isinstance(counts[0], int) else None
 
 
 def place_of(subject: BareSubject) -> Place:

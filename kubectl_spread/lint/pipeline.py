@@ -71,11 +71,14 @@ def findings_of(
     """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
     sources = [result.source for result in results]
     seen = RunContext(lambda source: policy.settings(source).target, facts, namespace)
-    project = Projects(results, rules or ONE_ROOT, seen)
+    rules = rules or ONE_ROOT
+    project = Projects(results, rules, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
     patches = missing_selectors(results) if "SPR201" in codes and len(results) > 1 else ()
-    findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, seen, codes), *patches])
+    findings = policy.select_findings(
+        [*by_source, *project.findings(codes), *_outside(results, seen, codes, rules), *patches]
+    )
     unmatched: list[Finding] = []
     if accepted.paths:
         from kubectl_spread.lint.outside import unmatched_entries
@@ -129,17 +132,17 @@ def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRul
     return Projects(results, rules or ONE_ROOT, RunContext(lambda _: TargetCluster(), None, namespace)).workloads
 
 
-def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str]) -> list[Finding]:
+def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], rules: RootRules) -> list[Finding]:
     """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
     for result in results:
         if result.outside is not None:
-            from kubectl_spread.lint.outside import check_rules
+            from kubectl_spread.lint.outside import check_lists
             from kubectl_spread.lint.project import Project
             from kubectl_spread.lint.registry import check_workloads
 
             alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-            findings += check_rules(result.outside.lists, alone, codes)
+            findings += check_lists(result.outside.lists, alone, codes, rules.charts)
             for world in result.outside.worlds:
                 nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
                 findings += check_workloads(nested, codes)

@@ -241,7 +241,8 @@ class Project:
         """Return the replicas of a workload as this root has them."""
         owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
-            return ReplicaRange(None, None)
+            known = None if subject.has_pod else owner.replicas
+            return ReplicaRange(known, known, written=known)
         for autoscaler in self._autoscalers(runner):
             return times(of_autoscaler(autoscaler), owner.group.size)
         if owner.kind in _COUNT_THEMSELVES:

@@ -12,7 +12,7 @@ from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, strings, value_at
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
@@ -51,6 +51,17 @@ def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
     if selected is None or affine is None:
         return affine if selected is None else selected
     return selected & affine
+
+
+def has_own_volumes(subject: Subject) -> bool:
+    """Return whether each pod has volumes of its own, which may tie it to a zone."""
+    if subject.workload.claim_templates:
+        return True
+    holder = fields(value_at(subject.manifest.plain, subject.holder))
+    return not subject.has_pod and any(name.lower().startswith(_OF_VOLUMES) for name in holder)
+
+
+_OF_VOLUMES = ("storage", "volumeclaim", "persistence", "datavolumeclaim")
 
 
 def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Optional
 
 import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
-from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget, Severity
+from kubectl_spread.lint.finding import Finding, Knowledge, RuleFinding, RuleMeta, RuleTarget, Severity
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import Check, DECLARATIONS, SAFE, UNSAFE
@@ -100,13 +100,13 @@ def findings_by_object(
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
     """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests."""
     rules = _rules(project, RuleTarget.WORKLOAD, codes)
-    followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
+    followed: dict[tuple[frozenset[str], Knowledge], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
     for subject in project.subjects:
         if asked is not None and id(subject.manifest) not in asked:
             continue
-        key = subject.words, subject.is_partial
+        key = subject.words, subject.knowledge
         if key not in followed:
-            followed[key] = _with_words(rules, subject.words, is_partial=subject.is_partial)
+            followed[key] = _with_words(rules, *key)
         yield subject.manifest, list(_follow(subject, project, followed[key]))
     for rule in _rules(project, RuleTarget.AROUND, codes):
         for kind in rule.needs:
@@ -119,7 +119,7 @@ def findings_by_object(
 
 def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     """Yield what rules find in one workload."""
-    yield from _follow(subject, project, _with_words(rules, subject.words, is_partial=subject.is_partial))
+    yield from _follow(subject, project, _with_words(rules, subject.words, subject.knowledge))
 
 
 def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
@@ -128,19 +128,21 @@ def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> It
     for rule in rules:
         if rule.code not in skipped:
             for found in CHECKS[rule.code](subject, seen):
+                if subject.knowledge < rule.fixes_from:
+                    found = found._replace(fix=None)  # noqa: PLW2901
                 finding = _finding(rule, subject.manifest, found, subject.path(found.route))
                 if not is_filled_in(finding.place):
                     yield finding
 
 
-def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], *, is_partial: bool) -> tuple[RuleMeta, ...]:
-    """Return the rules to which the words of a workload leave something to find; many workloads have the same."""
+def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], knowledge: Knowledge) -> tuple[RuleMeta, ...]:
+    """Return the rules that may speak about a workload, by its words and by how much is known about its pods."""
     return tuple(
         rule
         for rule in rules
         if rule.needs <= words
         and (not rule.one_of or not rule.one_of.isdisjoint(words))
-        and not (rule.needs_whole and is_partial)
+        and rule.speaks_from <= knowledge
     )
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.group import Area
 from kubectl_spread.lint.kustomization import (
@@ -27,6 +27,9 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:  # needed by few runs
+    from kubectl_spread.lint.outside import Chart
 
 Chain = tuple[Kustomization, ...]  # from the kustomization that lists a file to the outermost overlay
 
@@ -45,13 +48,15 @@ class RootRules(NamedTuple):
     """The rules by which objects are grouped into roots.
 
     `directories` are the absolute paths of those named on the command line. `texts` are the names of sources that are
-    roots of their own. `kustomizations` are by the absolute path of their directory.
+    roots of their own. `kustomizations` are by the absolute path of their directory, and `charts` by each directory
+    that has values for them.
     """
 
     directories: tuple[str, ...] = ()
     configured: tuple[Globs, ...] = ()
     texts: frozenset[str] = frozenset()
     kustomizations: Mapping[str, Kustomization] = MappingProxyType({})
+    charts: Mapping[str, Chart] = MappingProxyType({})
 
 
 ONE_ROOT = RootRules()

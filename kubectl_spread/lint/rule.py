@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kubectl_spread.lint.finding import RuleFinding, RuleMeta, RuleTarget, Safety, Severity
+from kubectl_spread.lint.finding import Knowledge, RuleFinding, RuleMeta, RuleTarget, Safety, Severity
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
 NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
@@ -45,7 +45,8 @@ def workload_rule(
     needs_constraints: bool = True,
     around: tuple[str, ...] = (),
     autoscalers: tuple[str, ...] = (),
-    needs_whole: bool = False,
+    speaks_from: Knowledge = Knowledge.PARTLY,
+    fixes_from: Knowledge = Knowledge.KNOWN,
     fixes: frozenset[Safety] = NONE,
 ) -> Callable[[Check], Check]:
     """Declare a rule about workloads; its function gets a `Subject` and a `Project`."""
@@ -61,7 +62,8 @@ def workload_rule(
         needs_facts=needs_facts,
         around=frozenset(around),
         autoscalers=frozenset(autoscalers),
-        needs_whole=needs_whole,
+        speaks_from=speaks_from,
+        fixes_from=fixes_from,
         fixes=fixes,
     )
     return _declare(rule)

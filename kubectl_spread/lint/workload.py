@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from enum import Enum
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.lint.finding import DocumentFix, Fix
+from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
@@ -39,17 +40,24 @@ _HINTED = 4  # labels that a hint writes out
 _compiled = functools.lru_cache(maxsize=4096)(compile_selector)  # many workloads have equal selectors
 
 
+class Completion(Enum):
+    """Whether something adds a labelSelector that is missing before the pods are created."""
+
+    NONE = "none"
+    CHART = "chart"  # the chart or the operator may add it
+    SURE = "sure"  # another file or program adds it
+
+
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
     Routes lead from the root of the object. In `spec`, unlike in the workload's template, misspelt fields of
     constraints have the names that are meant. The `runner` is the object whose controller creates the pods: the
     manifest itself, unless another object takes its template from it. `has_pod` is False for constraints whose pods
-    are unknown (`bare_lists`).
+    are not in the text (`outside`).
     """
 
     has_pod = True
-    is_final = True  # no chart, operator or base adds a selector
 
     def __init__(
         self,
@@ -86,6 +94,36 @@ class Subject:
     def is_partial(self) -> bool:
         """Return whether this is a patch of a workload, whose other fields are unknown."""
         return is_partial(self.workload)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Return how much is known about the pods."""
+        return Knowledge.PARTLY if self.is_partial else Knowledge.KNOWN
+
+    @property
+    def completion(self) -> Completion:
+        """Return whether something adds a selector that is missing: to a patch, its base."""
+        return Completion.SURE if self.is_partial else Completion.NONE
+
+    @property
+    def holder(self) -> Route:
+        """Return the route of the mapping that has the constraints."""
+        return self.spec_route
+
+    def names_itself(self, constraint: TopologySpreadConstraint) -> bool:
+        """Return whether a constraint selects by a label that has the name of the object."""
+        required = self.selector(constraint).requirements or ()
+        return any(item.operator == "In" and item.values == (self.workload.name,) for item in required)
+
+    def doubt(self, requirement: LabelRequirement) -> str:  # noqa: ARG002 (of lists without pods)
+        """Return why pods that are not in the text hardly have a label; empty if they may."""
+        return ""
+
+    @property
+    def completer(self) -> str:
+        """Return the noun for what may add fields."""
+        is_chart = not self.manifest.kind or self.manifest.kind in ("HelmRelease", "HelmChart", "HelmChartConfig")
+        return "chart" if is_chart or self.manifest.kind.startswith("Application") else "operator"
 
     @cached_property
     def controller(self) -> Plain:

@@ -1,7 +1,9 @@
-"""Kustomizations: their files among those of a run, kustomize's output, and the origin of each object in it."""
+"""Kustomizations and charts around the files of a run, kustomize's output, and the origin of each object in it."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +12,9 @@ from typing import Any, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
+from kubectl_spread.objects.constraints.constraint_lists import may_hold
 from kubectl_spread.objects.workloads.manifest import manifests
-from kubectl_spread.sources.files import decode_text, Input, outside, read_text
+from kubectl_spread.sources.files import decode_text, Input, outside, read_text, upwards
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -21,6 +24,7 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 
 if TYPE_CHECKING:
+    from kubectl_spread.lint.outside import Chart
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config
 
@@ -351,4 +355,41 @@ def root_rules(
         tuple(Globs(config.root, (pattern,)) for pattern in config.roots),
         rendered,
         kustomizations(source for source in sources if source.name not in rendered),
+        _charts(source for source in sources if source.name not in rendered and may_hold(source.text)),
     )
+
+
+_CHART_FILE = "Chart.yaml"
+_LEVELS_BELOW = 3  # of values below the directory of their chart: `ci/values.yaml`
+_LARGEST_TEMPLATE = 1 << 20  # bytes
+
+
+def _charts(sources: Iterable[SourceFile]) -> dict[str, Chart]:
+    """Return the charts that the sources may be values of, by the directories of the sources."""
+    found: dict[str, Chart] = {}
+    read: dict[str, Optional[Chart]] = {}
+    for directory in dict.fromkeys(os.path.dirname(os.path.abspath(source.name)) for source in sources):
+        for root in itertools.islice(upwards(directory), _LEVELS_BELOW):
+            if os.path.isfile(os.path.join(root, _CHART_FILE)):
+                if root not in read:
+                    read[root] = _chart(root)
+                if (chart := read[root]) is not None:
+                    found[directory] = chart
+                break
+    return found
+
+
+def _chart(root: str) -> Optional[Chart]:
+    """Return the chart in a directory, with the charts inside it; None if no template names constraints."""
+    from kubectl_spread.lint.outside import Chart
+
+    texts = []
+    for directory, _, names in os.walk(root):
+        inside = os.path.relpath(directory, root).split(os.sep)
+        for name in names if "templates" in inside else ():
+            path = os.path.join(directory, name)
+            if os.path.isfile(path) and os.path.getsize(path) <= _LARGEST_TEMPLATE:
+                with contextlib.suppress(SourceError):
+                    texts.append(read_text(path, inside=root).text)
+    templates = tuple(text for text in texts if "opologySpread" in text)
+    return Chart(templates) if templates else None

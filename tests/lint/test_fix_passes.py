@@ -30,7 +30,6 @@ ADDED = """\
           matchLabels: {app: web}
         nodeTaintsPolicy: Honor
         matchLabelKeys: [pod-template-hash]
-        minDomains: 3
       - maxSkew: 1
         topologyKey: kubernetes.io/hostname
         whenUnsatisfiable: ScheduleAnyway
@@ -52,14 +51,14 @@ class Counted:
 
     def judge(self, results: list[Result]) -> list[Finding]:
         self.runs += 1
-        return judged(results)
+        return [item for item in judged(results) if not item.rule.is_opinion]
 
 
 def test_fixes_that_add_different_fields_at_one_place_are_made_in_one_pass() -> None:
-    """Four fixes add lines at the end of a constraint: the text is read once, and the rules do not run again."""
+    """Three fixes add lines at the end of a constraint: it is read once, and judged once before and once after."""
     run = Counted()
     outcome = apply_fixes([read(SourceFile("a", WEB))], run.judge, recheck=run.read, is_wanted=lambda _: True)
 
-    assert ["SPR507", "SPR301", "SPR401", "SPR701"] == [item.rule.code for item in outcome.fixed]
+    assert ["SPR507", "SPR301", "SPR401"] == [item.rule.code for item in outcome.fixed]
     assert WEB.replace("          matchLabels: {app: web}\n", ADDED) == outcome.results[0].source.text
-    assert (1, 1) == (run.reads, run.runs)
+    assert (1, 2) == (run.reads, run.runs)

@@ -31,11 +31,11 @@ class Expected(NamedTuple):
 EXPECTED = {
     "anchored-labels.yaml": Expected(findings=("SPR301@32", "SPR401@32", "SPR105@33", "SPR301@42")),
     "anti-affine.yaml": Expected(workloads=("StatefulSet default/quorum",), findings=("SPR212@29",)),
-    "application-set.yaml": Expected(findings=("SPR006@25",)),
+    "application-set.yaml": Expected(findings=("SPR006@25", "SPR201@26")),
     "autoscaled-web.yaml": Expected(workloads=("Deployment market/kiosk",)),
     "backup-cronjob.yaml": Expected(findings=("SPR107@35",)),
     "bom-stream.yaml": Expected(findings=("SPR112@42",)),
-    "broker-resource.yaml": Expected(findings=("SPR006@16", "SPR301@17")),
+    "broker-resource.yaml": Expected(findings=("SPR006@16",)),
     "canary-rollout.yaml": Expected(workloads=("Rollout default/kite",), findings=("SPR403@33",)),
     "chart-template-commented.yaml": Expected(findings=("SPR002@7",)),
     "chart-template-one-call.yaml": Expected(findings=("SPR002@2",)),
@@ -66,7 +66,7 @@ EXPECTED = {
     "gateway-golden.yaml": Expected(
         workloads=("Deployment sluice-system/sluice-default-37a8",), findings=("SPR203@27",)
     ),
-    "gitops-application.yaml": Expected(findings=("SPR006@13", "SPR102@14")),
+    "gitops-application.yaml": Expected(findings=("SPR006@13", "SPR102@14", "SPR201@20")),
     "helm-release.yaml": Expected(findings=("SPR006@18",)),
     "jinja-statements.yaml": Expected(findings=("SPR002@9",)),
     "job-spread.yaml": Expected(workloads=("Job default/press", "CronJob default/proof")),
@@ -95,7 +95,7 @@ EXPECTED = {
     "openshift-template.json": Expected(workloads=("Deployment default/dial",), findings=("SPR507@22",)),
     "openshift-template.yaml": Expected(findings=("SPR401@23", "SPR113@23")),
     "operator-bundle.yaml": Expected(findings=("SPR006@26",)),
-    "operator-resources.yaml": Expected(findings=("SPR006@13", "SPR301@14", "SPR301@31", "SPR301@34")),
+    "operator-resources.yaml": Expected(findings=("SPR006@13", "SPR201@31")),
     "paper-pod.yaml": Expected(workloads=("Pod default/probe",)),
     "patch-directives.yaml": Expected(),
     "patch-soft-zone.yaml": Expected(workloads=("Deployment default/tide-controller",)),
@@ -138,7 +138,7 @@ EXPECTED = {
     "windows-deployment.yaml": Expected(findings=("SPR103@19",)),
     "worker-sets.yaml": Expected(workloads=("LeaderWorkerSet default/oracle", "LeaderWorkerSet default/oracle")),
     "ytt-deployment.yaml": Expected(findings=("SPR101@20",)),
-    "zonal-databases.yaml": Expected(workloads=("StatefulSet default/cellar-one",), findings=("SPR301@41",)),
+    "zonal-databases.yaml": Expected(workloads=("StatefulSet default/cellar-one",)),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import RolloutFacts
 from kubectl_spread.lint import queries, topology_keys
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project, ReplicaRange
 from kubectl_spread.lint.queries import constraint_facts, outcome, OwnTerm, PREFERRED
 from kubectl_spread.lint.rule import (
@@ -271,7 +271,7 @@ _ROLLING = ("spec", "strategy", "rollingUpdate")
     Severity.WARNING,
     needs=("Deployment", "affinity"),
     needs_constraints=False,
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
 def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding]:

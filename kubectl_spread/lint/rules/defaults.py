@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import host_ports, node_values, PREFERRED, REQUIRED
 from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
@@ -107,7 +107,7 @@ def _has_built_in(minor: Optional[int]) -> bool:
     "empty-list-not-opt-out",
     "an empty list of constraints does not switch the defaults off",
     Severity.INFO,
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
 )
 def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find lists that are written, and empty."""
@@ -132,7 +132,7 @@ _OLD_KEYS = {
     "drops-default-spread",
     "constraints over only zones or only nodes switch off the default spreading over the other",
     Severity.INFO,
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
 def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -76,9 +76,10 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
     for constraint in subject.hard:
         pods = most + surge(subject, constraint, most)
         selector = subject.selector(constraint)
-        if constraint.max_skew < pods or not selector.matches(subject.labels):
+        if constraint.max_skew < pods:
             continue
-        if project.matching(selector, subject.workload.namespace) == [subject]:
+        is_alone = project.matching(selector, subject.workload.namespace) == [subject]
+        if is_alone if subject.has_pod else subject.names_itself(constraint):
             yield RuleFinding(
                 f"all pods may end up {in_one_domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
                 f"refuses a node, as there are at most {pods} pods",
@@ -214,15 +215,16 @@ def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConst
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
         return False
-    if not subject.has_pod:
-        return constraint.label_selector is not None or not subject.is_final  # else SPR201
-    if not subject.is_in_its_group(constraint):
+    if not subject.selector(constraint).requirements or (subject.has_pod and not subject.is_in_its_group(constraint)):
         return False
     if queries.has_one_domain(subject, constraint):
         return False  # it is its own minimum
+    if key == ZONE and queries.has_own_volumes(subject):
+        return False  # each pod is tied to the zone of its volume, whatever the policy is
     if queries.keeps_apart(subject, constraint) or (key == HOSTNAME and any(queries.host_ports(subject))):
         return False  # a domain with one of the pods is refused anyway, and any other has room
-    pods = project.likely_group_size(subject, constraint)
+    is_alone = not subject.has_pod
+    pods = project.replicas(subject).likely if is_alone else project.likely_group_size(subject, constraint)
     return pods is None or constraint.max_skew < pods
 
 

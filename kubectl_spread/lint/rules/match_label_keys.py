@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import replaces_in_place, surge_text
 from kubectl_spread.lint.rule import EITHER, SAFE, UNSAFE, workload_rule
@@ -51,7 +51,7 @@ _NEAR = 0.8
     "`matchLabelKeys` contains a label that the pods do not have",
     Severity.WARNING,
     needs=("matchLabelKeys",),
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=EITHER,
 )
 def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -102,7 +102,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     Severity.WARNING,
     needs=("DoNotSchedule",),
     one_of=("Deployment", "Rollout"),
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
 def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.facts import ConstraintFacts, ForeignPods
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
@@ -20,7 +20,7 @@ from kubectl_spread.lint.rule import (
     workload_rule,
 )
 from kubectl_spread.lint.wording import workload_name
-from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode
@@ -36,22 +36,32 @@ from kubectl_spread.text.wording import count_noun
 
 
 @workload_rule(
-    "SPR201", "selector-missing", "a constraint without `labelSelector` counts no pods", needs_whole=True, fixes=EITHER
+    "SPR201",
+    "selector-missing",
+    "a constraint without `labelSelector` counts no pods",
+    speaks_from=Knowledge.UNKNOWN,
+    fixes=EITHER,
 )
 def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that select nothing; not those refused for their matchLabelKeys (SPR109)."""
-    for constraint in subject.constraints:
+    is_certain = subject.completion is Completion.NONE
+    for constraint in subject.constraints if subject.completion is not Completion.SURE else ():
         if (
             constraint.label_selector is None
             and not constraint.match_label_keys
             and not _has_misspelt_field(subject, constraint)
         ):
             yield RuleFinding(
-                "the pods are not spread: labelSelector is missing, so the constraint counts no pods",
+                "the pods are not spread: labelSelector is missing, so the constraint counts no pods"
+                if is_certain
+                else f"labelSelector is missing: nothing is counted, unless the {subject.completer} adds one",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
+                severity=None if is_certain else Severity.INFO,
                 fix=fix_builders.own_selector(subject, constraint, is_safe=not constraint.is_hard),
             )
+            if not is_certain:
+                return  # once for a list
 
 
 def _has_misspelt_field(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
@@ -60,9 +70,17 @@ def _has_misspelt_field(subject: Subject, constraint: TopologySpreadConstraint) 
     return any(name not in TOPOLOGY_SPREAD_CONSTRAINT.fields for name in written)
 
 
-@workload_rule("SPR202", "selector-empty", "a constraint with an empty `labelSelector` counts no pods", fixes=UNSAFE)
+@workload_rule(
+    "SPR202",
+    "selector-empty",
+    "a constraint with an empty `labelSelector` counts no pods",
+    speaks_from=Knowledge.UNKNOWN,
+    fixes=UNSAFE,
+)
 def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints whose effective selector has no requirement."""
+    if not subject.has_pod and subject.completion is not Completion.NONE:
+        return
     for constraint in subject.constraints:
         if subject.selector(constraint).is_empty and not _has_misspelt_requirement(subject, constraint):
             yield RuleFinding(
@@ -95,11 +113,15 @@ def _has_misspelt_requirement(subject: Subject, constraint: TopologySpreadConstr
     "SPR203",
     "selector-misses-own-pods",
     "a constraint does not select the workload's own pods",
-    needs_whole=True,
+    speaks_from=Knowledge.UNKNOWN,
     fixes=UNSAFE,
 )
 def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find selectors that the labels of the workload's own pods do not match."""
+    """Find selectors that the labels of the workload's own pods do not match; of a patch, its base has the labels."""
+    if not subject.has_pod:
+        yield from _doubtful_labels(subject)
+    if subject.knowledge is not Knowledge.KNOWN:
+        return
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
         missed = [
@@ -125,6 +147,16 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
                 fix=fix_builders.own_selector(subject, constraint),
                 key=True,
             )
+
+
+def _doubtful_labels(subject: Subject) -> Iterator[RuleFinding]:
+    """Yield labels that pods which are not in the text hardly have."""
+    for constraint in subject.constraints:
+        for item in _written(subject, constraint):
+            doubt = subject.doubt(item.requirement)
+            if doubt:
+                message = f"the constraint counts none of its pods if {doubt}"
+                yield RuleFinding(message, item.route, subject.selector_hint(), severity=Severity.WARNING, key=True)
 
 
 def _is_of_a_revision(subject: Subject, requirement: LabelRequirement) -> bool:
@@ -306,7 +338,7 @@ _NAMED = 3  # other workloads that a finding names
     "selector-too-broad",
     "a constraint counts the pods of other workloads",
     Severity.WARNING,
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
 def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFinding]:

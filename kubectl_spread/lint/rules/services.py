@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import REQUIRED
 from kubectl_spread.lint.rule import object_rule, UNSAFE, workload_rule
@@ -177,7 +177,7 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
     is_opinion=True,
     needs_constraints=False,
     around=("Service",),
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
 def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint import fix_builders, queries, topology_keys
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.rule import (
@@ -23,7 +23,9 @@ from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
-@workload_rule("SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key")
+@workload_rule(
+    "SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN
+)
 def impossible_topology_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that break the syntax of labels."""
     for constraint in subject.constraints:
@@ -44,6 +46,8 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
     "`topologyKey` is a misspelt label of Kubernetes",
     one_of=("topologySpreadConstraints", "affinity"),
     needs_constraints=False,
+    speaks_from=Knowledge.UNKNOWN,
+    fixes_from=Knowledge.UNKNOWN,
     fixes=EITHER,
 )
 def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -114,7 +118,15 @@ def _effect(term: queries.Term) -> str:
 _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
 
 
-@workload_rule("SPR602", "deprecated-key", "`topologyKey` is a deprecated label", Severity.WARNING, fixes=SAFE)
+@workload_rule(
+    "SPR602",
+    "deprecated-key",
+    "`topologyKey` is a deprecated label",
+    Severity.WARNING,
+    speaks_from=Knowledge.UNKNOWN,
+    fixes_from=Knowledge.UNKNOWN,
+    fixes=SAFE,
+)
 def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that have a successor."""
     for constraint in subject.constraints:

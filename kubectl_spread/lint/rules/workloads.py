@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import fields_to_compare, first_difference, Twin
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
@@ -24,22 +24,27 @@ _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
     count = project.replicas(subject)
-    if subject.workload.kind not in _KINDS or count.maximum != 1 or not subject.constraints:
+    if (subject.has_pod and subject.workload.kind not in _KINDS) or count.maximum != 1 or not subject.constraints:
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
-        where = [origin.place for origin in count.origins] or [subject.place(("spec", "replicas"))]
+        where = [origin.place for origin in count.origins]
+        if subject.has_pod and not where:
+            where.append(subject.place(("spec", "replicas")))
+        is_fixed = subject.has_pod and not count.autoscaler and not project.is_overlaid(subject)
         yield RuleFinding(
             "there is only 1 replica, so the constraints spread nothing",
-            (*subject.spec_route, FIELD),
+            (*subject.holder, FIELD),
             f"remove {FIELD}",
             () if count.autoscaler else tuple(Label(place, "the number of replicas") for place in where),
-            fix=None if count.autoscaler or project.is_overlaid(subject) else fix_builders.without_constraints(subject),
+            fix=fix_builders.without_constraints(subject) if is_fixed else None,
             key=True,
         )
 
 
 def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Return whether no pod of another workload can be counted."""
+    if not subject.has_pod:
+        return subject.names_itself(constraint)
     if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) != 1:
         return False
     if subject.workload.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:
@@ -86,7 +91,7 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     "inconsistent-group",
     "workloads that are counted together have different constraints",
     Severity.WARNING,
-    needs_whole=True,
+    speaks_from=Knowledge.KNOWN,
 )
 def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find the first constraint that differs from an earlier workload's constraint over the same pods."""

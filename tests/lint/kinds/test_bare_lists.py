@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.selection import LintPolicy
+from kubectl_spread.lint.selection import LintPolicy, RuleSelection
 from kubectl_spread.text.source import SourceFile
 
 VALUES = """\
@@ -29,7 +29,9 @@ DECODING = "json: cannot unmarshal {} into Go struct field TopologySpreadConstra
 def found(text: str, minor: int | None = None) -> list[tuple[str, str, str]]:
     """Code, message and hint of what the default rules find."""
     result = check_source(SourceFile("values.yaml", text), named=True, minor=minor)
-    findings = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems(is_whole=True)).findings
+    findings = pipeline.findings_of(
+        [result], LintPolicy(flags=RuleSelection(minor=minor)), accepted=pipeline.AcceptedItems(is_whole=True)
+    ).findings
     return [(item.rule.code, item.message, item.hint) for item in findings]
 
 

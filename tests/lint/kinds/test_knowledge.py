@@ -1,0 +1,191 @@
+"""What rules say of constraints, by how much is known about their pods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from kubectl_spread.text.source import SourceFile
+from tests.lint.test_mutations import judged, read
+
+HARD = "maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule"
+SELECTED = f"{HARD}, labelSelector: {{matchLabels: {{app.kubernetes.io/instance: web}}}}"
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: {name}}}
+spec:
+  values:
+    replicas: {replicas}
+    topologySpreadConstraints: [{{{constraint}}}]
+"""
+VALUES = "web:\n  topologySpreadConstraints: [{%s}]\n"
+
+
+def codes(text: str) -> list[str]:
+    """The default findings of a text, as `CODE severity`, without the notes about what was not checked."""
+    found = [item for item in judged([read(SourceFile("a.yaml", text))]) if not item.rule.is_opinion]
+    return [f"{item.rule.code} {item.rule.severity.value}" for item in found if item.rule.code != "SPR006"]
+
+
+def release(constraint: str, *, name: str = "web", replicas: int = 3) -> list[str]:
+    return codes(RELEASE.format(name=name, replicas=replicas, constraint=constraint))
+
+
+def test_a_release_of_a_chart_is_partly_known() -> None:
+    """A hard constraint with a selector may stall, whatever the pods' labels are."""
+    assert ["SPR301 info"] == release(SELECTED)
+
+
+def test_values_of_a_chart_elsewhere_are_unknown() -> None:
+    """How many pods they are for is unknown, too."""
+    assert [] == codes(VALUES % SELECTED)
+
+
+@pytest.mark.parametrize("text", [VALUES % HARD, RELEASE.format(name="web", replicas=3, constraint=HARD)])
+def test_a_constraint_that_may_count_nothing_is_not_said_to_stall(text: str) -> None:
+    """It is said that labelSelector is missing, and nothing else."""
+    assert ["SPR201 info"] == codes(text)
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(1, ["SPR205 info"]), (2, ["SPR301 info"])])
+def test_a_moot_constraint_of_a_release(replicas: int, expected: list[str]) -> None:
+    assert expected == release(SELECTED, replicas=replicas)
+
+
+def test_a_release_with_a_skew_of_all_its_pods() -> None:
+    assert ["SPR204 warning"] == release(SELECTED.replace("maxSkew: 1", "maxSkew: 9"))
+
+
+def test_the_instance_of_another_release() -> None:
+    """Charts set the label to the name of the release."""
+    assert "SPR203 warning" in release(SELECTED, name="shop")
+    assert "SPR203 warning" not in release(SELECTED, name="web")
+
+
+LISTS = """\
+apiVersion: databases.example.com/v1
+kind: RedisFailover
+metadata: {name: cache}
+spec:
+  one: {topologySpreadConstraints: [{%s, labelSelector: {matchLabels: {redisfailovers.example.com/name: c}}}]}
+  two: {topologySpreadConstraints: [{%s, labelSelector: {matchLabels: {redisfilovers.example.com/name: c}}}]}
+"""
+
+
+def test_a_key_that_is_misspelt_in_one_of_two_lists() -> None:
+    """The one that the kind does not have is the wrong one."""
+    text = LISTS % (HARD, HARD)
+    (finding,) = [item for item in judged([read(SourceFile("a.yaml", text))]) if item.rule.code == "SPR203"]
+
+    assert finding.place.source.position(finding.place.span.start).line == 6
+    assert "`redisfilovers.example.com/name` is misspelt" in finding.message
+
+
+@pytest.mark.parametrize("other", ["rediscluster.example.com/name", "redisfailovers.example.com/names"])
+def test_keys_that_differ_in_more_than_a_letter_may_both_be_meant(other: str) -> None:
+    text = (LISTS % (HARD, HARD)).replace("redisfilovers.example.com/name", other)
+    assert [] == [item for item in judged([read(SourceFile("a.yaml", text))]) if item.rule.code == "SPR203"]
+
+
+TEMPLATE = """\
+spec:
+  {{- with .Values.web.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers: []
+"""
+ADDING = """\
+spec:
+  topologySpreadConstraints:
+  {{- range .Values.web.topologySpreadConstraints }}
+    - {{ toYaml . | nindent 6 }}
+      labelSelector: {{ include "selector" $ }}
+  {{- end }}
+  containers: []
+"""
+
+
+@pytest.fixture
+def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 0.1.0\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [(TEMPLATE, "error SPR201 the pods are not spread"), (ADDING, ""), ("{{ .Values.other }}", "info SPR201")],
+)
+def test_the_templates_of_a_chart_say_whether_a_selector_is_added(
+    chart: Path, template: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A list that is printed as it is has no selector; a template that adds one makes the list right."""
+    (chart / "templates" / "web.yaml").write_text(template)
+    (chart / "values.yaml").write_text(VALUES % HARD)
+    run(["check", "values.yaml", "-o", "concise"])
+
+    out = capsys.readouterr().out
+    assert expected in out
+    assert expected or "SPR201" not in out
+
+
+def test_a_field_that_a_template_reads_is_the_charts_own(chart: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No finding, no fix; a field that no template reads is at most information."""
+    own = f"{HARD}, customLabelSelector: {{a: b}}, labelSelectorr: {{matchLabels: {{a: b}}}}"
+    values = VALUES % own
+    (chart / "templates" / "web.yaml").write_text(TEMPLATE.replace("toYaml .", "toYaml .customLabelSelector"))
+    (chart / "values.yaml").write_text(values)
+    run(["check", "values.yaml", "-o", "concise", "--fix", "--unsafe-fixes"])
+
+    out = capsys.readouterr().out
+    assert "info SPR114" in out
+    assert "customLabelSelector" not in out
+    assert values == (chart / "values.yaml").read_text()
+
+
+ZONAL = """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 6
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: c, image: x}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: db}}
+"""
+CLAIMS = "  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]\n"
+
+
+def test_honor_does_not_help_pods_that_are_tied_to_the_zones_of_their_volumes() -> None:
+    assert "SPR301 info" in codes(ZONAL)
+    assert "SPR301 info" not in codes(ZONAL + CLAIMS)
+
+
+def test_a_safe_fix_that_would_add_a_finding_in_another_file_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A selector that is added to the one workload makes its group differ from the other's."""
+    monkeypatch.chdir(tmp_path)
+    soft = ZONAL.replace("DoNotSchedule", "ScheduleAnyway").replace("StatefulSet", "Deployment")
+    soft = soft.replace("  serviceName: db\n", "")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(soft.replace("{name: db}", f"{{name: db-{name}}}"))
+    broken = (tmp_path / "b.yaml").read_text().replace("        labelSelector: {matchLabels: {app: db}}\n", "")
+    (tmp_path / "b.yaml").write_text(broken.replace("maxSkew: 1", "maxSkew: 5"))
+    run(["check", ".", "--select", "SPR201,SPR501", "--fix"])
+
+    assert "b.yaml:12:9: SPR201 is not fixed: then there would be: SPR501" in capsys.readouterr().err
+    assert "labelSelector" not in (tmp_path / "b.yaml").read_text()
