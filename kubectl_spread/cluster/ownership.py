@@ -111,6 +111,13 @@ class OwnedPods:
         other._made_by = self._made_by
         return other
 
+    def in_cluster(self, cluster: Cluster) -> OwnedPods:
+        """Return the pods of another cluster, whose own index is this one if the pods are the same objects."""
+        other = OwnedPods(cluster)
+        if cluster.pods is self.cluster.pods:
+            other._by_controller, other._inferred = self._by_controller, self._inferred
+        return other
+
     @cached_property
     def node_names(self) -> frozenset[str]:
         """Return the names of the cluster's nodes."""

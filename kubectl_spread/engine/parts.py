@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Optional
+from functools import cached_property
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudge
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
+from kubectl_spread.engine.loading import involved_workloads
+from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -132,148 +135,89 @@ class _Merged(NamedTuple):
     names: Mapping[str, tuple[str, ...]]
 
 
-def parts(
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-    ops: Sequence[steps.Op],
-    live: Collection[ObjectKey],
-    columns: Columns,
-) -> tuple[Part, ...]:
-    """Return the parts of a step; none if something ties them together that is not told apart here.
+class Splitter:
+    """A cluster whose steps can be split; several steps may use one.
 
-    DaemonSets and pods without a controller are in none.
-
-    Args:
-        cluster: the cluster before the step.
-        profiles: of the scheduler, by name.
-        ops: the user's steps.
-        live: the workloads that take part.
-        columns: of the cluster.
+    solved: results of parts by their shapes, kept for the caller.
     """
-    if not all(isinstance(op, (*_ON_NODES, *_ON_PODS, *_ON_KEYS, steps.Apply)) for op in ops):
-        return ()
-    if len(cluster.nodes) != len(columns.nodes):
-        return ()
-    return _Splitting(cluster, profiles, tuple(ops), columns).parts(live)
 
-
-class _Splitting:
-    def __init__(
-        self, cluster: Cluster, profiles: Mapping[str, Profile], ops: tuple[steps.Op, ...], columns: Columns
-    ) -> None:
-        self._cluster = cluster
-        self._profiles = profiles
-        self._minor = next(iter(profiles.values())).minor
-        self._ops = ops
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, columns: Optional[Columns] = None) -> None:
+        """Store the input; `columns` of the cluster, if there are any already."""
+        self.cluster = with_owners(cluster).cluster
+        self.profiles = profiles
+        self.minor = next(iter(profiles.values())).minor
+        self.solved: dict[Hashable, Any] = {}
+        self.workloads: dict[ObjectKey, Optional[_Workload]] = {}  # that no step concerns
         self._columns = columns
-        self._scheduler = Scheduler(columns, profiles, all_nodes=True)
-        self._named = references.named_nodes(ops)
-        self._leaving = {name for op in ops if isinstance(op, _ON_NODES) for name in op.nodes}
-        # bool (N,): nodes that the step names, that lose all pods, that go, and that no new pod comes to
-        self._taken = (
-            self._mask(self._leaving),
-            self._mask(
-                name
-                for op in ops
-                if isinstance(op, (steps.NodesDown, steps.DeleteNodes))
-                or (isinstance(op, steps.Drain) and not op.selector)
-                for name in op.nodes
-            ),
-            self._mask(name for op in ops if isinstance(op, steps.DeleteNodes) for name in op.nodes),
-            # Until the nodes of a later step leave, pods may still come to them.
-            self._mask(ops[0].nodes if isinstance(ops[0], _ON_NODES) else ()),
-        )
-        self._drained = {name for op in ops if isinstance(op, steps.Drain) for name in op.nodes}
-        self._uids = frozenset(uid for op in ops if isinstance(op, _ON_PODS) for uid in op.uids)
-        self._applied = {key_of(op.controller.workload): op.controller for op in ops if isinstance(op, steps.Apply)}
-        self._pods: dict[Optional[ObjectKey], list[Pod]] = defaultdict(list)
-        for pod in cluster.pods:
-            if pod.is_visible:
-                self._pods[cluster.top_owner(pod)].append(pod)
-        self._controllers: dict[ObjectKey, dict[ObjectKey, Controller]] = defaultdict(dict)  # by the topmost one
-        for key, item in cluster.controllers.items():
-            self._controllers[cluster.owners.get(key, key)][key] = item
-        self._has_terms = any(cls.pod_anti_affinity for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values())
         self._passes: dict[PodClass, Optional[Bools]] = {}
         self._masks: dict[bytes, Bools] = {}
-        self._merges: dict[Hashable, Optional[_Merged]] = {}
-        named: dict[str, tuple[int, ...]] = {}
-        for number, op in enumerate(ops):
-            named.update((name, (*named.get(name, ()), number)) for name in references.named_nodes([op]))
-        facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in columns.nodes]
-        numbers: dict[object, int] = {}
-        self._facts = np.array([numbers.setdefault(item, len(numbers)) for item in facts], np.int64)  # (N,)
 
-    def _mask(self, nodes: Iterable[str]) -> Bools:
-        mask: Bools = np.zeros(self._columns.n, np.bool_)
-        mask[[self._columns.index[name] for name in nodes if name in self._columns.index]] = True
-        return mask
+    @cached_property
+    def columns(self) -> Columns:
+        return self._columns or Columns(self.cluster)
 
-    def parts(self, live: Collection[ObjectKey]) -> tuple[Part, ...]:
-        workloads: list[_Workload] = []
-        for key in sorted(key for key in live if key.kind != "DaemonSet"):
-            workload = self._workload(key)
-            if workload is None:
-                return ()
-            workloads.append(workload)
-        if not workloads:
+    @cached_property
+    def pods(self) -> dict[Optional[ObjectKey], list[Pod]]:
+        """Return the pods of each workload, and those without one."""
+        found: dict[Optional[ObjectKey], list[Pod]] = defaultdict(list)
+        for pod in self.cluster.pods:
+            if pod.is_visible:
+                found[self.cluster.top_owner(pod)].append(pod)
+        return found
+
+    @cached_property
+    def controllers(self) -> dict[ObjectKey, dict[ObjectKey, Controller]]:
+        """Return the controllers by the topmost one."""
+        found: dict[ObjectKey, dict[ObjectKey, Controller]] = defaultdict(dict)
+        for key, item in self.cluster.controllers.items():
+            found[self.cluster.owners.get(key, key)][key] = item
+        return found
+
+    @cached_property
+    def labels(self) -> _LabelIndex:
+        classes = {(key, pod.cls.namespace, pod.cls.labels) for key, pods in self.pods.items() for pod in pods}
+        return _LabelIndex((key, namespace, dict(labels)) for key, namespace, labels in classes)
+
+    @cached_property
+    def _has_terms(self) -> bool:
+        return any(cls.pod_anti_affinity for cls in {id(pod.cls): pod.cls for pod in self.cluster.pods}.values())
+
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(self.columns, self.profiles, all_nodes=True)
+
+    @cached_property
+    def _unfinished(self) -> frozenset[ObjectKey]:
+        return involved_workloads(self.cluster, self.profiles, frozenset(), frozenset())
+
+    def live(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> frozenset[ObjectKey]:
+        """Return the workloads whose pods take part; arguments as of `loading.load`."""
+        if nodes:
+            return involved_workloads(self.cluster, self.profiles, touched, nodes)
+        return self._unfinished | touched
+
+    def parts(
+        self, ops: Sequence[steps.Op], live: Collection[ObjectKey], only: Optional[ObjectKey] = None
+    ) -> tuple[Part, ...]:
+        """Return the parts of a step; none if something ties them together that is not told apart here.
+
+        DaemonSets and pods without a controller are in none.
+
+        Args:
+            ops: the user's steps.
+            live: the workloads that take part.
+            only: the workload whose part is returned; None for all.
+        """
+        if not all(isinstance(op, (*_ON_NODES, *_ON_PODS, *_ON_KEYS, steps.Apply)) for op in ops):
             return ()
-        own = {item.key for item in workloads}
-        index = _LabelIndex((item.key, item.key.namespace, labels) for item in workloads for labels in item.labels)
-        budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
-        budgets = [(budget, keys) for budget, keys in budgets if keys]
-        selectors = {(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard}
-        others = _LabelIndex(
-            (key, pod.cls.namespace, dict(pod.cls.labels))
-            for key, pods in self._pods.items()
-            if key not in own
-            for pod in {pod.cls: pod for pod in pods}.values()
-        )
-        selecting = [*selectors, *((budget.namespace, budget.selector) for budget, _ in budgets)]
-        if any(others.matching(*each) for each in selecting):
-            return ()  # A hard constraint or a budget selects pods that do not take part.
-        groups = _tied(workloads, [*(index.matching(*each) for each in selectors), *(keys for _, keys in budgets)])
-        bare = [pod.cls for pod in self._pods[None] if not pod.node_name]
-        slots = self._slots([*(cls for item in workloads for cls in item.filters), *bare])
-        new = len(bare) + sum(item.most_new for item in workloads)
-        of_key: dict[ObjectKey, list[DisruptionBudget]] = defaultdict(list)
-        for budget, keys in budgets:
-            of_key[min(key for key in keys if key is not None)].append(budget)
-        made: list[Part] = []
-        for group in groups:
-            own_budgets = tuple(budget for item in group for budget in of_key[item.key])
-            part = self._part(group, own_budgets, slots, new)
-            if part is None:
-                return ()
-            made.append(part)
-        return tuple(made)
+        if len(self.cluster.nodes) != len(self.columns.nodes):
+            return ()
+        return _Splitting(self, tuple(ops)).parts(live, only)
 
-    def _workload(self, key: ObjectKey) -> Optional[_Workload]:
-        """Return a workload; None if more than room, static filters and spread decides about its pods."""
-        cluster = self._cluster
-        controller = self._applied.get(key) or cluster.controllers.get(key)
-        if controller is None or key.kind not in _KINDS or key in cluster.owners:
-            return None
-        if any(quota.namespace == key.namespace for quota in cluster.quotas):
-            return None
-        owner = controller.workload
-        is_changed = any(_is_about(op, key) for op in self._ops)
-        if is_changed and any(pod.cls.volumes for pod in self._pods[key]):
-            return None  # New ordinals have new claims.
-        made = replica(stored_workload(admitted_workload(owner, cluster), self._minor), owner.first_ordinal).cls
-        pods = tuple(self._pods[key])
-        filters: dict[PodClass, _Filters] = {}
-        for cls in {made: None, **{pod.cls: None for pod in pods}}:
-            found = None if self._depends_on_others(cls) else self._filtered(cls)
-            if found is None or any(item.constraint.topology_key == HOSTNAME for item in found.hard):
-                return None
-            filters[cls] = found
-        return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), filters)
-
-    def _filtered(self, cls: PodClass) -> Optional[_Filters]:
-        """Return the verdicts on a class; None if no node can be told, or if something else decides."""
-        profile = self._profiles.get(cls.scheduler_name)
-        if profile is None:
+    def filters(self, cls: PodClass) -> Optional[_Filters]:
+        """Return the verdicts on a class; None if more than room, static filters and spread decides about its pods."""
+        profile = self.profiles.get(cls.scheduler_name)
+        if profile is None or self._depends_on_others(cls) or unsupported_features(cls, profile, self.cluster):
             return None
         # perf: workloads differ in labels, on which the filters of nodes depend only if pods repel others
         alike = cls if self._has_terms else cls._replace(labels=(), constraints=(), owner=None, owner_uid="", images=())
@@ -283,25 +227,19 @@ class _Splitting:
         spread = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
         if passes is None or spread is None:
             return None
-        state = spread.pre_filter(cls, self._columns)
+        state = spread.pre_filter(cls, self.columns)
+        counts = state.counts if isinstance(state, PreFilterState) else ()
+        if any(item.constraint.topology_key == HOSTNAME for item in counts):
+            return None
+        # perf: most workloads have equal masks
+        masks = [self._masks.setdefault(item.included.tobytes(), item.included) for item in counts]
         hard = tuple(
-            _Hard(
-                item.constraint,
-                item.topology,
-                self._masks.setdefault(
-                    item.included.tobytes(), item.included
-                ),  # perf: of most workloads they are equal
-                item.eligible,
-                item.match_num,
-                item.is_below_min_domains,
-            )
-            for item in (state.counts if isinstance(state, PreFilterState) else ())
+            _Hard(item.constraint, item.topology, mask, item.eligible, item.match_num, item.is_below_min_domains)
+            for item, mask in zip(counts, masks, strict=True)
         )
         return _Filters(passes, hard)
 
     def _static(self, cls: PodClass) -> Optional[Bools]:
-        if unsupported_features(cls, self._profiles.get(cls.scheduler_name), self._cluster):
-            return None
         filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
         if filtered.rejection is not None:
             return None
@@ -325,7 +263,106 @@ class _Splitting:
         """Return the claim of a volume; None if it has none that outlives the pod."""
         if not volume.claim or volume.is_ephemeral:
             return None
-        return self._cluster.storage.claims.get(NamespacedName(cls.namespace, volume.claim))
+        return self.cluster.storage.claims.get(NamespacedName(cls.namespace, volume.claim))
+
+
+class _Splitting:
+    """The parts of one step."""
+
+    def __init__(self, known: Splitter, ops: tuple[steps.Op, ...]) -> None:
+        self._known = known
+        self._cluster, self._columns = known.cluster, known.columns
+        self._ops = ops
+        self._named = references.named_nodes(ops)
+        self._leaving = {name for op in ops if isinstance(op, _ON_NODES) for name in op.nodes}
+        emptying = [
+            op
+            for op in ops
+            if isinstance(op, (steps.NodesDown, steps.DeleteNodes)) or (isinstance(op, steps.Drain) and not op.selector)
+        ]
+        # bool (N,): nodes that the step names, that lose all pods, that go, and that no new pod comes to
+        self._taken = (
+            self._mask(self._leaving),
+            self._mask(name for op in emptying for name in op.nodes),
+            self._mask(name for op in emptying if isinstance(op, steps.DeleteNodes) for name in op.nodes),
+            # Until the nodes of a later step leave, pods may still come to them.
+            self._mask(ops[0].nodes if isinstance(ops[0], _ON_NODES) else ()),
+        )
+        self._drained = {name for op in ops if isinstance(op, steps.Drain) for name in op.nodes}
+        self._uids = frozenset(uid for op in ops if isinstance(op, _ON_PODS) for uid in op.uids)
+        self._applied = {key_of(op.controller.workload): op.controller for op in ops if isinstance(op, steps.Apply)}
+        self._merges: dict[Hashable, Optional[_Merged]] = {}
+        named: dict[str, tuple[int, ...]] = {}
+        for number, op in enumerate(ops):
+            named.update((name, (*named.get(name, ()), number)) for name in references.named_nodes([op]))
+        facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in self._columns.nodes]
+        numbers: dict[object, int] = {}
+        self._facts = np.array([numbers.setdefault(item, len(numbers)) for item in facts], np.int64)  # (N,)
+
+    def _mask(self, nodes: Iterable[str]) -> Bools:
+        mask: Bools = np.zeros(self._columns.n, np.bool_)
+        mask[[self._columns.index[name] for name in nodes if name in self._columns.index]] = True
+        return mask
+
+    def parts(self, live: Collection[ObjectKey], only: Optional[ObjectKey]) -> tuple[Part, ...]:
+        workloads: list[_Workload] = []
+        for key in sorted(key for key in live if key.kind != "DaemonSet"):
+            workload = self._workload(key)
+            if workload is None:
+                return ()
+            workloads.append(workload)
+        own = {item.key for item in workloads}
+        index = _LabelIndex((item.key, item.key.namespace, labels) for item in workloads for labels in item.labels)
+        budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
+        budgets = [(budget, keys) for budget, keys in budgets if keys]
+        selectors = {(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard}
+        selecting = [*selectors, *((budget.namespace, budget.selector) for budget, _ in budgets)]
+        if any(not own.issuperset(self._known.labels.matching(*each)) for each in selecting):
+            return ()  # A hard constraint or a budget selects pods that do not take part.
+        groups = _tied(workloads, [*(index.matching(*each) for each in selectors), *(keys for _, keys in budgets)])
+        bare = [pod.cls for pod in self._known.pods[None] if not pod.node_name]
+        slots = self._slots([*(cls for item in workloads for cls in item.filters), *bare])
+        new = len(bare) + sum(item.most_new for item in workloads)
+        of_key: dict[ObjectKey, list[DisruptionBudget]] = defaultdict(list)
+        for budget, keys in budgets:
+            of_key[min(key for key in keys if key is not None)].append(budget)
+        made: list[Part] = []
+        for group in groups:
+            if only is None or any(item.key == only for item in group):
+                part = self._part(group, tuple(budget for item in group for budget in of_key[item.key]), slots, new)
+                if part is None:
+                    return ()
+                made.append(part)
+        return tuple(made)
+
+    def _workload(self, key: ObjectKey) -> Optional[_Workload]:
+        """Return a workload; None if more than room, static filters and spread decides about its pods."""
+        is_alone = not (self._named or self._uids or any(_is_about(op, key) for op in self._ops))
+        if is_alone and key in self._known.workloads:
+            return self._known.workloads[key]
+        found = self._read(key)
+        if is_alone:
+            self._known.workloads[key] = found
+        return found
+
+    def _read(self, key: ObjectKey) -> Optional[_Workload]:
+        cluster = self._cluster
+        controller = self._applied.get(key) or cluster.controllers.get(key)
+        if controller is None or key.kind not in _KINDS or key in cluster.owners:
+            return None
+        if any(quota.namespace == key.namespace for quota in cluster.quotas):
+            return None
+        owner, pods = controller.workload, tuple(self._known.pods[key])
+        if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
+            return None  # New ordinals have new claims.
+        made = replica(stored_workload(admitted_workload(owner, cluster), self._known.minor), owner.first_ordinal).cls
+        filters: dict[PodClass, _Filters] = {}
+        for cls in {made: None, **{pod.cls: None for pod in pods}}:
+            found = self._known.filters(cls)
+            if found is None:
+                return None
+            filters[cls] = found
+        return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), filters)
 
     def _most_new(self, key: ObjectKey, controller: Controller, pods: Sequence[Pod]) -> int:
         """Return the most pods of a workload at a time that need a node."""
@@ -349,7 +386,9 @@ class _Splitting:
         most = max((len(cls.volumes) for cls in classes), default=0)
         if most:  # A driver attaches a limited number of volumes to a node.
             free = {name: min(limits.values()) for name, limits in self._cluster.storage.limits.items() if limits}
-            used = Counter(pod.node_name for every in self._pods.values() for pod in every for _ in pod.cls.volumes)
+            used = Counter(
+                pod.node_name for every in self._known.pods.values() for pod in every for _ in pod.cls.volumes
+            )
             by_limits = [(free.get(node.name, _ENDLESS) - used[node.name]) // most for node in columns.nodes]
             slots = np.minimum(slots, np.array(by_limits, np.int64))
         for resource, amount in largest.items():
@@ -389,7 +428,7 @@ class _Splitting:
             pods=pods,
             budgets=budgets,
             storage=self._cluster.storage._replace(limits={}, attachments=()),
-            controllers={name: each for key in sorted(keys) for name, each in self._controllers[key].items()},
+            controllers={name: each for key in sorted(keys) for name, each in self._known.controllers[key].items()},
             read_at="",  # Ages decide nothing here.
         )
         ops = tuple(self._ops_for(keys, {pod.uid for pod in pods}, merged.names))
@@ -397,7 +436,7 @@ class _Splitting:
         return part._replace(
             has_room=all(_is_admitted(each, merged.lasting) for item in group for each in item.filters.values()),
             is_short=len(group) == 1 and self._is_short(group[0]),
-            shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._minor)
+            shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._known.minor)
             if len(group) == 1
             else None,
         )

@@ -188,8 +188,10 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
         sets.setdefault(above, []).append(cluster.controllers[made])
     expected = {key: _former(created[key], sets[key]) for key in sets if key in created}
     pods = _adopted_pods(cluster, {**cluster.controllers, **created})
-    owners = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
-    expected |= {key: item for key, item in created.items() if key.kind in _OF_PODS and key in owners}
+    makers = {key: item for key, item in created.items() if key.kind in _OF_PODS}
+    if makers:
+        owners = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+        expected |= {key: item for key, item in makers.items() if key in owners}
     owned = cluster._replace(
         pods=pods,
         owners={**cluster.owners, **deployments},

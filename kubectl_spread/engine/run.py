@@ -13,10 +13,10 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.loading import involved_workloads, load
+from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves, no_twins, Twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
-from kubectl_spread.engine.parts import Part, parts
+from kubectl_spread.engine.parts import Part, Splitter
 from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
@@ -62,7 +62,6 @@ class Limits(NamedTuple):
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
     seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
     node where these decide; the results are equal, and found sooner. max_run: states of one run.
-    has_parts: a first step with too many states may be answered by its parts (`StepAnswer.parts`).
     """
 
     mode: Mode = Mode.ALL
@@ -74,7 +73,6 @@ class Limits(NamedTuple):
     has_messages: bool = True
     first_run_s: float = _FIRST_RUN_S
     by_counts: bool = True
-    has_parts: bool = False
     max_run: int = 400_000
 
 
@@ -191,6 +189,7 @@ def play(
     kubelet: Optional[Kubelet] = None,
     bound: Optional[Columns] = None,
     watch: Optional[Watch] = None,
+    splitter: Optional[Splitter] = None,
 ) -> Answer:
     """Play steps one after the other, each until no move is left.
 
@@ -202,22 +201,24 @@ def play(
         kubelet: behaviour of bound pods.
         bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
         watch: shows the progress of the search, and can end it.
+        splitter: of the cluster. A single step with too many states may be answered by its parts (`StepAnswer.parts`).
     """
     ops = _expanded(cluster, written)
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
     limits = limits or Limits()
     game = _Game(cluster, profiles, ops, expected, kubelet, bound, watch or Watch())
-    if not (limits.has_parts and limits.mode is Mode.ALL and len(ops) == 1 and kubelet is None and not expected):
+    if splitter is None or limits.mode is not Mode.ALL or len(ops) != 1 or kubelet is not None or expected:
         return _played(game, limits)[0]
-    game = game._replace(bound=game.bound or Columns(cluster))
+    game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns)
     end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     if len(cluster.nodes) > _FEW_NODES:
-        touched, nodes = references.find_references(cluster, ops[0])
-        involved = involved_workloads(cluster, profiles, touched, nodes)
-        found = _parts(game, involved, limits)
+        touched, nodes = references.find_references(game.cluster, ops[0])
+        live: Collection[ObjectKey] = splitter.live(touched, nodes)
+        found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
         if found and (sum(item.part.new for item in found) > _FEW_NEW or game.watch.is_stopped):
-            return _of_parts(found)._replace(notes=tuple(_left_out(cluster, involved, nodes)))
+            notes = tuple(_left_out(game.cluster, live, nodes))
+            return Answer((_of_parts(found),), notes)
         if not found or any(item.completes is None for item in found):
             return _played(game, _until(end, limits))[0]
         answer, _ = _played(game, _until(end, limits)._replace(mode=Mode.FIRST))
@@ -226,19 +227,27 @@ def play(
         answer, live = _played(game, few)
         found = ()
         if not (answer.last.is_exact or answer.last.gaps or game.watch.is_stopped):
-            found = _parts(game, live, _until(end, limits))
+            found = _parts(game, splitter, splitter.parts(ops[0], live), _until(end, limits))
             if not found or any(item.completes is None for item in found):
                 return _played(game, _until(end, limits))[0]
     if not found or answer.last.gaps or not answer.last.outcomes:
         return answer
-    by_parts = _of_parts(found).last
+    by_parts = _of_parts(found)
     step = answer.last._replace(
         basis=by_parts.basis, parts=found, states=answer.last.states + by_parts.states, runs=by_parts.runs
     )
     return answer._replace(steps=(step,))
 
 
-def _of_parts(found: tuple[PartAnswer, ...]) -> Answer:
+def play_part(splitter: Splitter, ops: tuple[steps.Op, ...], key: ObjectKey, *, limits: Limits) -> Optional[StepAnswer]:
+    """Play the part of a step that a workload is in; None if the step has no independent parts."""
+    game = _Game(splitter.cluster, splitter.profiles, [ops], (), None, splitter.columns, Watch())
+    live = splitter.live(*references.find_references(splitter.cluster, ops))
+    found = _parts(game, splitter, splitter.parts(ops, live, key), limits)
+    return _of_parts(found) if found else None
+
+
+def _of_parts(found: tuple[PartAnswer, ...]) -> StepAnswer:
     """Return the answer of the parts of a step, without a run of the whole step."""
     simulated = list({id(item.answer): item.answer for item in found}.values())
     if any(item.completes is None for item in found):
@@ -248,8 +257,7 @@ def _of_parts(found: tuple[PartAnswer, ...]) -> Answer:
     else:
         basis = Basis.ENOUGH_ROOM if all(item.completes for item in found) else Basis.NO_ORDER
     states = sum(item.states for item in simulated)
-    step = StepAnswer((), basis, states, _RUNS_OF_A_PART, {}, {}, simulated[0].symmetry, parts=found)
-    return Answer((step,), ())
+    return StepAnswer((), basis, states, _RUNS_OF_A_PART, {}, {}, simulated[0].symmetry, parts=found)
 
 
 def _left_out(cluster: Cluster, involved: Collection[ObjectKey], nodes: Collection[str]) -> Iterator[str]:
@@ -288,18 +296,17 @@ def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]
             touched, nodes = touched | involved.keys, nodes | involved.nodes
 
 
-def _parts(game: _Game, live: Collection[ObjectKey], limits: Limits) -> tuple[PartAnswer, ...]:
-    """Return the answers of independent parts, which share the limits; none if there are no such parts."""
+def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limits) -> tuple[PartAnswer, ...]:
+    """Return the answers of independent parts, which share the limits; none if something is not simulated."""
     found: list[PartAnswer] = []
-    known: dict[Hashable, PartAnswer] = {}
     left = limits.max_states
     end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
-    for part in parts(game.cluster, game.profiles, game.ops[0], live, game.bound or Columns(game.cluster)):
-        same = known.get(part.shape)
-        if same is None or part.shape is None:
+    for part in parts:
+        same: Optional[PartAnswer] = None if part.shape is None else splitter.solved.get(part.shape)
+        if same is None:
             same = _part(game, part, _until(end, limits._replace(max_states=left)))
             left = max(0, left - same.answer.states)
-            known[part.shape] = same
+            splitter.solved[part.shape] = same
         if same.answer.gaps:
             return ()
         found.append(same._replace(part=part))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
@@ -187,8 +188,9 @@ class SimulationSetup:
         """Play steps; the objects of the manifests are created and settled first."""
         first = [self.created.ops] if self.created.ops else []
         known = self._read.known
-        limits = limits._replace(has_parts=True)
-        answer = play(known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
+        splitter = Splitter(known.cluster, known.profiles)
+        every = [*first, *written]
+        answer = play(known.cluster, known.profiles, every, limits=limits, watch=watch, splitter=splitter)
         return answer._replace(steps=answer.steps[len(first) :])
 
 

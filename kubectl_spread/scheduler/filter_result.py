@@ -5,12 +5,12 @@ Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.releases.version import LATEST, Release
@@ -74,7 +74,7 @@ class FilterResult(NamedTuple):
         return Diagnosis(
             node_count=len(names),
             feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
-            statuses={names[at]: self._recorded(int(at)) for at in np.flatnonzero(considered & ~self.feasible)},
+            statuses={names[at]: status for at, status in self._recorded(considered & ~self.feasible)},
             absent=tuple(names[at] for at in np.flatnonzero(~considered)),
             absent_status=Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", self._left_out()),
             release=self.release,
@@ -109,6 +109,19 @@ class FilterResult(NamedTuple):
         """Return the states of plugins whose result depends on bound pods."""
         return tuple(result.state for result in self.plugin_results if not isinstance(result.state, FixedState))
 
-    def _recorded(self, node: int) -> Status:
-        """Return the first failure: upstream stops there, and the message depends on it."""
-        return self.failures(node)[0]
+    def _recorded(self, nodes: Bools) -> Iterator[tuple[int, Status]]:
+        """Yield the first failure of each node: upstream stops there, and the message depends on it."""
+        bits = [result.bits for result in self.plugin_results]
+        first: Int64s = np.full(self.columns.n, -1, np.int64)
+        for number in reversed(range(len(bits))):
+            first[bits[number] != 0] = number
+        known: dict[tuple[int, int], Status] = {}
+        for node, number in zip(np.flatnonzero(nodes).tolist(), first[nodes].tolist(), strict=True):
+            if node in self.nominated:
+                yield node, self.nominated[node]
+                continue
+            reasons = bits[number].item(node)
+            if (number, reasons) not in known:
+                result = self.plugin_results[number]
+                known[number, reasons] = status_of(result.plugin, result.state.reasons, reasons)
+            yield node, known[number, reasons]

@@ -61,7 +61,7 @@ from kubectl_spread.simulate.evidence import (
 )
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.policy_facts import refuted_rules
-from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal, soften
+from kubectl_spread.simulate.replicas import as_replicaset, KnownPods, new_pods, Rehearsal, soften
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import running_workload
 
@@ -250,11 +250,15 @@ class KnownCluster:
         hard = self._hard(workload, constraint)
         if hard is None or hard.report.selector.is_empty:
             return ()
-        own = {pod.key for pod in hard.evidence.own}
+        own = {pod.uid for pod in hard.evidence.own}
         domains: dict[ObjectKey, list[str]] = {}
+        selected: dict[int, bool] = {}  # perf: by id of the class, which many pods share
         for pod in self._by_namespace.get(hard.evidence.pod_class.namespace, ()):
+            cls = id(pod.cls)
+            if not (selected[cls] if cls in selected else selected.setdefault(cls, hard.selects(pod))):
+                continue
             owner = owner_of(pod.cls, self._cluster)
-            value = hard.domain_of(pod) if hard.selects(pod) and pod.key not in own else None
+            value = hard.domain_of(pod) if pod.uid not in own else None
             if owner is not None and value is not None:
                 domains.setdefault(owner, []).append(value)
         return tuple(ForeignPods(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
@@ -374,6 +378,10 @@ class KnownCluster:
         return OwnedPods(self._cluster)
 
     @cached_property
+    def _known_pods(self) -> KnownPods:
+        return KnownPods(self._owned, self._columns)
+
+    @cached_property
     def _own_pods(self) -> dict[ObjectKey, list[Pod]]:
         """Return the running pods by their controllers and by their own name."""
         found: dict[ObjectKey, list[Pod]] = {}
@@ -448,7 +456,7 @@ class KnownCluster:
             return None
         known = self._placements.get(key_of(owner))
         if known is None or not _is_same(known.workload, owner):
-            (known,) = replicas.place([owner], self._cluster, self._profiles)
+            (known,) = replicas.place([owner], self._cluster, self._profiles, known=self._known_pods)
         return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
@@ -483,7 +491,7 @@ class KnownCluster:
         return helping if helping or self._all_fit(soften(twins, hard)) else None
 
     def _all_fit(self, owner: Workload) -> bool:
-        (placement,) = replicas.place([owner], self._cluster, self._profiles)
+        (placement,) = replicas.place([owner], self._cluster, self._profiles, known=self._known_pods)
         return len(placement.placed) == owner.replicas
 
 

@@ -296,6 +296,7 @@ def place(
     all_nodes: bool = False,
     explain_first: bool = False,
     evicts: bool = False,
+    known: Optional[KnownPods] = None,
 ) -> list[Placement]:
     """Place workloads in the order of their pods' priority, then in the given order; each sees the pods before it.
 
@@ -309,9 +310,17 @@ def place(
         all_nodes: examine every node, also if the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
         evicts: carry preemption out; otherwise a pod that it makes room for stays Pending, with its nominated node.
+        known: the pods of the cluster, if they are indexed already.
     """
-    rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes)
+    rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes, known=known)
     return rehearsal.run(pick or first_by_name, explain_first=explain_first, evicts=evicts)
+
+
+class KnownPods(NamedTuple):
+    """The pods of a cluster by their owners and by their nodes."""
+
+    owned: OwnedPods
+    columns: Columns
 
 
 class Rehearsal:
@@ -327,6 +336,7 @@ class Rehearsal:
         profiles: Mapping[str, Profile],
         *,
         all_nodes: bool = False,
+        known: Optional[KnownPods] = None,
     ) -> None:
         self._release = next(iter(profiles.values()))
         self._profiles = profiles
@@ -335,14 +345,16 @@ class Rehearsal:
         minor = self._release.minor
         adopted = with_owners(cluster, [Controller(owner) for owner in self._written]).cluster
         cluster = cluster._replace(owners=adopted.owners, pods=adopted.pods)
-        owned = OwnedPods(cluster)
+        owned = OwnedPods(cluster) if known is None else known.owned.in_cluster(cluster)
         self.owners = [
             running_workload(stored_workload(admitted_workload(owner, cluster), minor), owned)
             for owner in self._written
         ]
         self.cluster = with_claims(self.owners, with_controllers(self.owners, cluster))
-        self.owned = OwnedPods(self.cluster)
-        self.columns = Columns(self.cluster)
+        self.owned = owned.in_cluster(self.cluster)
+        # perf: binding all pods takes most of the time of placing a few
+        is_same = known is not None and self.cluster.pods is known.columns.cluster.pods
+        self.columns = known.columns.copy_for_cluster(self.cluster) if known and is_same else Columns(self.cluster)
 
     def scheduler(self) -> Scheduler:
         """Return a new scheduler."""

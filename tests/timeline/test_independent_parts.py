@@ -10,6 +10,7 @@ import pytest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import run, steps
+from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import StepSummary, summarize, Verdict, WorkloadSummary
 from kubectl_spread.engine.run import Limits, play
@@ -233,7 +234,7 @@ def _of_parts(cluster: Cluster, ops: tuple[steps.Op, ...], limits: dict[str, int
     with pytest.MonkeyPatch.context() as patch:
         for name, number in limits.items():
             patch.setattr(run, name, number)
-        return run.play(cluster, PROFILES, [ops], limits=Limits(has_parts=True)).last
+        return run.play(cluster, PROFILES, [ops], splitter=Splitter(cluster, PROFILES)).last
 
 
 def _wrong(expected: StepSummary, found: run.StepAnswer, concerns: set[ObjectKey]) -> list[str]:
@@ -269,7 +270,9 @@ def test_enough_random_steps_have_parts() -> None:
 def _answered(items: list[Plain], *ops: steps.Op) -> run.StepAnswer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "_FEW_NODES", 0)
-        return run.play(cluster_of(items), PROFILES, [ops], limits=Limits(max_states=500, has_parts=True)).last
+        cluster = cluster_of(items)
+        splitter = Splitter(cluster, PROFILES)
+        return run.play(cluster, PROFILES, [ops], limits=Limits(max_states=500), splitter=splitter).last
 
 
 def test_a_drain_of_a_large_node_is_proved() -> None:

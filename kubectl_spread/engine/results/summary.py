@@ -245,34 +245,33 @@ def _over_parts(
     verdicts: set[Verdict] = set()
     is_blocked = False
     for item in parts:
-        # A part of the same shape has one workload, too.
-        named = dict(zip(item.simulated.workloads, item.part.workloads, strict=True)) if item.part.shape else {}
-        own = [
-            frozenset(old for old, new in named.items() if new in keys) if named else keys
-            for keys in (concerns, labelled)
-        ]
+        # The workload of a part, and the one of the same shape that was simulated.
+        new, old = next(iter(item.part.workloads)), next(iter(item.simulated.workloads))
+        own = (concerns, labelled)
+        if new != old:
+            own = (concerns & {new} and frozenset((old,)), labelled & {new} and frozenset((old,)))
         key = (id(item.answer), *own)
         if key not in known:
-            known[key] = _Summary(item.answer, *own).make(1)
-        summary = known[key]
-        verdicts.add(Verdict.NOT_KNOWN if item.completes is None else summary.verdict)
+            known[key] = _Summary(item.answer, *own).make(0)
+        summary = known[key] if new == old else _renamed(known[key], new)
+        is_doubtful = item.completes is None or summary.verdict is Verdict.MAY_GET_STUCK
+        verdicts.add(Verdict.NOT_KNOWN if is_doubtful else summary.verdict)
         for workload in summary.workloads:
             spreads = tuple(spread for spread in workload.spreads if spread.topology_key in item.part.keys)
-            own_key = named.get(workload.key, workload.key)
-            workloads[own_key] = workload._replace(key=own_key, spreads=spreads, verdict=_proved(workload, item))
+            workloads[workload.key] = workload._replace(spreads=spreads, verdict=_proved(workload, item))
         if not summary.endings:
             unreached += item.part.workloads
             continue
         end = min(summary.endings, key=lambda ending: ending.is_complete)
-        counts = {
-            named.get(of, of): {name: found for name, found in by_key.items() if name in item.part.keys}
-            for of, by_key in end.counts.items()
-        }
-        pending = tuple(
-            pod._replace(owner=named.get(pod.owner, pod.owner)) if pod.owner else pod for pod in end.pending
+        ends.append(
+            end._replace(
+                counts={
+                    of: {name: found for name, found in by_key.items() if name in item.part.keys}
+                    for of, by_key in end.counts.items()
+                }
+            )
         )
-        ends.append(end._replace(counts=counts, pending=pending))
-        waiting += [each._replace(owner=named.get(each.owner, each.owner)) for each in summary.waiting if each.owner]
+        waiting += [each._replace(outcomes=1) for each in summary.waiting]
         refused += [each._replace(outcomes=1) for each in summary.refused]
         is_blocked = is_blocked or summary.is_blocked
     concerned = [item for item in workloads.values() if item.is_concerned]
@@ -302,6 +301,23 @@ def _over_parts(
         together=_sums(concerned, together),
         is_blocked=is_blocked,
         unreached=tuple(sorted(unreached)),
+    )
+
+
+def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
+    """Return the summary of a part with one workload for another workload of the same shape."""
+    name = f"{key.name}-*"
+    return summary._replace(
+        workloads=tuple(item._replace(key=key) for item in summary.workloads),
+        waiting=tuple(item._replace(owner=key, pod=name) for item in summary.waiting),
+        refused=tuple(item._replace(owner=key, pod=name) for item in summary.refused),
+        endings=tuple(
+            item._replace(
+                counts=dict(zip([key], item.counts.values(), strict=False)),
+                pending=tuple(pod._replace(owner=key, name=name) for pod in item.pending),
+            )
+            for item in summary.endings
+        ),
     )
 
 
@@ -379,8 +395,9 @@ class _Summary:
         self.endings = self._endings()
 
     def make(self, number: int) -> StepSummary:
+        """Return the summary; the witness leads over a number of steps, 0 for none."""
         step = self.step
-        way = _way(self.bad[0], number) if self.bad else ()
+        way = _way(self.bad[0], number) if self.bad and number else ()
         basis = Basis.NOT_SIMULATED if self.gaps and step.basis.is_known else step.basis
         return StepSummary(
             _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)) if basis.is_known else Verdict.NOT_KNOWN,

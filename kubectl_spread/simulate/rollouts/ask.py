@@ -15,10 +15,11 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import most_alike
+from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
-from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
 from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.explanation import examine, Explanation
@@ -45,6 +46,7 @@ _LONGEST_RUN = 4_000  # Most ordinary states of one run.
 _SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
 _EFFORTS = ((3, 1_000, 12), (10, 300, 6), (40, 60, 3))  # Up to this many rollouts: states, random runs of each.
 _LEAST_EFFORT = (20, 2)
+_OF_A_PART = Limits(max_states=1_000)
 
 
 class Budget:
@@ -238,19 +240,26 @@ class RolloutChecker:
         """Simulate a rollout; `rollouts` share the states that are left."""
         nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
         pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
-        limits = self._limits(pods, rollouts)
+        is_small = nodes + pods <= _SMALL
+        if not is_small and len(question.keys) == 1 and pods <= _LARGE:
+            part = play_part(self._splitter, question.ops, question.keys[0], limits=_OF_A_PART)
+            summary = None if part is None else summarize(part, question.keys)
+            if summary is not None and summary.verdict is not Verdict.NOT_KNOWN:
+                played = PlayedStep(question.text, summary)
+                verdict = (summary.verdict, summary.basis)
+                return RolloutResult(question.keys, question.kind, *verdict, played=played, old=question.old)
+        limits = self._limits(pods, rollouts, is_small=is_small)
         if limits is None:
             return question.unknown(Basis.STATE_LIMIT)
         found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self._columns).last
-        self._budget.spend(found.states * weight(pods))
+        self._budget.spend(found.states * weight(pods + nodes))
         return self._result(question, found) if found.outcomes else question.unknown(Basis.STATE_LIMIT)
 
-    def _limits(self, pods: int, rollouts: int) -> Optional[Limits]:
+    def _limits(self, pods: int, rollouts: int, *, is_small: bool) -> Optional[Limits]:
         """Return the limits of a rollout of some pods; None if no states are left for it."""
         left = self._budget.share(rollouts)
         if left < _LEAST_STATES or pods > _LARGE:
             return None
-        is_small = len(self._cluster.nodes) + pods <= _SMALL
         mode = Mode.ALL if is_small else Mode.SAMPLE
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
         runs = runs if is_small else min(runs, 2)
@@ -293,6 +302,10 @@ class RolloutChecker:
     @cached_property
     def _scheduler(self) -> Scheduler:
         return Scheduler(self._columns, self._profiles, all_nodes=True)
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return Splitter(self._cluster, self._profiles, columns=self._columns)
 
     @cached_property
     def _waiting(self) -> list[tuple[PodClass, int]]:
