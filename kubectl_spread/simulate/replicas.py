@@ -8,7 +8,7 @@ workload, and again after all workloads, as long as the cluster changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
