@@ -164,7 +164,7 @@ def change_spec(own: Any, world: World, spec: int) -> Any:
     return own._replace(spec=spec, order=(*(item for item in own.order if item != rev), rev))
 
 
-_OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
+_OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet")
 
 
 class Owned(NamedTuple):

@@ -132,7 +132,8 @@ def has_quota(world: World, facts: int, namespace: str) -> bool:
 def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> QuotaUsage:
     """Return the usage of the quotas of a namespace, with the pods of a state.
 
-    The status of a quota at the start also counts what is not known here, which stays as it is.
+    The status of a quota at the start also counts what is not known here, which stays as it is. A status that counts
+    less than the known pods is out of date: the controller of quotas counts again once a pod is gone.
     """
     now, start = _charged(world, facts, namespace, pods), _charged(world, 0, namespace, world.start)
     others = of_classes(world.background, namespace)
@@ -140,9 +141,9 @@ def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Qu
     def used(quota: Quota) -> Quantities:
         if quota.used is None:
             return _total(quota, others, now)
-        found = dict(quota.used)
+        known = _total(quota, start)
+        found = {name: max(0, number - known.get(name, 0)) for name, number in quota.used.items()}
         _add(found, _total(quota, now))
-        _add(found, _total(quota, start), -1)
         return found
 
     return QuotaUsage((item for item in world.facts[facts].cluster.quotas if item.namespace == namespace), used)

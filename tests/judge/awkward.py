@@ -531,6 +531,8 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
         return None
     if {bool(template_of(item)["spec"].get("schedulingGates")) for item in _templated(items)} - {_has_gates(items)}:
         return None  # somebody else puts gates on pods, or takes them away
+    if _are_all_unready(items):
+        return None  # new pods are taken to be as those that run
     try:
         world = living.world_of(items)
         world.settings.patience_s = PATIENCE_S
@@ -550,6 +552,15 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
             if after is not None and not after["min"] <= ready <= after["max"]:
                 found.append(f"{key['kind']}/{key['name']}: {ready} ready, not {after['min']} to {after['max']}")
     return list(dict.fromkeys(found))
+
+
+def _are_all_unready(items: list[Plain]) -> bool:
+    """Return whether all running pods of some workload are unready, so that its new pods may never be ready."""
+    ready: dict[str, set[bool]] = {}
+    for pod in _of(items, "Pod"):
+        if pod["status"].get("phase") == "Running" and pod["spec"].get("nodeName"):
+            ready.setdefault(objects.labels_of(pod).get("app", ""), set()).add(is_ready(pod))
+    return {False} in ready.values()
 
 
 def _has_gates(items: list[Plain]) -> bool:

@@ -93,7 +93,9 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     if pod["spec"].get("nodeName") and ready is None and status.get("phase") in (None, "Running"):
         conditions.append({"type": "Ready", "status": "True"})
         status["phase"] = status.get("phase") or "Running"
-    if ready is not None and ready["status"] != "True" and not objects.is_terminating(pod):
+    node = world.get("Node", pod["spec"].get("nodeName") or "", "")
+    is_lost = node is not None and (condition(node, "Ready") or {}).get("status") == "Unknown"
+    if ready is not None and ready["status"] != "True" and not objects.is_terminating(pod) and not is_lost:
         world.settings.stuck.add(pod["metadata"]["uid"])
     status["conditions"] = conditions
     if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):

@@ -108,7 +108,7 @@ def _manage(after: World, item: Plain) -> bool:
     changed = False
     for node in after.list("Node"):
         pods = by_node.get(objects.name_of(node), [])
-        active = [pod for pod in pods if is_active(pod)]
+        active = [pod for pod in pods if not objects.is_terminating(pod)]
         if not pods and node_should_run(item, node):
             changed = admission.try_create(after, pod_for(item, objects.name_of(node))) or changed
         surplus = _surplus(item, node, active, surge=surge)
