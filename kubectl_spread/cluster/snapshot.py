@@ -123,6 +123,12 @@ class Controller(NamedTuple):
             item.type in ends and item.status == "True" for item in self.conditions
         )
 
+    @property
+    def waits_for_ends(self) -> bool:
+        """Return whether a Job replaces pods only once they have failed (onlyReplaceFailedPods)."""
+        default = "Failed" if self.spec.get("podFailurePolicy") else ""
+        return self.workload.kind == "Job" and self.spec.get("podReplacementPolicy", default) == "Failed"
+
 
 class ClusterEvent(NamedTuple):
     """An Event about an object; `last` is the time it was last seen, as the API server writes it."""

@@ -118,7 +118,7 @@ def _job(controller: Controller, rev: int) -> job.JobSpec:
         progress.completed,
         None if "backoffLimitPerIndex" in spec else limit if type(limit) is int else job.BACKOFF_LIMIT,
         _on_disruption(policy),
-        spec.get("podReplacementPolicy", "Failed" if policy else "") == "Failed",
+        controller.waits_for_ends,
     )
 
 

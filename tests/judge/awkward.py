@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cli import main
 from tests.judge import clusters, living
 from tests.naive import objects
-from tests.naive.controllers import actions, explore, kubectl, limits, patching
+from tests.naive.controllers import actions, explore, job, kubectl, limits, patching
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import is_active, is_ready, owner_reference, World
 
@@ -110,6 +110,9 @@ def start(kind: str, seed: int) -> Optional[list[Plain]]:
     chance = random.Random(f"{kind} {seed}")
     for misfortune in chance.sample(MISFORTUNES, chance.choice([1, 2, 3, 4])):
         items = misfortune(items, chance)
+    for pod in _of(items, "Pod"):
+        if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
+            pod["metadata"]["finalizers"] = [job.FINALIZER]  # Its controller has not counted it yet.
     return items
 
 

@@ -196,18 +196,27 @@ class ClusterBuilder:
         )
 
     def _counted(self) -> dict[ObjectKey, Controller]:
-        """Return the workloads; Jobs are about to count the pods that have succeeded and still have their finalizer."""
+        """Return the workloads; Jobs are about to count the pods that have ended and still have their finalizer.
+
+        A pod that is being deleted counts as failed, unless the Job replaces only failed pods (isPodFailed).
+        """
         found = dict(self._controllers)
         for pod in self._pods.values():
-            if pod.phase != "Succeeded" or pod.owner is None or JOB_TRACKING not in pod.finalizers:
+            if pod.owner is None or JOB_TRACKING not in pod.finalizers:
                 continue
             key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
+            if key not in found:
+                continue
+            progress = found[key].progress
             index = natural(dict(pod.cls.labels).get(JOB_INDEX, ""))
-            if key in found and index not in found[key].progress.completed:
-                progress = found[key].progress
+            if pod.phase == "Succeeded" and index not in progress.completed:
                 completed = progress.completed if index is None else (*progress.completed, index)
-                after = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
-                found[key] = found[key]._replace(progress=after)
+                progress = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
+            elif pod.phase == "Failed" or (
+                pod.phase != "Succeeded" and pod.terminating and not found[key].waits_for_ends
+            ):
+                progress = progress._replace(failed=progress.failed + 1)
+            found[key] = found[key]._replace(progress=progress)
         return found
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
