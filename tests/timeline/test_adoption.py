@@ -118,6 +118,18 @@ def test_a_replicaset_adopts_pods_and_deletes_those_beyond_its_size(kind: str) -
     assert all(item.workloads[ObjectKey(kind, "app", "web")].is_complete for item in answer.last.outcomes)
 
 
+def test_a_daemonset_adopts_pods_on_their_nodes() -> None:
+    """The pods of the old revision are replaced, and no node runs two."""
+    workload = copy.deepcopy({**deployment(0), "kind": "DaemonSet"})
+    workload["spec"] = {name: workload["spec"][name] for name in ("selector", "template")}
+    hashed = {"controller-revision-hash": "web-1"}
+    pods = [bare("web-x", "a1", **hashed), bare("web-y", "b1", **hashed)]
+    answer = run([*THREE_ZONES, *pods], steps.Apply(controller(workload)))
+
+    assert {len(item.pods) for item in answer.last.outcomes} == {3}
+    assert {item.workloads[WEB._replace(kind="DaemonSet")].ready for item in answer.last.outcomes} == {3}
+
+
 def test_a_replicaset_with_a_revision_has_its_pods() -> None:
     """The annotation with the number of the revision is left over from its Deployment."""
     answer = run([*THREE_ZONES, orphan(), *PODS], steps.Delete(ObjectKey("ReplicaSet", "app", "web-abc")))

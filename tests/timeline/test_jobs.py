@@ -157,6 +157,19 @@ def test_the_finalizer_of_a_job_holds_no_pod() -> None:
     assert {tuple(item.is_terminating for item in outcome.pods) for outcome in answer.last.outcomes} == {(False,)}
 
 
+@pytest.mark.parametrize("end", [{"deletionTimestamp": "2026-01-01T00:00:00Z"}, {}])
+def test_a_pod_that_has_failed_is_about_to_be_counted(end: Plain) -> None:
+    """So is one that is being deleted, unless the Job replaces only failed pods; then it waits for the end."""
+    ending = pod("batch-x", "a1")
+    ending["metadata"] |= {**end, "finalizers": ["batch.kubernetes.io/job-tracking"]}
+    ending["status"] = {"phase": "Running" if end else "Failed"}
+    counted = {**ending, "metadata": {**ending["metadata"], "finalizers": []}}
+
+    assert numbers(run([*NODES, job(completions=1, parallelism=1, backoffLimit=0), ending])) == {0}
+    assert numbers(run([*NODES, job(completions=1, parallelism=1, backoffLimit=0), counted])) == {1}
+    assert numbers(run([*NODES, job(completions=1, parallelism=1, backoffLimit=1), ending])) == {1}
+
+
 @pytest.mark.parametrize("index", [None, 0])
 def test_a_pod_that_has_succeeded_is_about_to_be_counted(index: Optional[int]) -> None:
     """The Job's controller removes the finalizer once it has counted the pod; a pod without it was counted before."""

@@ -13,7 +13,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer
 from kubectl_spread.objects.keys import ObjectKey
-from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
+from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases" / "engine"
@@ -74,6 +74,17 @@ def test_a_quota_ends_a_scale_with_as_many_pods_as_it_admits(used: Optional[Plai
     assert ready(answer) == {5}
     assert refusals(answer) == {EXCEEDED}
     assert not answer.last.is_complete
+
+
+def test_a_status_that_counts_less_than_the_known_pods_is_out_of_date() -> None:
+    """The controller of quotas counts the pods again; a status of 1 leaves no room beside 3 pods."""
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    objects = [deployment(3), replica_set("web-abc", 3, template_hash="abc"), *pods]
+    answer = run([*THREE_ZONES, *objects, quota({"pods": "3"}, {"pods": "1"})], steps.Scale(WEB, 5))
+
+    assert answer.last.is_exact
+    assert ready(answer) == {3}
+    assert refusals(answer) == {"exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"}
 
 
 def test_the_usage_of_a_quota_counts_pods_that_take_no_part() -> None:
