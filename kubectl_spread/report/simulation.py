@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Unread
@@ -166,6 +167,12 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
     yield f"{name(item.key)} {paint(VERDICTS[item.verdict], TONES[item.verdict])}{paused}"
     yield from _indented([numbers(item, step)], style)
+    by_node: dict[str, list[str]] = {}
+    for pod in item.astray:
+        by_node.setdefault(pod.node, []).append(pod.name)
+    for node, names in by_node.items():
+        where = f"on node {node}, which is not in the cluster facts"
+        yield from _indented([f"{comma_list(names, most=3)} {'was' if len(names) == 1 else 'were'} {where}"], style)
     for pod in item.held:
         where = f"{pod.name} stays Terminating on {pod.node}" if pod.node else f"{pod.name} stays Terminating"
         yield from _indented([f"{where}, and is not created again before it is gone"], style)
@@ -235,7 +242,7 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     if len(rows) > _MOST_DOMAINS and not style.is_wide:
         shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
     lines = domain_table(head, shown, of=len(rows), width=style.width)
-    return ["", *lines, *_indented([skew(spread, step)], style)]
+    return ["", *lines, *(_indented([skew(spread, step)], style) if spread.is_balanced else ())]
 
 
 def was_pending(item: PendingPods) -> bool:
@@ -305,8 +312,9 @@ def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
             continue
         by_domain = {domain.value: sum(counts.get(domain.value, {}).values()) for domain in spread.domains}
         numbers = by_domain.values()
-        rank = (not ending.is_complete, -sum(numbers), max(numbers) - min(numbers))  # lower for a better outcome
-        ranked.append((rank, pods_by_domain(by_domain) + ("" if ending.is_complete else ", incomplete")))
+        is_incomplete = key in ending.incomplete
+        rank = (is_incomplete, -sum(numbers), max(numbers) - min(numbers))  # lower for a better outcome
+        ranked.append((rank, pods_by_domain(by_domain) + (", incomplete" if is_incomplete else "")))
     ranked.sort(key=lambda item: item[0])
     if not ranked or ranked[0][0] == ranked[-1][0]:
         return ""
@@ -378,11 +386,15 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep]) -> list[s
         is_plain = step is not played and len(step.summary.endings) == 1
         told = [] if is_plain else [names.sentence(event) for event in events if event.kind is not EventKind.DONE]
         sentences += without_repeats([f"`{step.text}` is accepted.", *told])
-    for (owner, pod), number in Counter((pod.owner, pod.name) for pod in played.summary.stuck).items():
-        is_any = owner is not None and pod.endswith("-*")
-        who = f"{plural(number, 'new pod')} of {owner.name}" if owner is not None and is_any else f"Pod {pod}"
+    for (owner, pod, is_old), number in Counter(map(_STUCK, played.summary.stuck)).items():
+        who = f"Pod {pod}"
+        if owner is not None and pod.endswith("-*"):
+            who = plural(number, f"{'earlier' if is_old else 'new'} pod") + f" of {owner.name}"
         sentences.append(f"{who} {find_no_node(number)}")
     return sentences
+
+
+_STUCK = attrgetter("owner", "name", "is_original")
 
 
 def places_before(played: PlayedStep) -> str:

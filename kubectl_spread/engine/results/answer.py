@@ -35,6 +35,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadC
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors import compile_selector
 
 _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
@@ -200,6 +201,20 @@ class Outcome:
         """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
         rev = self._target_revision(key)
         return _constraints(self._world, rev) if rev >= 0 else ()
+
+    def are_counted_together(self, keys: Iterable[ObjectKey], topology_key: str) -> bool:
+        """Return whether a constraint of each workload counts the pods of all of them."""
+        revisions = [rev for key in keys if (rev := self._target_revision(key)) >= 0]
+        classes = [cls for rev in revisions if (cls := class_of(self._world, rev)) is not None]
+        return all(
+            any(
+                constraint.topology_key == topology_key
+                and not constraint.match_label_keys
+                and all(compile_selector(constraint.label_selector).matches(dict(other.labels)) for other in classes)
+                for constraint in cls.constraints
+            )
+            for cls in classes
+        )
 
     def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""

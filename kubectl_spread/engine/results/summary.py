@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
@@ -80,7 +81,8 @@ class WorkloadSpread(NamedTuple):
     """Pods of a workload per domain of one topology key.
 
     A skew is the number of pods in the fullest domain minus the number in the emptiest. on_the_way: the largest skew;
-    None if no constraint of the workload has the key.
+    None if no constraint of the workload has the key. is_balanced: a constraint counts all these pods, so that the
+    skew means something.
     """
 
     topology_key: str
@@ -88,6 +90,7 @@ class WorkloadSpread(NamedTuple):
     before: Range
     after: Range
     on_the_way: Optional[int]
+    is_balanced: bool = True
 
 
 class WorkloadSummary(NamedTuple):
@@ -97,7 +100,8 @@ class WorkloadSummary(NamedTuple):
     revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step. refusal:
     the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
     terminating: number of the restarted pods that still exist, because their nodes do not answer or a finalizer holds
-    them. held: those of a StatefulSet, which creates no other pods of their names.
+    them. held: those of a StatefulSet, which creates no other pods of their names. astray: pods that were on nodes
+    which the cluster facts lack.
     """
 
     key: ObjectKey
@@ -121,6 +125,7 @@ class WorkloadSummary(NamedTuple):
     has_failed: bool = False
     terminating: Range = Range(0, 0)
     held: tuple[PodState, ...] = ()
+    astray: tuple[PodState, ...] = ()
 
 
 class PendingPods(NamedTuple):
@@ -148,7 +153,7 @@ class Ending(NamedTuple):
     """A distinct outcome.
 
     counts: pods by workload, topology key, domain and revision, of domains that have any. domains: all domains of each
-    topology key. runs: number of random runs that end so.
+    topology key. runs: number of random runs that end so. incomplete: workloads that lack pods or updates.
     """
 
     is_complete: bool
@@ -157,6 +162,7 @@ class Ending(NamedTuple):
     domains: dict[str, tuple[str, ...]]
     pending: tuple[PodState, ...]
     runs: int = 0
+    incomplete: frozenset[ObjectKey] = frozenset()
 
 
 class StepSummary(NamedTuple):
@@ -290,6 +296,7 @@ def _over_parts(
         {key: counts for item in ends for key, counts in item.counts.items()},
         domains,
         tuple(pod for item in ends for pod in item.pending),
+        incomplete=frozenset(key for item in ends for key in item.incomplete),
     )
     doubtful = Verdict.NOT_KNOWN if Verdict.NOT_KNOWN in verdicts else Verdict.COMPLETES
     return one._replace(
@@ -314,6 +321,7 @@ def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
         endings=tuple(
             item._replace(
                 counts=dict(zip([key], item.counts.values(), strict=False)),
+                incomplete=frozenset([key] if item.incomplete else ()),
                 pending=tuple(pod._replace(owner=key, name=name) for pod in item.pending),
             )
             for item in summary.endings
@@ -347,7 +355,7 @@ def _added(spreads: Sequence[Optional[WorkloadSpread]]) -> Optional[WorkloadSpre
         for same in zip(*(item.domains for item in every), strict=True)
     )
     before, after = ([getattr(item, name) for item in domains] for name in ("before", "after"))
-    return WorkloadSpread(every[0].topology_key, domains, _skew(before), _skew(after), None)
+    return WorkloadSpread(every[0].topology_key, domains, _skew(before), _skew(after), None, is_balanced=False)
 
 
 def _sum(ranges: Iterable[Range]) -> Range:
@@ -476,7 +484,17 @@ class _Summary:
                 for item in self.outcomes
             ),
             self._held(key),
+            tuple(pod for pod in self._astray if pod.owner == key),
         )
+
+    @cached_property
+    def _astray(self) -> tuple[PodState, ...]:
+        """Return the pods on nodes that do not exist before the step."""
+        found: dict[str, PodState] = {}
+        for item in self.before:
+            names = {node.name for node in item.nodes()[0]}
+            found |= {pod.name: pod for pod in item.pods if names and pod.node and pod.node not in names}
+        return tuple(pod for _, pod in sorted(found.items()))
 
     def _held(self, key: ObjectKey) -> tuple[PodState, ...]:
         """Return the pods of a StatefulSet that are terminating in some outcome, by name."""
@@ -509,7 +527,12 @@ class _Summary:
         if len(keys) < 2:
             return ()
         common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
-        return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
+        return tuple(
+            self._spread(keys, name)._replace(
+                on_the_way=None, is_balanced=any(item.are_counted_together(keys, name) for item in self.outcomes)
+            )
+            for name in common
+        )
 
     def _spread(self, keys: Sequence[ObjectKey], topology_key: str) -> WorkloadSpread:
         return WorkloadSpread(
@@ -541,7 +564,9 @@ class _Summary:
 
     def _lost(self) -> tuple[PodState, ...]:
         """Return the pods without a simulated controller that are gone in some outcome."""
-        there = {pod.name: pod for item in self.before for pod in item.pods if pod.owner is None}
+        there = {
+            pod.name: pod for item in self.before for pod in item.pods if pod.owner is None and not pod.is_terminating
+        }
         kept = [
             {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
             for outcome in self.outcomes
@@ -585,7 +610,9 @@ class _Summary:
             if key in self.concerns
         }
         domains = {name: outcome.domain_values(name) for by_key in counts.values() for name in by_key}
-        return Ending(outcome not in self.bad, not outcome.is_steady, counts, domains, outcome.pending)
+        incomplete = frozenset(key for key in outcome.workloads if not is_settled(outcome, key))
+        is_complete = outcome not in self.bad
+        return Ending(is_complete, not outcome.is_steady, counts, domains, outcome.pending, incomplete=incomplete)
 
 
 def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:

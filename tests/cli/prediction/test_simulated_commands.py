@@ -257,7 +257,7 @@ def test_a_manifest_with_a_negative_number_is_refused(tmp_path: Path, capsys: py
     expected = "SPR116 spec.replicas: Invalid value: -1: must be greater than or equal to 0"
     assert expected in capsys.readouterr().err
     assert run(["check", web, "--topology", "zones=3,nodes=1"]) == 1
-    assert "error SPR116 count-negative" in capsys.readouterr().out
+    assert "error SPR116 spec-invalid" in capsys.readouterr().out
 
 
 def test_a_new_deployment_tells_which_replicasets_it_adopts(
