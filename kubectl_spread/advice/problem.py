@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Optional
@@ -207,15 +206,15 @@ class PendingPodProblem:
         is_on_delete = self.controller is not None and reading.is_on_delete(self.controller)
         if not label or self.target.is_paused or not self.target.is_live or is_on_delete:
             return ()
-        return tuple(pod for pod in self.running if self._is_older(pod, label))
-
-    def _is_older(self, pod: Pod, label: str) -> bool:
-        theirs = dict(pod.cls.labels).get(label)
-        if self.controller is not None and self.owner.kind == "StatefulSet" and self.controller.revision:
-            return theirs not in (None, self.controller.revision)
-        own, old = (self._revision_of(item) for item in (self.pod, pod))
-        is_newest = own is None or old is None or old < own
-        return is_newest and theirs not in (None, dict(self.pod.cls.labels).get(label))
+        current = self.controller.revision if self.controller and self.owner.kind == "StatefulSet" else ""
+        own, mine = dict(self.pod.cls.labels).get(label), self._revision_of(self.pod)
+        found = []
+        for pod in self.running:
+            theirs, old = dict(pod.cls.labels).get(label), self._revision_of(pod)
+            is_newest = bool(current) or mine is None or old is None or old < mine
+            if is_newest and theirs not in (None, current or own):
+                found.append(pod)
+        return tuple(found)
 
     def _revision_of(self, pod: Pod) -> Optional[int]:
         """Return the revision of a pod's ReplicaSet in its Deployment; None if the cluster facts lack it."""
@@ -238,17 +237,18 @@ class PendingPodProblem:
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
         """Return whether a pod of the owner, of any revision, has these labels."""
-        return _lasting(labels) in self._own_label_sets
+        return _lasting(labels.items()) in self._own_label_sets
 
     @cached_property
     def _own_label_sets(self) -> frozenset[frozenset[tuple[str, str]]]:
-        return frozenset(_lasting(dict(pod.cls.labels)) for pod in (*self.own, *self.running))
+        return frozenset(_lasting(pod.cls.labels) for pod in (*self.own, *self.running))
 
 
-def _lasting(labels: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """Return labels without those in which pods of one workload differ."""
-    own = {*REVISION_LABELS, *PER_POD_LABELS, ZONE, REGION}
-    return frozenset((key, value) for key, value in labels.items() if key not in own)
+_CHANGING_LABELS = frozenset({*REVISION_LABELS, *PER_POD_LABELS, ZONE, REGION})  # Pods of one workload differ in them.
+
+
+def _lasting(labels: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    return frozenset((key, value) for key, value in labels if key not in _CHANGING_LABELS)
 
 
 CREATING_AT_WILL = ("Deployment", "ReplicaSet", "ReplicationController")  # Their pods stand for each other.
@@ -273,7 +273,13 @@ def of_pod(
     if explanation.verdict is not PodVerdict.PENDING:
         return None
     pod = explanation.pod
-    own, others = _waiting(pod, cluster, placed_first)
+    waiting = [other for other in cluster.pending() if _is_queued(other)]
+    siblings = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
+    early, late = ([item for item in siblings if (item.key in placed_first) is is_first] for is_first in (True, False))
+    own = [*early, pod, *late]  # in the order of their turns
+    keys = {other.key for other in own}
+    others = [other for other in waiting if other.key not in keys]
+    running = [item for item in cluster.bound_pods() if not item.terminating and _is_sibling(item, pod, cluster)]
     owner, target, is_known = _owner(pod, own, cluster)
     return PendingPodProblem(
         pod=pod,
@@ -284,31 +290,14 @@ def of_pod(
         explanation=explanation,
         before=tuple(other for other in others if other.key in placed_first),
         own=tuple(own),
-        after=tuple(_without(others, placed_first)),
-        running=tuple(_running_siblings(pod, cluster)),
+        after=tuple(other for other in others if other.key not in placed_first),
+        running=tuple(running),
         is_template_known=is_known,
-        pending=len(_without(own, placed_first)),
+        pending=sum(other.key not in placed_first for other in own),
         all_nodes=all_nodes,
         is_contended=bool(placed_first),
         bound=columns,
     )
-
-
-def _waiting(pod: Pod, cluster: Cluster, placed_first: frozenset[str]) -> tuple[list[Pod], list[Pod]]:
-    """Return the waiting pods of a pod's workload in the order of their turns, and the other waiting pods."""
-    waiting = [other for other in cluster.pending() if _is_queued(other)]
-    siblings = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
-    first = [other for other in siblings if other.key in placed_first]
-    own = [*first, pod, *_without(siblings, placed_first)]
-    return own, _without(waiting, {other.key for other in own})
-
-
-def _running_siblings(pod: Pod, cluster: Cluster) -> Iterator[Pod]:
-    return (other for other in cluster.bound_pods() if not other.terminating and _is_sibling(other, pod, cluster))
-
-
-def _without(pods: Iterable[Pod], keys: AbstractSet[str]) -> list[Pod]:
-    return [pod for pod in pods if pod.key not in keys]
 
 
 def of_placements(
@@ -330,7 +319,10 @@ def of_placements(
         return None
     cluster = with_claims(owners, with_controllers(owners, cluster))
     owned = OwnedPods(cluster)
-    waiting = _missing_pods(owners, cluster, owned)
+    claims = NewClaims(cluster)
+    waiting = [  # The pods that each controller has yet to create and the scheduler would try.
+        [claims.without(pod, item) for pod in missing_replicas(item, owned) if not pod.cls.gates] for item in owners
+    ]
     created = {pod.key for pods in waiting for pod in pods}
     others = (pod for pod in cluster.pending() if pod.key not in created and _is_queued(pod))
     return PendingPodProblem(
@@ -348,14 +340,6 @@ def of_placements(
         pending=len(placement.pending),
         all_nodes=all_nodes,
     )
-
-
-def _missing_pods(owners: Iterable[Workload], cluster: Cluster, owned: OwnedPods) -> list[list[Pod]]:
-    """Return for each workload the pods that its controller has yet to create and the scheduler would try."""
-    claims = NewClaims(cluster)
-    return [
-        [claims.without(pod, owner) for pod in missing_replicas(owner, owned) if not pod.cls.gates] for owner in owners
-    ]
 
 
 def _is_queued(pod: Pod) -> bool:
@@ -388,7 +372,10 @@ def _is_made_of(pod: Pod, owner: Workload) -> bool:
     """Return whether a pod has the template's constraints, as a sign that it is of the current revision."""
     if owner.kind not in KINDS:
         return False
-    labels = dict(pod.cls.labels)
-    cls = read.pod_class(pod.namespace, {"labels": labels}, owner.template.get("spec") or {}, {})
-    made = [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in cls.constraints]
-    return made == [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in pod.cls.constraints]
+    labels = {"labels": dict(pod.cls.labels)}
+    cls = read.pod_class(pod.namespace, labels, owner.template.get("spec") or {}, {})
+    made, own = (
+        [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in constraints]
+        for constraints in (cls.constraints, pod.cls.constraints)
+    )
+    return made == own

@@ -137,11 +137,11 @@ class _Search:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        best = arrange(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        best = arrange(filter(None, map(self._probe, filter(self._may_be_enough, ladders))))
         chosen, left = self._judged(best, most)
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
-            chosen, left = self._judged(arrange(self._probed(pairs)), most)
+            chosen, left = self._judged(arrange(filter(None, map(self._probe, pairs))), most)
         chosen = with_partial(chosen, self._partial, min(most, SHOWN))
         items = [_suggestion(item, item.effect) for item in chosen if item.effect is not None]
         items.sort(key=lambda item: not item.verified)
@@ -214,9 +214,6 @@ class _Search:
         """Return whether a change loosens a requirement of every conflict."""
         change = ladder.step(0)
         return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
-
-    def _probed(self, ladders: Iterable[Ladder]) -> list[TriedChange]:
-        return [item for ladder in ladders if (item := self._probe(ladder)) is not None]
 
     def _probe(self, ladder: Ladder) -> Optional[TriedChange]:
         """Try the first step, and the last one if the first does less. `_least` finds the smallest step later."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
@@ -246,38 +246,20 @@ def manager_of(controller: Optional[Controller]) -> Optional[Manager]:
     if controller is None:
         return None
     labels, annotations = controller.labels, controller.annotations
-    return _flux(labels) or _argo(labels, annotations) or _helm(labels, annotations) or _operator(labels)
-
-
-def _flux(labels: Mapping[str, str]) -> Optional[Manager]:
     for tool, prefix in _FLUX:
         name = labels.get(f"{prefix}/name")
         if name:
             return Manager(tool, name, labels.get(f"{prefix}/namespace", ""))
-    return None
-
-
-def _argo(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
-    """Return the Argo CD Application of an object.
-
-    The tracking id is `app:group/Kind:namespace/name`. An application outside Argo's namespace is `namespace_app`.
-    """
+    # The tracking id is `app:group/Kind:namespace/name`. An application outside Argo's namespace is `namespace_app`.
     name = annotations.get(_ARGO_ID, "").partition(":")[0] or labels.get(_ARGO_INSTANCE, "")
     namespace, _, app = name.rpartition("_")
-    return Manager("Argo CD Application", app, namespace) if app else None
-
-
-def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
-    name = annotations.get(_HELM_RELEASE, "")
-    if not name and labels.get(_MANAGED_BY) not in ("Helm", "Tiller"):
-        return None
-    return Manager("Helm release", name or labels.get("release", ""), annotations.get(_HELM_NAMESPACE, ""))
-
-
-def _operator(labels: Mapping[str, str]) -> Optional[Manager]:
+    if app:
+        return Manager("Argo CD Application", app, namespace)
+    name, by = annotations.get(_HELM_RELEASE, ""), labels.get(_MANAGED_BY, "")
+    if name or by in ("Helm", "Tiller"):
+        return Manager("Helm release", name or labels.get("release", ""), annotations.get(_HELM_NAMESPACE, ""))
     if labels.get(_OLM_OWNER):
         return Manager(labels.get(_OLM_KIND, "operator"), labels[_OLM_OWNER], labels.get(_OLM_NAMESPACE, ""))
     if labels.get("addonmanager.kubernetes.io/mode") == "Reconcile":
         return Manager("addon manager")
-    by = labels.get(_MANAGED_BY, "")
     return None if by.lower() in _BY_HAND else Manager(by)

@@ -7,6 +7,7 @@ anti-affinity, host ports and requests among the group's pods are added as numbe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Optional
 
 import numpy as np
@@ -37,7 +38,7 @@ from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UNREACHABLE
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
@@ -46,7 +47,7 @@ from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.text.scalars import natural
 
@@ -113,35 +114,32 @@ class GroupBuilder:
         self.group = self.group._replace(gaps=tuple(self._gaps))
 
     def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
-        """Return the kinds of a workload's pods with their classes."""
-        old = _bare(replica(workload, 0).cls)
-        is_rolled = REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
-        if workload.kind == "StatefulSet":  # Otherwise, its rollout is one kind of restart.
-            is_rolled = is_rolled and _tells_revisions_apart(workload, old)
-        else:
-            is_rolled = is_rolled and workload.kind == "Deployment" and not _is_recreated(member)
-        if workload.kind == "StatefulSet":
-            return self._ordinal_kinds(at, member, workload, is_rolled=is_rolled)
-        if not is_rolled:
-            return [(Kind(at), old)]
-        new = _bare(replica(workload._replace(known_hash=_NEW_HASH), 0).cls)
-        return [(Kind(at), old), (Kind(at, is_new=True), new)]
+        """Return the kinds of a workload's pods with their classes.
 
-    def _ordinal_kinds(
-        self, at: int, member: Member, workload: Workload, *, is_rolled: bool
-    ) -> list[tuple[Kind, PodClass]]:
-        """Return a StatefulSet's kinds: by ordinal and revision if these matter, and the marker of a rollout."""
+        A StatefulSet has kinds by ordinal and revision if these matter, and the marker of a rollout. Otherwise, its
+        rollout is one kind of restart. A Deployment with Recreate deletes all old pods before it creates new ones, as
+        restarts of all pods do.
+        """
+        old = _bare(replica(workload, 0).cls)
+        other = workload._replace(known_hash=_NEW_HASH)
+        is_rolled = REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
+        if workload.kind != "StatefulSet":
+            is_recreated = fields(member.controller.spec.get("strategy")).get("type") == "Recreate"
+            if not is_rolled or workload.kind != "Deployment" or is_recreated:
+                return [(Kind(at), old)]
+            return [(Kind(at), old), (Kind(at, is_new=True), _bare(replica(other, 0).cls))]
+        label = revision_label(workload)
+        is_rolled = is_rolled and bool(label) and label in _filtered_keys(old)
         bounds = member.bounds if member.shards is None and self._is_scaled else None
         is_ordered = self._has_order and workload.is_ordered
         if not (is_rolled or bounds is not None or is_ordered or self._tells_ordinals_apart()):
-            return [(Kind(at), _bare(replica(workload, 0).cls))]
+            return [(Kind(at), old)]
         size = max(workload.replicas or 0, 0 if bounds is None else bounds.most)
         found = [(Kind(at, ordinal=number), _bare(replica(workload, number).cls)) for number in range(size)]
         if is_rolled and size:
-            other = workload._replace(known_hash=_NEW_HASH)
             found += [(Kind(at, True, number), _bare(replica(other, number).cls)) for number in range(size)]
             found.append((Kind(at, is_new=True), found[-1][1]))
-        return found or [(Kind(at), _bare(replica(workload, 0).cls))]
+        return found or [(Kind(at), old)]
 
     def _tells_ordinals_apart(self) -> bool:
         """Return whether a filter of any pod of the group depends on a label that each pod has for itself."""
@@ -153,6 +151,7 @@ class GroupBuilder:
         is_shard = self._is_scaled and member.shards is not None
         bounds = Range(replicas, replicas) if is_shard else member.bounds
         update = fields(member.controller.spec.get("updateStrategy"))
+        partition = fields(update.get("rollingUpdate")).get("partition")
         return OwnerSpec(
             member.key,
             replicas,
@@ -163,7 +162,7 @@ class GroupBuilder:
             is_stateful=workload.kind == "StatefulSet",
             is_ordered=workload.is_ordered,
             is_judged=member.is_judged,
-            partition=_partition(update),
+            partition=partition if isinstance(partition, int) and not isinstance(partition, bool) else 0,
             is_on_delete=workload.kind == "StatefulSet" and update.get("type") == "OnDelete",
             is_shard=is_shard,
             is_extra=member.is_extra,
@@ -254,23 +253,24 @@ class GroupBuilder:
             for pod in pods:
                 if not pod.is_visible or pod.terminating or pod.node_name not in index:
                     continue
-                kind = self._kind_of(owner, pod)
+                ordinal = self._ordinal(owner, pod)
+                kind = next(
+                    (
+                        at
+                        for at, item in enumerate(self.group.kinds)
+                        if item.owner == owner and not item.is_new and item.ordinal in (-1, ordinal)
+                    ),
+                    None,
+                )
                 if kind is None or not self._is_alike(pod, kind):
                     self._gaps[Gap(GapKind.RUNNING, self.group.owners[owner].key)] = None
                     return ()
-                found.append(PlacedPod(kind, index[pod.node_name], self._ordinal(owner, pod)))
+                found.append(PlacedPod(kind, index[pod.node_name], ordinal))
         for owner, spec in enumerate(self.group.owners):
             number = sum(self.group.kinds[pod.kind].owner == owner for pod in found)
             if number > spec.replicas:
                 self._gaps[Gap(GapKind.RUNNING, spec.key, number=number)] = None
         return tuple(found)
-
-    def _kind_of(self, owner: int, pod: Pod) -> Optional[int]:
-        ordinal = self._ordinal(owner, pod)
-        for at, kind in enumerate(self.group.kinds):
-            if kind.owner == owner and not kind.is_new and kind.ordinal in (-1, ordinal):
-                return at
-        return None
 
     def _ordinal(self, owner: int, pod: Pod) -> int:
         """Return the ordinal of a StatefulSet's pod, from 0 on; -1 for another pod."""
@@ -293,21 +293,19 @@ class GroupBuilder:
         cluster = self.cluster if disruption is None else _disrupted(self.cluster, disruption)
         columns = Columns(cluster)
         scheduler = Scheduler(columns, self._profiles, all_nodes=True)
-        known: dict[PodClass, tuple[tuple[int, ...], tuple[Spread, ...]]] = {}
-        found = []
+        known: dict[PodClass, KindFilters] = {}
         names = self._resources(columns)
         for cls in self.classes:
             if cls not in known:
-                known[cls] = (_allowed(cls, scheduler), self._spreads(cls, columns))
-            requests = dict(columns.with_summed_requests(cls).requests)
-            requests[PODS] = 1
-            found.append(
-                KindFilters(
-                    *known[cls], self._separations(cls, columns), tuple(requests.get(name, 0) for name in names)
+                requests = {**dict(columns.with_summed_requests(cls).requests), PODS: 1}
+                known[cls] = KindFilters(
+                    _allowed(cls, scheduler),
+                    self._spreads(cls, columns),
+                    self._separations(cls, columns),
+                    tuple(requests.get(name, 0) for name in names),
                 )
-            )
         free = tuple(zip(*(_free(columns, name).tolist() for name in names), strict=True))
-        return Filters(tuple(found), free, names)
+        return Filters(tuple(known[cls] for cls in self.classes), free, names)
 
     def _resources(self, columns: Columns) -> tuple[str, ...]:
         """Return the resources that all pods together could exhaust on some node."""
@@ -331,29 +329,30 @@ class GroupBuilder:
         hard = hard_constraints(cls, columns, self._profiles)
         if not hard or profile is None:
             return ()
-        return tuple(self._spread(counts, cls) for counts in PreFilterState(hard, cls, columns, profile.release).counts)
-
-    def _spread(self, counts: DomainCounts, cls: PodClass) -> Spread:
-        constraint = counts.constraint
-        matches = tuple(
-            other.namespace == cls.namespace
-            and not constraint.selector.is_empty
-            and constraint.selector.matches(dict(other.labels))
-            for other in self.classes
-        )
-        codes = counts.topology.codes
-        return Spread(
-            constraint.topology_key,
-            constraint.max_skew,
-            tuple(codes.tolist()),
-            tuple(np.flatnonzero(counts.included & (codes >= 0)).tolist()),
-            tuple(np.flatnonzero(counts.eligible).tolist()),
-            counts.is_below_min_domains,
-            matches,
-            constraint.self_match_num,
-            tuple(counts.match_num.tolist()),
-            constraint.min_domains,
-        )
+        found = []
+        for counts in PreFilterState(hard, cls, columns, profile.release).counts:
+            constraint, codes = counts.constraint, counts.topology.codes
+            matches = tuple(
+                other.namespace == cls.namespace
+                and not constraint.selector.is_empty
+                and constraint.selector.matches(dict(other.labels))
+                for other in self.classes
+            )
+            found.append(
+                Spread(
+                    constraint.topology_key,
+                    constraint.max_skew,
+                    tuple(codes.tolist()),
+                    tuple(np.flatnonzero(counts.included & (codes >= 0)).tolist()),
+                    tuple(np.flatnonzero(counts.eligible).tolist()),
+                    counts.is_below_min_domains,
+                    matches,
+                    constraint.self_match_num,
+                    tuple(counts.match_num.tolist()),
+                    constraint.min_domains,
+                )
+            )
+        return tuple(found)
 
     def _separations(self, cls: PodClass, columns: Columns) -> tuple[Separation, ...]:
         """Return the anti-affinity between a kind and the others, in both directions, and conflicts of host ports."""
@@ -381,27 +380,10 @@ def _bare(cls: PodClass) -> PodClass:
     return cls._replace(volumes=())
 
 
-def _tells_revisions_apart(workload: Workload, cls: PodClass) -> bool:
-    """Return whether a hard constraint or an anti-affinity of the pods depends on the label of their revision."""
-    label = revision_label(workload)
-    return bool(label) and label in _filtered_keys(cls)
-
-
 def _filtered_keys(cls: PodClass) -> set[str]:
     """Return the label keys on which the hard constraints and the anti-affinity of a pod depend."""
     found = {key for item in cls.constraints if item.is_hard for key in (*item.match_label_keys, *item.selected_keys)}
     return found | {item.key for term in cls.pod_anti_affinity for item in term.selector.requirements or ()}
-
-
-def _is_recreated(member: Member) -> bool:
-    """Return whether a rollout deletes all old pods before it creates new ones, as restarts of all pods do."""
-    return fields(member.controller.spec.get("strategy")).get("type") == "Recreate"
-
-
-def _partition(update: Mapping[str, object]) -> int:
-    """Return the first ordinal that a rollout changes."""
-    number = fields(update.get("rollingUpdate")).get("partition")
-    return number if isinstance(number, int) and not isinstance(number, bool) else 0
 
 
 def _allowed(cls: PodClass, scheduler: Scheduler) -> tuple[int, ...]:
@@ -423,14 +405,12 @@ def _disrupted(cluster: Cluster, disruption: Disruption) -> Cluster:
     """Return the cluster with a cordoned node, or with nodes that do not answer."""
     nodes = list(cluster.nodes)
     for at in disruption.nodes:
-        nodes[at] = set_cordon(nodes[at], is_cordoned=True) if disruption.kind is LossKind.DRAIN else _down(nodes[at])
+        if disruption.kind is LossKind.DRAIN:
+            nodes[at] = set_cordon(nodes[at], is_cordoned=True)
+            continue
+        for effect in (NO_SCHEDULE, NO_EXECUTE):
+            nodes[at] = add_taint(nodes[at], Taint(UNREACHABLE, "", effect))
     return cluster._replace(nodes=tuple(nodes))
-
-
-def _down(node: Node) -> Node:
-    for effect in (NO_SCHEDULE, NO_EXECUTE):
-        node = add_taint(node, Taint(UNREACHABLE, "", effect))
-    return node
 
 
 def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str, int]] = ()) -> tuple[Disruption, ...]:
@@ -441,8 +421,6 @@ def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str
         keys: topology keys whose domains are lost, one at a time.
         lost: topology keys whose domains are lost several at a time.
     """
-    from itertools import combinations
-
     layout = group.layout
     hosts = layout.domain_of[HOSTNAME]
     found = [

@@ -55,7 +55,7 @@ def prove(
     is_quick: bool = False,
     name: str = "",
 ) -> GroupResult:
-    """Return the verdicts on a group of workloads.
+    """Return the verdicts on a group of workloads, regime by regime.
 
     Args:
         members: the workloads.
@@ -67,12 +67,61 @@ def prove(
         is_quick: only bounds are looked at.
         name: of the group.
     """
-    prover = _Prover(members, cluster, profiles, tuple(rules), None if is_quick else limit, name)
-    results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
-    gaps = (*prover.gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
-    workloads = tuple(member.key for member in members)
+    around, shards = surroundings(members, cluster, profiles), members[0].shards
+    extra = more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
+    keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
+    lost = [(rule.topology_key, rule.lost) for rule in rules if rule.kind is RuleKind.SURVIVE]
+    gaps: dict[Gap, None] = {}
+
+    def space_of(regime: Regime, nodes: Cluster = cluster, *, has_order: bool = False) -> Space:
+        """Return the states in a regime; has_order: tell all ordinals apart that are created in order."""
+        builder = GroupBuilder(
+            (*members, *around.followed, *(extra if regime in _SCALED else ())), nodes, profiles, keys,
+            regime=regime, name=name, around=around, has_order=has_order,
+        )  # fmt: skip
+        if nodes is cluster:
+            gaps.update(dict.fromkeys(builder.group.gaps))
+        broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS else ()
+        return Space(builder.group, builder.filters, rules, regime, disruptions=broken)
+
+    questions = [Question(at) for at in range(len(rules))]
+    questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
+    refuted: Verdicts = {}
+    before: Optional[Regime] = None
+    found: Verdicts = {}
+    results = []
+    for regime in [item for item in REGIMES if item in regimes]:
+        begin, last, found = time.monotonic(), found, {}
+        space = space_of(regime)
+        group, limits = space.group, Limits(space)
+        if regime is Regime.SCALING and all(owner.bounds is None for owner in group.owners if owner.is_judged):
+            results.append(RegimeResult(regime, tuple(RuleVerdict(rule, None) for rule in rules)))
+            found = last
+            continue
+        for item in questions:
+            verdict = refuted.get(item) or _by_bound(space, limits, item, regime)
+            if verdict is None and (before, regime) == (Regime.RESTARTS, Regime.ROLLOUTS):
+                # Without rollouts, more cannot happen than in the last regime.
+                verdict = None if any(owner.is_rolled for owner in group.owners) else last[item]
+            if verdict is not None:
+                found[item] = verdict
+        left = [item for item in questions if item not in found]
+        if left and (is_quick or group.has_gap(GapEffect.EVERYTHING)):
+            found |= {item: _undecided(space, item, 0) for item in left}
+        elif left:
+            fewer = _fewer_nodes(space, limits, cluster)
+            found |= _searched(space if fewer is cluster else space_of(regime, fewer), left, limit)
+            disordered = [item for item in left if _is_disordered(space, found[item])]
+            if disordered:
+                found |= _searched(space_of(regime, fewer, has_order=True), disordered, limit)
+        before = regime
+        refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
+        verdicts = tuple(_both(found, at) for at in range(len(rules)))
+        results.append(RegimeResult(regime, verdicts, time.monotonic() - begin))
+    open_gaps = (*gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
     pods = sum(member.controller.workload.replicas or 0 for member in members)
-    return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
+    workloads, neighbours = (tuple(member.key for member in items) for items in (members, around.followed))
+    return GroupResult(name, workloads, pods, tuple(results), open_gaps, neighbours)
 
 
 def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
@@ -98,90 +147,6 @@ def _scaled_gaps(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterat
     fixed = tuple(member.key for member in members if member.bounds is None and member.shards is None)
     if fixed and Regime.SCALING in regimes:
         yield Gap(GapKind.NO_RANGE, others=fixed)
-
-
-class _Prover:
-    """Verdicts regime by regime; limit: of a search, None without one."""
-
-    def __init__(
-        self,
-        members: Sequence[Member],
-        cluster: Cluster,
-        profiles: Mapping[str, Profile],
-        rules: tuple[PolicyRule, ...],
-        limit: Optional[Limit],
-        name: str,
-    ) -> None:
-        self._around = surroundings(members, cluster, profiles)
-        self.neighbours = tuple(member.key for member in self._around.followed)
-        self._members = (*members, *self._around.followed)
-        shards = members[0].shards
-        self._extra = more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
-        self._cluster = cluster
-        self._profiles = profiles
-        self._rules = rules
-        self._limit = limit
-        self._name = name
-        self._questions = [Question(at) for at in range(len(rules))]
-        self._questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
-        self._refuted: Verdicts = {}
-        self._last: tuple[Optional[Regime], Verdicts] = (None, {})
-        self.gaps: dict[Gap, None] = {}
-
-    def space(self, regime: Regime, cluster: Optional[Cluster] = None, *, has_order: bool = False) -> Space:
-        """Return the states in a regime.
-
-        Args:
-            regime: the regime.
-            cluster: with fewer nodes.
-            has_order: tell all ordinals of StatefulSets apart that create their pods in order.
-        """
-        keys = tuple(dict.fromkeys(rule.topology_key for rule in self._rules if rule.topology_key))
-        builder = GroupBuilder(
-            (*self._members, *(self._extra if regime in _SCALED else ())),
-            self._cluster if cluster is None else cluster,
-            self._profiles,
-            keys,
-            regime=regime,
-            name=self._name,
-            around=self._around,
-            has_order=has_order,
-        )
-        if cluster is None:
-            self.gaps |= dict.fromkeys(builder.group.gaps)
-        lost = [(rule.topology_key, rule.lost) for rule in self._rules if rule.kind is RuleKind.SURVIVE]
-        broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS else ()
-        return Space(builder.group, builder.filters, self._rules, regime, disruptions=broken)
-
-    def regime(self, regime: Regime) -> RegimeResult:
-        """Return the verdicts in a regime."""
-        begin = time.monotonic()
-        space = self.space(regime)
-        if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
-            none = tuple(RuleVerdict(rule, None) for rule in self._rules)
-            return RegimeResult(regime, none)
-        limits = Limits(space)
-        found: Verdicts = {}
-        for item in self._questions:
-            verdict = self._refuted.get(item) or _by_bound(space, limits, item, regime)
-            if verdict is None and (regime, self._last[0]) == (Regime.ROLLOUTS, Regime.RESTARTS):
-                # Without rollouts, more cannot happen than in the last regime.
-                verdict = None if any(owner.is_rolled for owner in space.group.owners) else self._last[1][item]
-            if verdict is not None:
-                found[item] = verdict
-        left = [item for item in self._questions if item not in found]
-        if left and (self._limit is None or space.group.has_gap(GapEffect.EVERYTHING)):
-            found |= {item: _undecided(space, item, 0) for item in left}
-        elif left and self._limit is not None:
-            fewer = _fewer_nodes(space, limits, self._cluster)
-            found |= _searched(space if fewer is None else self.space(regime, fewer), left, self._limit)
-            disordered = [item for item in left if _is_disordered(space, found[item])]
-            if disordered:
-                found |= _searched(self.space(regime, fewer, has_order=True), disordered, self._limit)
-        self._last = (regime, found)
-        self._refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
-        verdicts = tuple(_both(found, at) for at in range(len(self._rules)))
-        return RegimeResult(regime, verdicts, time.monotonic() - begin)
 
 
 # Bounds.
@@ -257,14 +222,14 @@ def _both(found: Verdicts, rule: int) -> RuleVerdict:
 # Searches.
 
 
-def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Optional[Cluster]:
-    """Return a cluster in which the group has the same states up to names; None if no node can be left out.
+def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Cluster:
+    """Return a cluster in which the group has the same states up to names; the same one if no node can be left out.
 
     With one node of a kind more than there are pods, one of them is always empty, as with thousands. The same holds for
     interchangeable domains.
     """
     if len(cluster.nodes) <= _FEW:
-        return None
+        return cluster
     used = {pod.node_name for pod in cluster.pods if pod.node_name}
     taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
     pods = limits.pods(range(len(space.group.kinds)))
@@ -272,7 +237,7 @@ def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Optional[Clu
     lost = max((len(item.domains) for item in space.disruptions), default=0)
     kept = frozenset(needed_nodes(space.arrangement(0).tree, max(pods, least) + lost + 1, taken))
     if len(kept) == len(cluster.nodes):
-        return None
+        return cluster
     return cluster._replace(nodes=tuple(node for at, node in enumerate(cluster.nodes) if at in kept))
 
 
@@ -291,25 +256,18 @@ def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verd
     search = Search(space, [item for item in questions if item not in found])
     search.run(limit)
     for item in questions:
-        way = _way(space, search, item)
         if item in found:
             continue
-        if way is not None:
+        rule, way, path = space.rules[item.rule], None, search.ways.get(item)
+        if path is not None and not (rule.kind is RuleKind.PLACED and space.group.has_gap(GapEffect.PREEMPTION)):
+            way = witness(space, rule, path.states, is_shortest=path.is_shortest)
+        if way is not None and not _is_doubtful(space, way):
             found[item] = _decided(space, item, Basis.SAMPLE, search.states, way=way)
         elif item not in search.ways and search.is_exhaustive and item in sure:
             found[item] = _decided(space, item, Basis.ALL_OUTCOMES, search.states)
         else:
             found[item] = _undecided(space, item, search.states)
     return found
-
-
-def _way(space: Space, search: Search, item: Question) -> Optional[Witness]:
-    """Return the way to a violation; None without one that must be possible."""
-    rule, group = space.rules[item.rule], space.group
-    if item not in search.ways or (rule.kind is RuleKind.PLACED and group.has_gap(GapEffect.PREEMPTION)):
-        return None
-    found = witness(space, rule, search.ways[item].states, is_shortest=search.ways[item].is_shortest)
-    return None if _is_doubtful(space, found) else found
 
 
 def _is_disordered(space: Space, verdict: RuleVerdict) -> bool:

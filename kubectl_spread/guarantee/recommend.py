@@ -78,26 +78,16 @@ def _besides_rollouts(found: Recommendation, search: _Search) -> Recommendation:
     return found._replace(options=others.options, formulas=formulas, is_beside_rollouts=True)
 
 
-def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return all combinations of maxSkew up to a limit each, the loosest first."""
-    choices = product(*(range(limit, 0, -1) for limit in limits))
-    return sorted(choices, key=lambda skews: (sum(limits) - sum(skews), skews))
-
-
 class _Search:
     def __init__(self, request: RecommendationRequest, selector: Plain) -> None:
-        members, cluster, profiles, rules, limit, regimes = request
-        self._members = members
-        self._cluster = cluster
-        self._profiles = profiles
-        self._rules = rules
-        self._selector = selector
-        self._limit = limit
+        self._request, self._members, self._rules = request, request.members, request.rules
+        self._cluster, self._limit, self._selector = request.cluster, request.limit, selector
+        members, rules, regimes = request.members, request.rules, request.regimes
         self._judged = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
         self._regimes: Sequence[Regime] = self._judged
         self._has_disruptions = Regime.DISRUPTIONS in regimes
         self._pods = sum(item.controller.workload.replicas or 0 for item in members)
-        builder = GroupBuilder(members, cluster, profiles, (), regime=Regime.CREATION)
+        builder = GroupBuilder(members, request.cluster, request.profiles, (), regime=Regime.CREATION)
         self._usable = frozenset(node for item in builder.filters().of_kind for node in item.allowed)
         self._has_volumes = any(gap.kind is GapKind.VOLUMES for gap in builder.group.gaps)
         self._bare = [_without_new_volumes(item) for item in members] if self._has_volumes else members
@@ -166,8 +156,12 @@ class _Search:
                 continue
             if by_bounds and not self._is_bounded(candidate):
                 continue
-            if self._is_kept(candidate):
+            refusal = self._refusal(candidate)
+            if refusal is None:
+                self._refused.pop(candidate, None)
                 found.append(candidate)
+            else:
+                self._refused[candidate] = refusal
         return found
 
     def _is_over(self) -> bool:
@@ -181,15 +175,6 @@ class _Search:
             result = self._proved(candidate, [regime], others, limit=None, members=self._bare)
             if result.settled_verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
                 return False
-        return True
-
-    def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
-        """Return whether a candidate keeps the policy without disruptions; note why it does not."""
-        refusal = self._refusal(candidate)
-        if refusal is not None:
-            self._refused[candidate] = refusal
-            return False
-        self._refused.pop(candidate, None)
         return True
 
     def _refusal(self, candidate: tuple[Hard, ...]) -> Optional[RefusedCandidate]:
@@ -278,25 +263,22 @@ class _Search:
         keys = [key for key in self._keys if limits[key] < self._pods]
         if any(self._most(key) * len(self._domains(key)) < self._pods for key in keys):
             return  # There are fewer domains than the pods need.
-        all_skews = _skews([limits[key] for key in keys])
-        for variant in self._variants():
+        bounds = [limits[key] for key in keys]
+        choices = product(*(range(limit, 0, -1) for limit in bounds))
+        all_skews = sorted(choices, key=lambda skews: (sum(bounds) - sum(skews), skews))
+        has_useless = len(self._usable) < len(self._cluster.nodes) or self._has_disruptions
+        variants: list[Plain] = (
+            [{}, {"honors_taints": True}] if has_useless else [{}]
+        )  # Further fields, the fewest first.
+        if all(item.key.kind == "Deployment" for item in self._members):
+            variants += [{**item, "by_revision": True} for item in variants]
+        for variant in variants:
             for skews in all_skews:
                 yield tuple(Hard(key, skew, **variant) for key, skew in zip(keys, skews, strict=True))
         domains = [len(self._domains(key)) for key in keys]
-        for skews in all_skews[:_MOST_OPTIONS] if self._has_useless_domains() else ():
+        for skews in all_skews[:_MOST_OPTIONS] if has_useless else ():
             each = zip(keys, skews, domains, strict=True)
             yield tuple(Hard(key, skew, honors_taints=True, min_domains=number) for key, skew, number in each)
-
-    def _variants(self) -> list[Plain]:
-        """Return the further fields of candidates, the fewest first."""
-        variants: list[Plain] = [{}, {"honors_taints": True}] if self._has_useless_domains() else [{}]
-        return variants + ([{**item, "by_revision": True} for item in variants] if self._has_surge() else [])
-
-    def _has_useless_domains(self) -> bool:
-        return len(self._usable) < len(self._cluster.nodes) or self._has_disruptions
-
-    def _has_surge(self) -> bool:
-        return all(item.key.kind == "Deployment" for item in self._members)
 
     def _proved(
         self,
@@ -309,7 +291,7 @@ class _Search:
     ) -> GroupResult:
         changed = [self._with(item, candidate) for item in members]
         return prove(
-            changed, self._cluster, self._profiles, rules,
+            changed, self._cluster, self._request.profiles, rules,
             regimes=regimes, limit=limit or self._limit, is_quick=limit is None,
         )  # fmt: skip
 
@@ -373,12 +355,10 @@ class _Search:
     def _formulas(self, best: tuple[Hard, ...]) -> Iterator[Formula]:
         proved = {item.topology_key: item.max_skew for item in best}
         for rule in self._rules:
-            most = rule.most(self._pods)
-            if most is None:
-                continue
-            key = rule.topology_key
-            needs = -(-self._pods // most) if most else 0
-            yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
+            key, most = rule.topology_key, rule.most(self._pods)
+            if most is not None:
+                needs = -(-self._pods // most) if most else 0
+                yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
 
 
 def _written(member: Member, key: str) -> list[Plain]:
@@ -434,19 +414,20 @@ def _useful(options: list[Option]) -> list[Option]:
 
 def _is_as_good(one: Option, other: Option) -> bool:
     """Return whether an option is proved in all cases in which another is."""
-    mine, others = _proofs(one), _proofs(other)
+    mine, others = (
+        {
+            *(
+                (item.regime, verdict.rule, is_settled)
+                for item in option.result.results
+                for verdict in item.rules
+                for is_settled, answer in ((False, verdict), (True, verdict.once_settled))
+                if answer.verdict is ProofStatus.PROVED
+            ),
+            *(key for key, verdict in option.replaced if verdict is ProofStatus.PROVED),
+        }
+        for option in (one, other)
+    )
     return others <= mine
-
-
-def _proofs(option: Option) -> set[object]:
-    proved = {
-        (item.regime, verdict.rule, is_settled)
-        for item in option.result.results
-        for verdict in item.rules
-        for is_settled, answer in ((False, verdict), (True, verdict.once_settled))
-        if answer.verdict is ProofStatus.PROVED
-    }
-    return proved | {key for key, verdict in option.replaced if verdict is ProofStatus.PROVED}
 
 
 def _is_of_counts(refused: RefusedCandidate) -> bool:
@@ -476,24 +457,17 @@ def recommend_for_group(request: RecommendationRequest) -> Recommendation:
     constant = [member._replace(shards=None) for member in members]
     numbers = list(dict.fromkeys((len(constant), *range(shards.least, shards.most + 1))))
     part = request.limit._replace(max_states=-(-request.limit.max_states // len(numbers)))
-    found = {number: recommend(request._replace(members=_of_size(constant, number), limit=part)) for number in numbers}
-    by_shards = [
-        ShardRecommendation(number, _pods(constant, number), _limits(constant, number, request.rules), found[number])
-        for number in range(shards.least, shards.most + 1)
-    ]
-    return found[len(constant)]._replace(by_shards=tuple(by_shards))
+    found: dict[int, ShardRecommendation] = {}
+    for number in numbers:
+        sized = _of_size(constant, number)
+        pods = sum(item.controller.workload.replicas or 0 for item in sized)
+        limits = tuple(ShardLimit(rule, most) for rule in request.rules if (most := rule.most(pods)) is not None)
+        best = recommend(request._replace(members=sized, limit=part))
+        found[number] = ShardRecommendation(number, pods, limits, best)
+    by_shards = tuple(found[number] for number in range(shards.least, shards.most + 1))
+    return found[len(constant)].recommendation._replace(by_shards=by_shards)
 
 
 def _of_size(members: Sequence[Member], number: int) -> list[Member]:
     more = more_shards(members, max(0, number - len(members)))
     return [*members[:number], *(item._replace(is_extra=False) for item in more)]
-
-
-def _pods(members: Sequence[Member], number: int) -> int:
-    return sum(item.controller.workload.replicas or 0 for item in _of_size(members, number))
-
-
-def _limits(members: Sequence[Member], number: int, rules: Sequence[PolicyRule]) -> tuple[ShardLimit, ...]:
-    """Return the most pods that each rule lets into a domain."""
-    limits = ((rule, rule.most(_pods(members, number))) for rule in rules)
-    return tuple(ShardLimit(rule, most) for rule, most in limits if most is not None)

@@ -7,7 +7,7 @@ controller replaces it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.guarantee.controllers import controllers, Replicas
 from kubectl_spread.guarantee.model import (
@@ -18,11 +18,9 @@ from kubectl_spread.guarantee.model import (
     Filters,
     GroupModel,
     HostFinder,
-    Kind,
     LossKind,
     MOST_PODS,
     Next,
-    Spread,
     State,
     TransitionKind,
     with_pod,
@@ -67,19 +65,16 @@ class Space:
         self._judged = [item for item in self.controllers if item.spec.is_judged]
         judged = set(group.judged_kinds)
         self._is_judged = tuple(at in judged for at in range(len(group.kinds)))
-        self.disruptions = self._distinct_disruptions()
+        if self.disruptions:  # One for each kind of node or domain: equal ones have equal results.
+            firsts = self.arrangement(0).firsts()
+            self.disruptions = tuple(
+                item for item in self.disruptions if len(item.domains) > 1 or firsts[item.nodes[0]] in item.nodes
+            )
         versions = [self.filters(at) for at in range(len(self.disruptions) + 1)] if len(group.owners) > 1 else []
         self._names = OwnerNames(group, versions, self.matching)
         self.kind_of, self.under_names = self._names.kind_of, self._names.under_names
 
     # The nodes.
-
-    def _distinct_disruptions(self) -> tuple[Disruption, ...]:
-        """Return one disruption for each kind of node or domain: equal ones have equal results."""
-        if not self.disruptions:
-            return ()
-        firsts = self.arrangement(0).firsts()
-        return tuple(item for item in self.disruptions if len(item.domains) > 1 or firsts[item.nodes[0]] in item.nodes)
 
     def filters(self, facts: int) -> Filters:
         """Return the filters of a version of the nodes: 0 as they are, N + 1 during disruption N."""
@@ -91,40 +86,50 @@ class Space:
     def arrangement(self, facts: int) -> CanonicalLayout:
         """Return the interchangeable nodes of a version."""
         found = self._arrangements.get(facts)
-        if found is None:
-            found = self._arrangements[facts] = CanonicalLayout(tree(*self._structure(facts)))
-        return found
-
-    def _structure(self, facts: int) -> tuple[list[Partition], list[Any]]:
-        """Return the domains that matter, and what distinguishes the nodes otherwise."""
+        if found is not None:
+            return found
+        # The domains that matter, and what distinguishes the nodes otherwise.
         signs: list[list[object]] = [[] for _ in self.group.layout.nodes]
         partitions: list[Partition] = []
-        if facts:
-            _sign(signs, set(self.disruptions[facts - 1].nodes))
-        for version in (0, facts) if facts else (0,):
-            model = self.filters(version)
-            for at, sign in enumerate(signs):
-                sign += [model.free[at] if model.free else (), tuple(at in item.allowed for item in model.of_kind)]
-            for item in model.of_kind:
-                partitions += [_by_spread(spread) for spread in item.spreads]
-                partitions += [_plain(separation.domain_of) for separation in item.separations]
-                for spread in item.spreads:
-                    _sign(signs, set(spread.counted))
-        partitions += [_plain(self.group.layout.domain_of[key]) for key in self._named_keys()]
-        return partitions, [tuple(sign) for sign in signs]
 
-    def _named_keys(self) -> list[str]:
-        """Return the topology keys that rules and losses name."""
+        def sign(nodes: Sequence[int]) -> None:
+            chosen = set(nodes)
+            for at, own in enumerate(signs):
+                own.append(at in chosen)
+
+        def divide(domain_of: tuple[int, ...]) -> None:
+            partitions.append(Partition(domain_of, ((),) * (max(domain_of, default=-1) + 1)))
+
+        if facts:
+            sign(self.disruptions[facts - 1].nodes)
+        for version in dict.fromkeys((0, facts)):
+            model = self.filters(version)
+            for at, own in enumerate(signs):
+                own += [model.free[at] if model.free else (), tuple(at in item.allowed for item in model.of_kind)]
+            for item in model.of_kind:
+                for spread in item.spreads:
+                    eligible = set(spread.eligible)
+                    counts = tuple((number, at in eligible) for at, number in enumerate(spread.base))
+                    partitions.append(Partition(spread.domain_of, counts))
+                    sign(spread.counted)
+                for separation in item.separations:
+                    divide(separation.domain_of)
         keys = {rule.topology_key for rule in self.rules if rule.topology_key}
-        return sorted(keys | {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS})
+        for key in sorted(keys | {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS}):
+            divide(self.group.layout.domain_of[key])
+        found = self._arrangements[facts] = CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
+        return found
 
     # States.
 
     def start(self) -> State:
         """Return the state in which no pod exists yet."""
-        desired = tuple(owner.first for owner in self.group.owners)
-        sizes = tuple(self._first_size(kind) for kind in self.group.kinds)
-        return ((0,) * len(self.group.layout.nodes), sizes, 0, desired)
+        owners = self.group.owners
+        sizes = (
+            0 if kind.is_new else 1 if kind.ordinal >= 0 else owners[kind.owner].first for kind in self.group.kinds
+        )
+        desired = tuple(owner.first for owner in owners)
+        return ((0,) * len(self.group.layout.nodes), tuple(sizes), 0, desired)
 
     def running(self) -> Optional[State]:
         """Return the state with the pods that run now; None if there are none, or more than are wanted."""
@@ -135,11 +140,6 @@ class Space:
             found = with_pod(found, pod.kind, pod.node)
         placed = self.placed_counts(found)
         return found if all(one <= size for one, size in zip(placed, found[1], strict=True)) else None
-
-    def _first_size(self, kind: Kind) -> int:
-        if kind.is_new:
-            return 0
-        return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].first
 
     def placed_counts(self, state: State) -> list[int]:
         """Return the placed pods of each kind."""
@@ -162,19 +162,18 @@ class Space:
 
     def judged_placed_count(self, state: State) -> int:
         """Return the number of placed pods that are judged."""
-        is_judged = self._judged_in(state)
+        is_judged = self._judged_in(state[3])
         return sum([number for at, number in enumerate(self.placed_counts(state)) if is_judged[at]])
 
     def judged_contents(self, contents: Sequence[int], desired: Sequence[int]) -> tuple[int, ...]:
         """Return only the judged pods in contents; desired: replicas of each workload."""
-        kinds = [at for at, is_judged in enumerate(self._existing(desired)) if is_judged]
+        kinds = [at for at, is_judged in enumerate(self._judged_in(desired)) if is_judged]
         return tuple(sum(count_of(content, at) << BITS * at for at in kinds) for content in contents)
 
-    def _judged_in(self, state: State) -> tuple[bool, ...]:
+    def _judged_in(self, desired: Sequence[int]) -> tuple[bool, ...]:
         """Return whether the pods of each kind are judged: those of a deleted workload no longer are."""
-        return self._is_judged if self.group.shards is None else self._existing(state[3])
-
-    def _existing(self, desired: Sequence[int]) -> tuple[bool, ...]:
+        if self.group.shards is None:
+            return self._is_judged
         owners = self.group.owners
         return tuple(
             is_judged and not (owners[kind.owner].is_shard and not desired[kind.owner])
@@ -338,7 +337,7 @@ class Space:
     def domain_counts(self, key: str, state: State) -> dict[int, int]:
         """Return the running pods of each domain that has any."""
         contents = self.domain_contents(key, state)
-        is_judged = self._judged_in(state)
+        is_judged = self._judged_in(state[3])
         counts = {at: self.matching(is_judged, content) for at, content in contents.items()}
         return {at: number for at, number in counts.items() if number}
 
@@ -348,7 +347,7 @@ class Space:
 
     def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
-            is_judged = self._judged_in(state)
+            is_judged = self._judged_in(state[3])
             for item in self._judged:
                 matches = tuple(at in item.kinds and is_judged[at] for at in range(len(self.group.kinds)))
                 contents = self.domain_contents(rule.topology_key, state).values()
@@ -369,19 +368,3 @@ class Space:
         item = self.disruptions[state[2] - 1]
         is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
         return is_meant and len(item.domains) == rule.lost and self._keeps_waiting(state)
-
-
-def _sign(signs: list[list[object]], nodes: set[int]) -> None:
-    """Add to the sign of each node whether it is one of some nodes."""
-    for at, sign in enumerate(signs):
-        sign.append(at in nodes)
-
-
-def _by_spread(spread: Spread) -> Partition:
-    """Return the domains of a constraint, with their counts without the group."""
-    eligible = set(spread.eligible)
-    return Partition(spread.domain_of, tuple((number, at in eligible) for at, number in enumerate(spread.base)))
-
-
-def _plain(domain_of: tuple[int, ...]) -> Partition:
-    return Partition(domain_of, ((),) * (max(domain_of, default=-1) + 1))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, Union
 
 from kubectl_spread.cluster.nested_domains import refines
-from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, KindFilters, State
+from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
 
 
 class Partition(NamedTuple):
@@ -106,7 +107,7 @@ class CanonicalLayout:
                 made += [contents[at] for at in inner]
                 nodes += inner
                 continue
-            for part, order in sorted([self._flat(child, contents) for child in children], key=_first):
+            for part, order in sorted([self._flat(child, contents) for child in children], key=itemgetter(0)):
                 made += part
                 nodes += order
         return made, nodes
@@ -164,10 +165,6 @@ def _firsts(group: Tree) -> dict[int, int]:
     return found
 
 
-def _first(item: tuple[list[int], list[int]]) -> list[int]:
-    return item[0]
-
-
 class OwnerNames:
     """Workloads that differ in their names only, and states under other names of them."""
 
@@ -202,9 +199,15 @@ class OwnerNames:
         for model in versions:
             for at in mine:
                 item = model.of_kind[at]
-                found.append((item.allowed, item.requests, [self._view(other, owner) for other in _matching(item)]))
+                found.append(
+                    (
+                        item.allowed,
+                        item.requests,
+                        [self._view(other, owner) for other in (*item.spreads, *item.separations)],
+                    )
+                )
             others = (item for number, item in enumerate(model.of_kind) if number not in mine)
-            views = [view for item in others for view in _matching(item)]
+            views: list[Any] = [view for item in others for view in (*item.spreads, *item.separations)]
             found.append(sorted(repr((view._replace(matches=()), [view.matches[at] for at in mine])) for view in views))
         return found
 
@@ -265,12 +268,6 @@ class OwnerNames:
         if kind < 0 or owner < 0:
             return -1
         return self._kinds[owner][self._kinds[self._group.kinds[kind].owner].index(kind)]
-
-
-def _matching(item: KindFilters) -> Iterator[Any]:
-    """Yield the filters of a kind that match other kinds."""
-    yield from item.spreads
-    yield from item.separations
 
 
 def needed_nodes(tree: Tree, most: int, taken: frozenset[int]) -> Iterator[int]:

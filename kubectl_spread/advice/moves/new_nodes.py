@@ -25,6 +25,7 @@ _MOST_NEW = 16
 _MOST_USUAL = 200  # Most new nodes of the usual size.
 _MOST_ON_ONE = 100  # pods on a single new node
 _MOST_PLACES = 2
+_FULL = {names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS}
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
 _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -32,7 +33,9 @@ _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failur
 
 def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
-    places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # Each of its pods has its own node.
+    if problem.owner.kind == "DaemonSet":
+        return  # Each of its pods has its own node.
+    places = _places(problem)
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None
         if labels is not None:
@@ -60,22 +63,16 @@ def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
     return [node for node in nodes if all(node.labels.get(key) == value for key, value in place.items())]
 
 
-def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
-    """Return whether a node at a place refuses the pod only for lack of room."""
-    full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
-    for node in _nodes_at(problem, place):
-        at = problem.columns.index[node.name]
-        refusing = {item.plugin for item in problem.filter_result.plugin_results if item.bits[at]} - {
-            names.POD_TOPOLOGY_SPREAD
-        }
-        if refusing and refusing <= set(full):
-            return True
-    return False
-
-
 def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
     """Return the labels of the domains that need a new node."""
-    places = [place for place in _of_volumes(problem) if place]
+    # From some places a volume is reachable, but they have no usable node.
+    places = [
+        place
+        for volume in _volumes(problem)
+        if not any(volume.matches_node(problem.columns.nodes[at].labels) for at in problem.usable)
+        for term in (volume.terms or ())[:_MOST_PLACES]
+        if (place := _met(term))
+    ]
     for report in problem.reports:
         key = report.constraint.topology_key
         if key == HOSTNAME or has_meant_key(problem, report) or len(report.without_key) == problem.columns.n:
@@ -98,15 +95,6 @@ def _volumes(problem: PendingPodProblem) -> list[Volume]:
     ]
     names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
     return [storage.volumes[name] for name in names if name in storage.volumes]
-
-
-def _of_volumes(problem: PendingPodProblem) -> Iterator[dict[str, str]]:
-    """Yield the labels of places from which a volume is reachable but which have no usable node."""
-    for volume in _volumes(problem):
-        for term in (volume.terms or ())[:_MOST_PLACES]:
-            place = _met(term)
-            if not any(volume.matches_node(problem.columns.nodes[at].labels) for at in problem.usable):
-                yield place
 
 
 def _met(term: NodeSelectorTerm) -> dict[str, str]:
@@ -164,16 +152,20 @@ def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
     )
 
 
-def _where(place: dict[str, str]) -> str:
-    """Return `to zone a` or `in a new zone`, after a space; empty for a node in any domain."""
-    if any(value.startswith("new") for value in place.values()):
-        return "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
-    return "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
-
-
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
-    rank = _rank(problem, place)
+    rank, there = Rank.NEW_NODE, _nodes_at(problem, place)
+    if there and all(map(is_control_plane, there)):
+        rank = Rank.FIRST_NODE
+    for node in there:  # Does one of them refuse the pod only for lack of room?
+        at = problem.columns.index[node.name]
+        refusing = {item.plugin for item in problem.filter_result.plugin_results if item.bits[at]}
+        refusing.discard(names.POD_TOPOLOGY_SPREAD)
+        if refusing and refusing <= _FULL:
+            rank = Rank.CAPACITY
+    is_new = any(value.startswith("new") for value in place.values())
+    shorts = [(key.rpartition("/")[2], value) for key, value in place.items()]
+    where = "".join(f" in a new {key}" if is_new else f" to {key} {value}" for key, value in shorts)
     waiting = problem.pending + problem.missing
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
     sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
@@ -187,19 +179,12 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
         size = ", ".join(f"{name} {amount}" for name, amount in room.items() if name != PODS)
         free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
-        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{free}"
-        fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
+        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}"
+        fold = f"{FAMILY} {' '.join(place)}" if there and place else ""
         note = "add the requests of the DaemonSet pods on a new node"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
-
-
-def _rank(problem: PendingPodProblem, place: dict[str, str]) -> Rank:
-    if _lacks_capacity(problem, place):
-        return Rank.CAPACITY
-    there = _nodes_at(problem, place)
-    return Rank.FIRST_NODE if there and all(map(is_control_plane, there)) else Rank.NEW_NODE
 
 
 def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:

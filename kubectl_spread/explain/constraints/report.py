@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, unique
+from kubectl_spread.cluster.tables.columns import Bools, unique
 from kubectl_spread.explain.constraints.notes import (
     missing_labels,
     NodeReasons,
@@ -20,7 +20,6 @@ from kubectl_spread.explain.constraints.notes import (
     Origin,
     origin_of,
     pod_nodes,
-    PodNodes,
     reasons_for_not_counting,
     reasons_for_not_running,
 )
@@ -84,21 +83,6 @@ class IgnoredPods(NamedTuple):
     names: tuple[str, ...]
     node_names: tuple[str, ...]
     nodes: int
-
-
-class _MatchingPods(NamedTuple):
-    """The pods that the selector of one constraint matches, by the domain's code.
-
-    `other_namespaces`: matching pods by namespace, which no constraint counts. `terminating`: of counted domains.
-    """
-
-    counted: dict[int, tuple[CountedPods, ...]]
-    terminating: dict[int, tuple[TerminatingPod, ...]]
-    ignored: tuple[IgnoredPods, ...]
-    other_namespaces: tuple[tuple[str, int], ...]
-
-
-_NO_PODS = _MatchingPods({}, {}, (), ())
 
 
 class DomainReport(NamedTuple):
@@ -190,25 +174,6 @@ _Domains = tuple[tuple[DomainReport, ...], ConstraintCounts]
 SharedDomains = dict[Hashable, _Domains]
 
 
-class _Group(NamedTuple):
-    """The context that constraints of one action share.
-
-    usable: bool (N,), nodes that meet all requirements but the spread constraints.
-    missing: nodes that lack the key of a constraint of the action; no constraint counts them.
-    """
-
-    cls: PodClass
-    filtered: FilterResult
-    usable: Bools
-    missing: Mapping[str, Bools]
-    nodes: PodNodes
-    unusable: NodeReasons
-    is_detailed: bool
-    is_hard: bool
-    is_built_in: bool  # they are the scheduler's own defaults
-    shared: Optional[SharedDomains]
-
-
 def constraint_reports(
     cls: PodClass,
     filtered: FilterResult,
@@ -230,33 +195,32 @@ def constraint_reports(
     """
     if filtered.rejection is not None:
         return ()
-    hard = hard_counts(filtered)
+    columns = filtered.columns
     scoring = profile.score if profile is not None and filtered.feasible.any() else ()
     plugin = next((item.plugin for item in scoring if isinstance(item.plugin, PodTopologySpread)), None)
     is_built_in = plugin is not None and plugin.configured_defaults is None
     soft = soft_counts(
         cls,
-        filtered.columns,
+        columns,
         filtered.feasible,
-        defaults=() if plugin is None else plugin.constraints(cls, filtered.columns, hard=False),
+        defaults=() if plugin is None else plugin.constraints(cls, columns, hard=False),
         require_all=not is_built_in,
         release=LATEST if profile is None else profile.release,
     )
-    if not hard and not soft:
+    of_actions = [(hard_counts(filtered), True), (soft, False)]
+    if not any(counts for counts, _ in of_actions):
         return ()
-    nodes = pod_nodes(cls, filtered.columns)
-    unusable = reasons_for_not_running(filtered, nodes, refusing=refusing)
-    usable = passes_all_but_spread(filtered)
-    group = _Group(cls, filtered, usable, {}, nodes, unusable, is_detailed, True, is_built_in, shared)
-    reports = [*_of_action(hard, group), *_of_action(soft, group._replace(is_hard=False))]
-    return tuple(sorted(reports, key=lambda report: report.constraint.position))
-
-
-def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[ConstraintReport]:
-    """Return the reports of all hard, or of all soft constraints."""
-    keys = [counts.constraint.topology_key for counts in constraints]
-    group = group._replace(missing=missing_labels(keys, group.filtered.columns))
-    return [_constraint(counts, group) for counts in constraints]
+    reports = _Reports(cls, filtered, refusing, shared=None if is_detailed else shared)
+    found = []
+    for action, is_hard in of_actions:
+        missing = missing_labels((counts.constraint.topology_key for counts in action), columns)
+        for counts in action:
+            why_not = reasons_for_not_counting(counts.constraint, missing, reports.nodes, columns)
+            report = reports.of(counts, why_not, is_hard=is_hard)
+            if is_detailed:
+                report = reports.detailed(report, counts, why_not, is_hard=is_hard, is_built_in=is_built_in)
+            found.append(report)
+    return tuple(sorted(found, key=lambda report: report.constraint.position))
 
 
 def hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
@@ -273,33 +237,197 @@ def passes_all_but_spread(filtered: FilterResult) -> Bools:
     return passes
 
 
-def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
-    cls, columns, constraint = group.cls, group.filtered.columns, counts.constraint
-    why_not = reasons_for_not_counting(constraint, group.missing, group.nodes, columns)
-    found = _matching_pods(counts, cls, columns, why_not) if group.is_detailed else _NO_PODS
-    domains, now = _shared_domains(counts, group, why_not, found)
-    report = ConstraintReport(
-        constraint=_written(constraint, cls, is_hard=group.is_hard),
-        is_default=not cls.constraints,
-        selector=constraint.selector,
-        self_match=bool(constraint.self_match_num),
-        min_domains=constraint.min_domains,
-        counts=now,
-        without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(counts.topology.codes < 0)),
-        ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-        domains=domains,
-    )
-    if not group.is_detailed:
-        return report
-    return report._replace(
-        held_by=_holders(report),
-        origin=origin_of(report.constraint, cls, columns, is_built_in=group.is_built_in),
-        ignored=found.ignored,
-        other_namespaces=found.other_namespaces,
-        revision=revision_of(cls),
-        namespace=cls.namespace,
-        notes=tuple(notes(counts, cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)),
-    )
+class _Reports:
+    """Reports of the constraints of one pod, and what they share.
+
+    nodes: which nodes they may count. usable: bool (N,), nodes that meet all requirements but the spread constraints.
+    unusable: why the others do not.
+    """
+
+    def __init__(
+        self,
+        cls: PodClass,
+        filtered: FilterResult,
+        refusing: Sequence[Requirement],
+        shared: Optional[SharedDomains],
+    ) -> None:
+        self._cls, self._filtered, self._columns, self._shared = cls, filtered, filtered.columns, shared
+        self.nodes = pod_nodes(cls, filtered.columns)
+        self._usable = passes_all_but_spread(filtered)
+        self._unusable = reasons_for_not_running(filtered, self.nodes, refusing=refusing)
+
+    def of(self, counts: DomainCounts, why_not: NodeReasons, *, is_hard: bool) -> ConstraintReport:
+        """Return the report of a constraint, without details; the domains of equal numbers are looked up."""
+        constraint, columns = counts.constraint, self._columns
+        if self._shared is None:
+            domains, now = self._domains(counts, why_not)
+        else:
+            numbers = (
+                *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.min_match_num),
+                *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes()),
+                *(self._usable.tobytes(), why_not.identity, self._unusable.identity),
+            )
+            if numbers not in self._shared:
+                self._shared[numbers] = self._domains(counts, why_not)
+            domains, now = self._shared[numbers]
+        return ConstraintReport(
+            constraint=self._written(constraint, is_hard=is_hard),
+            is_default=not self._cls.constraints,
+            selector=constraint.selector,
+            self_match=bool(constraint.self_match_num),
+            min_domains=constraint.min_domains,
+            counts=now,
+            without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(counts.topology.codes < 0)),
+            ignored_pods=int(counts.on_nodes[~counts.included].sum()),
+            domains=domains,
+        )
+
+    def _written(self, constraint: Constraint, *, is_hard: bool) -> TopologySpreadConstraint:
+        """Return the pod's constraint, or the scheduler's default in the same form, with the effective policies."""
+        if self._cls.constraints:
+            written = self._cls.constraints[constraint.position]
+        else:
+            written = TopologySpreadConstraint(
+                position=constraint.position,
+                max_skew=constraint.max_skew,
+                topology_key=constraint.topology_key,
+                when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
+                min_domains=constraint.min_domains,
+            )
+        return written._replace(
+            node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+            node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+        )
+
+    def _domains(self, counts: DomainCounts, why_not: NodeReasons) -> _Domains:
+        topology, usable = counts.topology, self._usable
+        size = len(topology.values)
+        with_key = topology.codes >= 0
+        in_domain = np.bincount(topology.codes[with_key], minlength=size).tolist()
+        counted = np.bincount(topology.codes[counts.included], minlength=size).tolist()
+        usable_in = np.bincount(topology.codes[with_key & usable], minlength=size).tolist()
+        skew, matching, eligible = counts.skew().tolist(), counts.match_num.tolist(), counts.eligible.tolist()
+        not_counted = why_not.by_domain(np.where(counts.included, np.int32(-1), topology.codes))
+        not_usable = self._unusable.by_domain(np.where(usable, np.int32(-1), topology.codes))
+        domains = map(  # perf: as many as there are nodes, for every workload
+            DomainReport,
+            topology.values,
+            in_domain,
+            counted,
+            usable_in,
+            matching,
+            eligible,
+            [
+                () if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NO_NODE_FITS)
+                for at in range(size)
+            ],
+            [one if is_eligible else None for one, is_eligible in zip(skew, eligible, strict=True)],
+            [one <= counts.constraint.max_skew for one in skew],
+            [() if usable_in[at] else not_usable.get(at, ()) for at in range(size)],
+        )
+        return tuple(sorted(domains, key=_VALUE)), counts.now()  # no two have the same value
+
+    # Details.
+
+    def detailed(
+        self, report: ConstraintReport, counts: DomainCounts, why_not: NodeReasons, *, is_hard: bool, is_built_in: bool
+    ) -> ConstraintReport:
+        """Return a report with the bound pods that the selector matches; the empty selector matches none."""
+        cls, columns, selector = self._cls, self._columns, counts.constraint.selector
+        topology, groups = counts.topology, columns.groups
+        # Names of the first nodes of each domain.
+        order = np.argsort(topology.codes, kind="stable")
+        starts = np.searchsorted(topology.codes[order], np.arange(len(topology.values) + 1)).tolist()
+        names_of = {
+            value: tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
+            for value, (start, end) in zip(topology.values, itertools.pairwise(starts), strict=True)
+        }
+        counted: dict[str, tuple[CountedPods, ...]] = {}
+        terminating: dict[str, list[TerminatingPod]] = {}
+        if not selector.is_empty and groups:
+            matches = np.array([selector.matches(dict(group.labels)) for group in groups], np.bool_)
+            here = np.array([group.namespace == cls.namespace for group in groups], np.bool_)
+            ending = np.array([group.terminating for group in groups], np.bool_)
+            pods: Indices = np.flatnonzero(matches[columns.bound_groups])
+            of, on = columns.bound_groups[pods], columns.bound_nodes[pods]
+            is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
+            counted = self._counted(pods[is_here & ~is_ending & is_counted], counts)
+            for at in pods[is_here & is_ending & is_counted].tolist():
+                pod, node = columns.bound_pods[at], int(columns.bound_nodes[at])
+                ended = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
+                terminating.setdefault(topology.values[topology.codes[node]], []).append(ended)
+            numbers = Counter(groups[at].namespace for at in of[~is_here & ~is_ending].tolist())
+            report = report._replace(
+                ignored=self._ignored(pods[is_here & ~is_ending & ~is_counted], why_not),
+                other_namespaces=tuple(sorted(numbers.items(), key=lambda item: (-item[1], item[0]))),
+            )
+        report = report._replace(
+            domains=tuple(
+                domain._replace(
+                    node_names=names_of[domain.value],
+                    pods=counted.get(domain.value, ()),
+                    terminating=tuple(terminating.get(domain.value, ())),
+                )
+                for domain in report.domains
+            )
+        )
+        return report._replace(
+            held_by=_holders(report),
+            origin=origin_of(report.constraint, cls, columns, is_built_in=is_built_in),
+            revision=revision_of(cls),
+            namespace=cls.namespace,
+            notes=tuple(notes(counts, cls, self._filtered, usable=self._usable, why_not=why_not, is_hard=is_hard)),
+        )
+
+    def _counted(self, pods: Indices, counts: DomainCounts) -> dict[str, tuple[CountedPods, ...]]:
+        """Return the pods of each domain by workload: the pod's own first, then the one with the most pods."""
+        columns, cluster = self._columns, self._columns.cluster
+        own = owner_of(self._cls, cluster)
+        owners = {at: owner_of(columns.classes[at], cluster) for at in unique(columns.bound_classes[pods]).tolist()}
+        # The pods of each domain and class, in the order they were bound.
+        domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
+        order = np.lexsort((pods, classes, domains))
+        pods, domains, classes = pods[order], domains[order], classes[order]
+        starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
+        runs: dict[str, dict[Optional[ObjectKey], list[tuple[int, Indices]]]] = {}
+        for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
+            of_domain = runs.setdefault(counts.topology.values[domains[start]], {})
+            class_at = int(classes[start])
+            of_domain.setdefault(owners[class_at], []).append((class_at, pods[start:end]))
+        found: dict[str, tuple[CountedPods, ...]] = {}
+        for domain, by_owner in runs.items():
+            groups = []
+            for owner, of_owner in by_owner.items():
+                revisions: Counter[str] = Counter()
+                for class_at, run in of_owner:
+                    revisions[revision_of(columns.classes[class_at])] += len(run)
+                first = itertools.islice((at for _, run in of_owner for at in run.tolist()), MOST_NAMES)
+                names = tuple(columns.bound_pods[at].name for at in first)
+                known = tuple(sorted((revision, number) for revision, number in revisions.items() if revision))
+                groups.append(CountedPods(owner, owner == own, revisions.total(), names, known))
+            groups.sort(key=lambda item: (not item.is_own, -item.number, item.owner or ("", "", "")))
+            found[domain] = tuple(groups)
+        return found
+
+    def _ignored(self, pods: Indices, why_not: NodeReasons) -> tuple[IgnoredPods, ...]:
+        """Return pods on nodes that are not counted, by reason."""
+        columns = self._columns
+        on = columns.bound_nodes[pods]
+        codes = why_not.codes[on]
+        found = []
+        for code in unique(codes).tolist():
+            of_reason = codes == code
+            nodes = unique(on[of_reason])
+            found.append(
+                IgnoredPods(
+                    why_not.reasons[code] if code >= 0 else None,
+                    int(of_reason.sum()),
+                    tuple(columns.bound_pods[at].name for at in pods[of_reason][:MOST_NAMES].tolist()),
+                    tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
+                    len(nodes),
+                )
+            )
+        return tuple(sorted(found, key=lambda item: -item.number))
 
 
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
@@ -320,188 +448,7 @@ def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
     )
 
 
-def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> TopologySpreadConstraint:
-    """Return the pod's constraint, or the scheduler's default in the same form, with the effective policies."""
-    if cls.constraints:
-        written = cls.constraints[constraint.position]
-    else:
-        written = TopologySpreadConstraint(
-            position=constraint.position,
-            max_skew=constraint.max_skew,
-            topology_key=constraint.topology_key,
-            when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
-            min_domains=constraint.min_domains,
-        )
-    return written._replace(
-        node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
-        node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
-    )
-
-
-def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods) -> _Domains:
-    """Look up the domains of equal numbers; always create the domains of detailed reports."""
-    if group.shared is None or group.is_detailed:
-        return _domains(counts, group, why_not, found)
-    constraint = counts.constraint
-    numbers = (
-        *(constraint.topology_key, constraint.max_skew, constraint.self_match_num, counts.min_match_num),
-        *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes(), group.usable.tobytes()),
-        *(why_not.identity, group.unusable.identity),
-    )
-    if numbers not in group.shared:
-        group.shared[numbers] = _domains(counts, group, why_not, found)
-    return group.shared[numbers]
-
-
-def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods) -> _Domains:
-    topology = counts.topology
-    size = len(topology.values)
-    with_key = topology.codes >= 0
-    in_domain = np.bincount(topology.codes[with_key], minlength=size).tolist()
-    counted = np.bincount(topology.codes[counts.included], minlength=size).tolist()
-    usable_in = np.bincount(topology.codes[with_key & group.usable], minlength=size).tolist()
-    skew, matching, eligible = counts.skew().tolist(), counts.match_num.tolist(), counts.eligible.tolist()
-    not_counted = why_not.by_domain(np.where(counts.included, np.int32(-1), topology.codes))
-    not_usable = group.unusable.by_domain(np.where(group.usable, np.int32(-1), topology.codes))
-    domains = list(
-        map(  # perf: as many as there are nodes, for every workload
-            DomainReport,
-            topology.values,
-            in_domain,
-            counted,
-            usable_in,
-            matching,
-            eligible,
-            [
-                () if eligible[at] else not_counted.get(at, _NOT_SCORED if usable_in[at] else _NO_NODE_FITS)
-                for at in range(size)
-            ],
-            [one if is_eligible else None for one, is_eligible in zip(skew, eligible, strict=True)],
-            [one <= counts.constraint.max_skew for one in skew],
-            [() if usable_in[at] else not_usable.get(at, ()) for at in range(size)],
-        )
-    )
-    if group.is_detailed:
-        names_of = _node_names(topology.codes, size, group.filtered.columns)
-        domains = [
-            domain._replace(
-                node_names=names_of[at], pods=found.counted.get(at, ()), terminating=found.terminating.get(at, ())
-            )
-            for at, domain in enumerate(domains)
-        ]
-    domains.sort(key=_VALUE)  # no two have the same
-    return tuple(domains), counts.now()
-
-
-def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:
-    """Return the names of the first nodes of each domain."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(size + 1)).tolist()
-    return [
-        tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
-        for start, end in itertools.pairwise(starts)
-    ]
-
-
-def _matching_pods(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeReasons) -> _MatchingPods:
-    """Return every bound pod that the selector matches; the empty selector counts none."""
-    selector = counts.constraint.selector
-    groups = columns.groups
-    if selector.is_empty or not groups:
-        return _NO_PODS
-    matches = np.array([selector.matches(dict(group.labels)) for group in groups], np.bool_)
-    here = np.array([group.namespace == cls.namespace for group in groups], np.bool_)
-    ending = np.array([group.terminating for group in groups], np.bool_)
-    pods: Indices = np.flatnonzero(matches[columns.bound_groups])
-    of, on = columns.bound_groups[pods], columns.bound_nodes[pods]
-    is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
-    return _MatchingPods(
-        _counted(pods[is_here & ~is_ending & is_counted], counts, cls, columns),
-        _terminating(pods[is_here & is_ending & is_counted], counts, columns),
-        _ignored(pods[is_here & ~is_ending & ~is_counted], columns, why_not),
-        _by_namespace(pods[~is_here & ~is_ending], columns),
-    )
-
-
-def _counted(
-    pods: Indices, counts: DomainCounts, cls: PodClass, columns: Columns
-) -> dict[int, tuple[CountedPods, ...]]:
-    """Return the pods of each domain by workload: the pod's own first, then the one with the most pods."""
-    own = owner_of(cls, columns.cluster)
-    owners: dict[int, Optional[ObjectKey]] = {}
-    runs: dict[int, dict[Optional[ObjectKey], list[tuple[int, Indices]]]] = {}
-    for domain, class_at, run in _runs(pods, counts, columns):
-        if class_at not in owners:
-            owners[class_at] = owner_of(columns.classes[class_at], columns.cluster)
-        runs.setdefault(domain, {}).setdefault(owners[class_at], []).append((class_at, run))
-    found: dict[int, tuple[CountedPods, ...]] = {}
-    for domain, by_owner in runs.items():
-        groups = []
-        for owner, of_owner in by_owner.items():
-            revisions: Counter[str] = Counter()
-            for class_at, run in of_owner:
-                revisions[revision_of(columns.classes[class_at])] += len(run)
-            first = itertools.islice((at for _, run in of_owner for at in run.tolist()), MOST_NAMES)
-            names = tuple(columns.bound_pods[at].name for at in first)
-            known = tuple(sorted((revision, number) for revision, number in revisions.items() if revision))
-            groups.append(CountedPods(owner, owner == own, revisions.total(), names, known))
-        found[domain] = tuple(
-            sorted(groups, key=lambda item: (not item.is_own, -item.number, item.owner or ("", "", "")))
-        )
-    return found
-
-
-def _runs(pods: Indices, counts: DomainCounts, columns: Columns) -> Iterator[tuple[int, int, Indices]]:
-    """Yield the pods of each domain and class, in the order they were bound."""
-    domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
-    order = np.lexsort((pods, classes, domains))
-    pods, domains, classes = pods[order], domains[order], classes[order]
-    starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
-    for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
-        yield int(domains[start]), int(classes[start]), pods[start:end]
-
-
 def revision_of(cls: PodClass) -> str:
     """Return the revision of a pod's workload; empty if no label has it."""
     labels = dict(cls.labels)
     return next((labels[key] for key in REVISION_LABELS if key in labels), "")
-
-
-def _terminating(pods: Indices, counts: DomainCounts, columns: Columns) -> dict[int, tuple[TerminatingPod, ...]]:
-    found: dict[int, list[TerminatingPod]] = {}
-    for at in pods.tolist():
-        pod, node = columns.bound_pods[at], int(columns.bound_nodes[at])
-        terminating = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
-        found.setdefault(int(counts.topology.codes[node]), []).append(terminating)
-    return {domain: tuple(of_domain) for domain, of_domain in found.items()}
-
-
-def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[IgnoredPods, ...]:
-    on = columns.bound_nodes[pods]
-    codes = why_not.codes[on]
-    found = []
-    for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
-        of_reason = codes == code
-        first = pods[of_reason][:MOST_NAMES].tolist()
-        nodes = unique(on[of_reason])
-        found.append(
-            IgnoredPods(
-                why_not.reasons[code] if code >= 0 else None,
-                number,
-                tuple(columns.bound_pods[at].name for at in first),
-                tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
-                len(nodes),
-            )
-        )
-    return tuple(sorted(found, key=lambda item: -item.number))
-
-
-def _by_namespace(pods: Indices, columns: Columns) -> tuple[tuple[str, int], ...]:
-    numbers: dict[str, int] = {}
-    groups = columns.groups
-    for group, number in zip(
-        *(part.tolist() for part in np.unique(columns.bound_groups[pods], return_counts=True)), strict=True
-    ):
-        namespace = groups[group].namespace
-        numbers[namespace] = numbers.get(namespace, 0) + number
-    return tuple(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))

@@ -48,11 +48,6 @@ class ConflictSets(NamedTuple):
     is_complete: bool = True
 
 
-def conflicts(found: Sequence[Requirement]) -> list[Conflict]:
-    """Return at most `MAX_SETS` irredundant sets of requirements that leave no node, the smallest first."""
-    return list(conflict_sets(found, has_words=False).sets)
-
-
 def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictSets:
     """Return irredundant sets of requirements that leave no node; none if a node meets all."""
     rows = _rows(found)
