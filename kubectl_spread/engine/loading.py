@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
@@ -282,8 +283,15 @@ class _Loading:
 
     def _replica_sets(self, key: ObjectKey) -> list[ObjectKey]:
         """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
-        owned = [item for item, above in self.cluster.owners.items() if above == key and item.kind == "ReplicaSet"]
-        return sorted((item for item in owned if item in self.cluster.controllers), key=self._number)
+        return sorted(self._sets_of.get(key, ()), key=self._number)
+
+    @cached_property
+    def _sets_of(self) -> dict[ObjectKey, list[ObjectKey]]:
+        found: dict[ObjectKey, list[ObjectKey]] = {}
+        for made, above in self.cluster.owners.items():
+            if made.kind == "ReplicaSet" and made in self.cluster.controllers:
+                found.setdefault(above, []).append(made)
+        return found
 
     def _number(self, key: ObjectKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)

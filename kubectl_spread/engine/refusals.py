@@ -136,7 +136,9 @@ def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Qu
     less than the known pods is out of date: the controller of quotas counts again once a pod is gone.
     """
     now, start = _charged(world, facts, namespace, pods), _charged(world, 0, namespace, world.start)
-    others = of_classes(world.background, namespace)
+    if namespace not in world.charged:
+        world.charged[namespace] = of_classes(world.background, namespace)
+    others = world.charged[namespace]
 
     def used(quota: Quota) -> Quantities:
         if quota.used is None:

@@ -32,8 +32,8 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.wording import comma_list
 
 Written = Union[steps.Op, Sequence[steps.Op]]
-_GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
-_FIRST_RUN_S = 5.0  # Extra time for the first run of a step; a step without any run has no outcomes.
+_GRACE_S = 0.3  # Extra time for a run after a user's time limit.
+_FOR_SEARCH = 0.6  # Share of the time limit for the search for all outcomes; the rest is for runs.
 _STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
@@ -59,9 +59,9 @@ class Limits(NamedTuple):
     max_states: of a step, for the search for all outcomes and for the random runs that follow if it was cut off; the
     first run is never left out. samples: random runs. seconds: per step, if the user names a time limit.
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
-    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
-    seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
-    node where these decide; the results are equal, and found sooner. max_run: states of one run.
+    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. by_counts:
+    visit the states of a rollout as counts of pods per node where these decide; the results are equal, and found
+    sooner. max_run: states of one run.
     """
 
     mode: Mode = Mode.ALL
@@ -71,7 +71,6 @@ class Limits(NamedTuple):
     seed: int = 0
     patience_s: float = float("inf")
     has_messages: bool = True
-    first_run_s: float = _FIRST_RUN_S
     by_counts: bool = True
     max_run: int = 400_000
 
@@ -215,7 +214,7 @@ def play(
     if len(cluster.nodes) > _FEW_NODES:
         touched, nodes = references.find_references(game.cluster, ops[0])
         live: Collection[ObjectKey] = splitter.live(touched, nodes)
-        found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
+        found = _parts(game, splitter, splitter.parts(ops[0], live, deadline=Deadline(end)), limits)
         if found and (sum(item.part.new for item in found) > _FEW_NEW or game.watch.is_stopped):
             notes = tuple(_left_out(game.cluster, live, nodes))
             return Answer((_of_parts(found),), notes)
@@ -227,7 +226,7 @@ def play(
         answer, live = _played(game, few)
         found = ()
         if not (answer.last.is_exact or answer.last.gaps or game.watch.is_stopped):
-            found = _parts(game, splitter, splitter.parts(ops[0], live), _until(end, limits))
+            found = _parts(game, splitter, splitter.parts(ops[0], live, deadline=Deadline(end)), _until(end, limits))
             if not found or any(item.completes is None for item in found):
                 return _played(game, _until(end, limits))[0]
     if not found or answer.last.gaps or not answer.last.outcomes:
@@ -243,7 +242,7 @@ def play_part(splitter: Splitter, ops: tuple[steps.Op, ...], key: ObjectKey, *, 
     """Play the part of a step that a workload is in; None if the step has no independent parts."""
     game = _Game(splitter.cluster, splitter.profiles, [ops], (), None, splitter.columns, Watch())
     live = splitter.live(*references.find_references(splitter.cluster, ops))
-    found = _parts(game, splitter, splitter.parts(ops, live, key), limits)
+    found = _parts(game, splitter, splitter.parts(ops, live, only=key), limits)
     return _of_parts(found) if found else None
 
 
@@ -286,9 +285,10 @@ class _Game(NamedTuple):
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
     """Play the steps; return also the workloads that took part."""
     touched, nodes = references.find_references(game.cluster, [op for step in game.ops for op in step])
+    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     while True:
         try:
-            player = _Player(game, limits, touched=touched, nodes=nodes)
+            player = _Player(game, _until(end, limits), touched=touched, nodes=nodes)
             return player.run(), player.live
         except MorePods as involved:
             if involved.keys <= touched and involved.nodes <= nodes:
@@ -467,7 +467,7 @@ class _Player:
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
-            answer.skews(self._view(starts[0]), states) if self._limits.has_messages else {},
+            answer.skews(self._view(starts[0]), states) if self._limits.has_messages and outcomes else {},
             symmetries[0],
             any(item.loops for item in found),
             befores,
@@ -502,17 +502,20 @@ class _Player:
 
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
-        deadline = NEVER if limits.seconds is None else Deadline(time.monotonic() + limits.seconds)
-        budget = Budget(limits.max_states, deadline, self._watch.saw)
+        deadline = searching = NEVER
+        if limits.seconds is not None:
+            deadline = Deadline(time.monotonic() + limits.seconds)
+            searching = deadline.later((_FOR_SEARCH - 1) * limits.seconds)
+        budget = Budget(limits.max_states, searching, self._watch.saw)
         found: list[Exploration] = []
         for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
             if not is_settled:
                 found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
                 continue
-            if found and deadline.later(_GRACE_S).is_over():
+            if found and deadline.is_over():
                 break
             if limits.mode is Mode.FIRST:
-                run = Budget(limits.max_run, deadline.later(limits.first_run_s))
+                run = Budget(limits.max_run, deadline.later(_GRACE_S))
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
@@ -534,17 +537,23 @@ class _Player:
             budget.refill(_LEAST_KEPT)
             runs, more = divmod(limits.samples, len(begun))
             runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
-            found.append(self._sampled(start, symmetry, runs=runs, budget=budget, before=item))
+            found.append(self._sampled(start, symmetry, deadline, runs=runs, budget=budget, before=item))
         return found
 
     def _sampled(
-        self, start: State, symmetry: Symmetry, *, runs: int, budget: Budget, before: Optional[Exploration]
+        self,
+        start: State,
+        symmetry: Symmetry,
+        deadline: Deadline,
+        *,
+        runs: int,
+        budget: Budget,
+        before: Optional[Exploration],
     ) -> Exploration:
         """Follow random paths, after a deterministic first one.
 
         `before` is the result of a search for all outcomes that was cut off; the runs spend the rest of its budget.
         """
-        deadline = budget.deadline
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
         loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
@@ -552,8 +561,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            patience_s = _GRACE_S if steady or loops else self._limits.first_run_s
-            run = Budget(self._limits.max_run, deadline.later(patience_s))
+            run = Budget(self._limits.max_run, deadline.later(_GRACE_S))
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, budget=run)
             done += one.runs
             for state, last in one.came_from.items():
@@ -565,7 +573,7 @@ class _Player:
             ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
             self._watch.states = budget.visited
             is_spent = before is not None and budget.is_spent()
-            if is_spent or not one.runs or self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
+            if is_spent or not one.runs or self._watch.is_stopped or deadline.is_over():
                 break
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
         found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)

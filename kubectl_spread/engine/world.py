@@ -116,6 +116,8 @@ class World:
         self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision
         self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
         self.look_numbers: dict[str, int] = {}
+        self._revisions_of: dict[int, list[Revision]] = {}  # by workload
+        self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
         self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._on_node: Optional[dict[str, list[Pod]]] = None
         self._volume_of: Optional[dict[NamespacedName, Volume]] = None
@@ -181,9 +183,7 @@ class World:
         A revision that is only known from its pods has no template; it is found by its hash.
         """
         stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
-        for known in self.revisions:
-            if known.owner != owner:
-                continue
+        for known in self.revisions_of(owner):
             is_of_pods = not (known.workload.template.get("spec") or {}).get("containers")
             is_named = is_of_pods and written.known_hash != "" and written.known_hash == known.name
             if is_named or same_template(known.workload.template, stored.template):
@@ -199,9 +199,14 @@ class World:
             not self.kubelet.never_ends(workload),
         )
         self.revisions.append(made)
+        self._revisions_of.setdefault(owner, []).append(made)
         self._written.append(written)
         self._know_selector(workload)
         return made
+
+    def revisions_of(self, owner: int) -> Sequence[Revision]:
+        """Return the revisions of a workload, in the order of their first use."""
+        return [self.revisions[item.at] for item in self._revisions_of.get(owner, ())]
 
     def is_named(self, rev: int, text: str) -> bool:
         """Return whether a hash in a ReplicaSet's name is that of a revision, with or without admitted fields."""

@@ -40,8 +40,8 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.simulate.running.status import ConstraintStatus, counted_workloads, WorkloadStatus
 
 RESTARTABLE = ("Deployment", "StatefulSet")
-_FIRST = Limits(mode=Mode.FIRST, has_messages=False, first_run_s=0.0)
-_ALL = Limits(max_states=3_000, samples=20, has_messages=False, first_run_s=0.0)
+_FIRST = Limits(mode=Mode.FIRST, has_messages=False)
+_ALL = Limits(max_states=3_000, samples=20, has_messages=False)
 _MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
 
 

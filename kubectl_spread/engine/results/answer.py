@@ -7,7 +7,7 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeIn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
@@ -266,7 +266,9 @@ class View:
         self._start = start
         self._message = message
         self._counted: dict[tuple[int, tuple[int, ...], str], NodeDomains] = {}
+        self._alike: dict[Hashable, NodeDomains] = {}
         self._domains: dict[tuple[int, str], dict[str, str]] = {}
+        self._numbers: dict[int, int] = {}  # of revisions in their workloads
         self._values: dict[tuple[int, str], tuple[str, ...]] = {}
         self.pending_before = Counter(
             self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
@@ -340,8 +342,10 @@ class View:
         """Return a revision's number in its workload, from 1; 0 if there is no revision."""
         if rev < 0:
             return 0
-        owner = self.world.revisions[rev].owner
-        return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
+        if rev not in self._numbers:
+            every = self.world.revisions_of(self.world.revisions[rev].owner)
+            self._numbers.update((item.at, number) for number, item in enumerate(every, 1))
+        return self._numbers[rev]
 
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]
@@ -391,7 +395,21 @@ class View:
         live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
         at = (state.facts, tuple(self.world.specs[own.spec].rev for own in live if own is not None), topology_key)
         if at not in self._counted:
-            self._counted[at] = counted_nodes(self.world, *at)
+            # perf: the nodes of most workloads are equal
+            constraints = _constraints_on(self.world, at[1], topology_key)
+            of_nodes = tuple(
+                (
+                    item.constraint._replace(label_selector=None),
+                    item.keys,
+                    item.cls.node_requirement,
+                    item.cls.tolerations,
+                )
+                for item in constraints
+            )
+            key = (state.facts, topology_key, of_nodes)
+            if key not in self._alike:
+                self._alike[key] = counted_nodes(self.world, *at)
+            self._counted[at] = self._alike[key]
         return self._counted[at].skew(pod for owner in owners for pod in of_owner(state.pods, owner))
 
     def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
@@ -514,19 +532,23 @@ def class_of(world: World, rev: int) -> Optional[PodClass]:
 
 def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> NodeDomains:
     """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
-    classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
-    constraints = [
-        _Constraint(cls, item, _keys(cls, item.is_hard))
-        for cls in classes
-        for item in cls.constraints
-        if item.topology_key == topology_key
-    ]
+    constraints = _constraints_on(world, revs, topology_key)
     found = {
         at: node.labels[topology_key]
         for at, node in enumerate(world.facts[facts].nodes)
         if node is not None and topology_key in node.labels and _is_counted(node, constraints)
     }
     return NodeDomains(found, len(set(found.values())))
+
+
+def _constraints_on(world: World, revs: Iterable[int], topology_key: str) -> list[_Constraint]:
+    classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
+    return [
+        _Constraint(cls, item, _keys(cls, item.is_hard))
+        for cls in classes
+        for item in cls.constraints
+        if item.topology_key == topology_key
+    ]
 
 
 class _Constraint(NamedTuple):
