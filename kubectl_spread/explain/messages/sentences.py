@@ -170,8 +170,8 @@ _SCHEDULERS = (
          r"unschedulable: *(?P<why>(?:(?:job|pod group) is not ready|\.\.\.)(?:[,;.]? (?:pending: )?\d{1,9} "
          r"\w{1,30}(?![\w/]))*|0 nodes are available)"
          r"|(?P<why2>pod group is not ready(?:[,;] (?:pending: )?\d{1,9} \w{1,30}(?![\w/]))+))",
-         "Volcano starts the pods of a PodGroup together, and fewer than minAvailable can start now: {why}. Either "
-         "pods of the group are missing, or they do not all fit.",
+         "Volcano starts the pods of a PodGroup together, and fewer than minAvailable can start now. Either pods of "
+         "the group are missing, or they do not all fit.",
          (_POD_GROUPS, _QUEUES, EXPLAIN)),
     Form("overused", Component.VOLCANO, r"resource in cluster is overused|queue resource quota insufficient[^\n]*",
          "Volcano does not start the PodGroup yet: its queue, or the whole cluster, has no resources left for the "
