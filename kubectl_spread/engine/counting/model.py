@@ -268,12 +268,19 @@ class Model:
         control = Control(state.sets[self.owner].sets, ready, len(pods) - len(bound), totals)
         return contents, self.controls.number(control)
 
-    def state(self, counts: Counts, order: Sequence[int]) -> State:
-        """Return counts as a state; `order` has the place in the counts for each place of the nodes."""
+    def state(self, counts: Counts, order: Sequence[int], *, has_waiting: bool = True) -> State:
+        """Return counts as a state, perhaps without the pods that wait; `order`: the place in the counts of each node.
+
+        Thousands of waiting pods cost much in each state, and most readers only count pods on nodes.
+        """
         contents, at = counts
         control = self.controls.all[at]
         bound = self.kinds.bound_pods([contents[place] for place in order], self._places.nodes)
-        pods = [*self._rest.pods, *self._named_ready(bound, control.ready), *[self._waiting] * control.waiting]
+        pods = [
+            *self._rest.pods,
+            *self._named_ready(bound, control.ready),
+            *[self._waiting] * (control.waiting if has_waiting else 0),
+        ]
         own = self._own._replace(sets=control.sets)
         sets = tuple(own if at == self.owner else other for at, other in enumerate(self._rest.sets))
         return self._rest._replace(pods=tuple(sorted(pods)), sets=sets)

@@ -191,7 +191,7 @@ def _as_places(symmetry: Symmetry) -> Places:
 
 
 def _extremes(model: Model, graph: Graph) -> list[State]:
-    """Return a state for each number of pods per node, and one with the fewest ready pods."""
+    """Return a state for each number of pods per node, and one with the fewest ready pods; without waiting pods."""
     numbers = model.kinds.contents
     by_number: dict[Numbers, int] = {}
     fewest: Optional[int] = None
@@ -206,4 +206,4 @@ def _extremes(model: Model, graph: Graph) -> list[State]:
         by_order.setdefault(graph.places.order(counts)[0], at)
     chosen = [*by_order.values(), *([] if fewest is None else [fewest])]
     own = range(len(graph.places.nodes))
-    return [model.state(graph.states[at], own) for at in chosen]
+    return [model.state(graph.states[at], own, has_waiting=False) for at in chosen]
