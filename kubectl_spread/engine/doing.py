@@ -10,7 +10,19 @@ from kubectl_spread.engine import claims, nodes, reading, steps
 from kubectl_spread.engine.controllers import deployment
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import EventKind, Move, NO_ORDINAL, P, PENDING, present, Slot, slot, Stage, State
+from kubectl_spread.engine.state import (
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    on_node,
+    P,
+    PENDING,
+    present,
+    Slot,
+    slot,
+    Stage,
+    State,
+)
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.keys import ObjectKey
 
@@ -160,8 +172,12 @@ def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
         return
     draft.sets[owner] = own._replace(sets=left)
     orphans = [pod for pod in draft.of(owner) if pod.rev in revs and not pod.end]
+    names = draft.world.names
     for pod in orphans:
-        draft.replace(pod, pod._replace(owner=-1))
+        released = pod._replace(owner=-1)
+        known = names.get(slot(pod)) or names.get(slot(on_node(pod, PENDING))) or [f"{op.key.name}-*"]
+        names.setdefault(slot(released), known)
+        draft.replace(pod, released)
     draft.todo = (("delete", tuple(slot(pod._replace(owner=-1)) for pod in orphans), False), *draft.todo)
 
 

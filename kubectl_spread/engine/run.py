@@ -43,6 +43,7 @@ _KEPT = 5  # One state of this many is kept for the random runs that follow a se
 _LEAST_KEPT = 1_000  # and these at least: a low limit is for the search alone.
 _MOST_NAMES = 6  # of pods in a note
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
+_MOST_REFUSING = 200  # states in which refused pods are looked for
 
 
 class Mode(Enum):
@@ -97,7 +98,7 @@ class StepAnswer(NamedTuple):
     features that were not simulated so far, each with the workload whose outcome it changes; None for any. ended:
     number of random runs with each outcome. is_start_exact: all outcomes of the steps before are known.
     parts: of a step that is answered by its parts. Then `outcomes` has that of one run of the whole step, or none if
-    that is too long.
+    that is too long. refused: the API server's message for workloads whose new pods a quota refuses on the way.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -113,6 +114,7 @@ class StepAnswer(NamedTuple):
     ended: tuple[int, ...] = ()
     is_start_exact: bool = True
     parts: tuple[PartAnswer, ...] = ()
+    refused: Mapping[ObjectKey, str] = {}
 
     @property
     def is_exact(self) -> bool:
@@ -474,6 +476,7 @@ class _Player:
             dict(self._world.gaps),
             tuple(ended[state] for state in outcomes),
             is_exact,
+            refused=answer.refused_by_quotas(self._world, states[:_MOST_REFUSING]),
         )
 
     def _symmetry(self, start: State) -> Symmetry:

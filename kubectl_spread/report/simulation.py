@@ -178,8 +178,9 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         yield from _indented([f"{where}, and is not created again before it is gone"], style)
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
-    if item.refusal:
-        yield from _indented([f"the API server refuses new pods: {item.refusal}"], style)
+    if item.refusal or item.refused:
+        when = "" if item.refusal else "on the way "
+        yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
     for spread in item.spreads if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
         yield from _indented([_extremes(step, item.key, spread)], style)

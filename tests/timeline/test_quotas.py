@@ -292,3 +292,20 @@ def test_the_next_pod_of_an_ordered_statefulset_may_take_the_last_room_of_a_quot
     found = {(item.workloads[key].ready, item.workloads[OTHER].ready) for item in answer.last.outcomes}
     assert answer.last.is_exact
     assert found == {(1, 3), (2, 2), (3, 1)}
+
+
+def test_a_surge_pod_that_a_quota_refuses_on_the_way_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rollout completes nevertheless, because an old pod may go first."""
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    web = deployment(3, strategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}})
+    items = [*THREE_ZONES, web, replica_set("web-abc", 3, template_hash="abc"), *pods, quota({"pods": "3"})]
+    (tmp_path / "facts.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    words = ["rollout", "restart", "deploy/web", "-n", "app", "--snapshot", str(tmp_path / "facts.json")]
+    code = run_command(["simulate", *words])
+    out = capsys.readouterr().out.splitlines()
+
+    assert (code, out[0]) == (0, "rollout restart deploy/web: completes")
+    refusal = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
+    assert f"  on the way the API server refuses new pods: {refusal}" in out

@@ -507,6 +507,15 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:
     return found
 
 
+def refused_by_quotas(world: World, states: Iterable[State]) -> dict[ObjectKey, str]:
+    """Return the API server's message for each workload of which a quota refuses a pod in one of the states."""
+    found: dict[ObjectKey, str] = {}
+    for state in states if any(facts.cluster.quotas for facts in world.facts) else ():
+        for owner, text in refusals(world, state).items():
+            found.setdefault(key_of(world, state, owner), text)
+    return found
+
+
 class NodeDomains(NamedTuple):
     """The domain of each node that a constraint counts, by the node's index; `domains`: the number of domains."""
 

@@ -101,7 +101,7 @@ class WorkloadSummary(NamedTuple):
     the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
     terminating: number of the restarted pods that still exist, because their nodes do not answer or a finalizer holds
     them. held: those of a StatefulSet, which creates no other pods of their names. astray: pods that were on nodes
-    which the cluster facts lack.
+    which the cluster facts lack. refused: the API server's message if it refuses new pods on the way.
     """
 
     key: ObjectKey
@@ -126,6 +126,7 @@ class WorkloadSummary(NamedTuple):
     terminating: Range = Range(0, 0)
     held: tuple[PodState, ...] = ()
     astray: tuple[PodState, ...] = ()
+    refused: str = ""
 
 
 class PendingPods(NamedTuple):
@@ -485,6 +486,7 @@ class _Summary:
             ),
             self._held(key),
             tuple(pod for pod in self._astray if pod.owner == key),
+            self.step.refused.get(key, ""),
         )
 
     @cached_property
