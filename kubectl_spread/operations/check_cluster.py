@@ -19,7 +19,7 @@ from kubectl_spread.operations import check, cluster_facts, rule_choice
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.rule_choice import RuleChoice
-from kubectl_spread.operations.selection import missing_targets, Selection
+from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.ask import RolloutChecker
 from kubectl_spread.simulate.running.pending import waiting
@@ -78,10 +78,12 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     asked = check.settings(request.choice, config, source=source, namespace=request.namespace or None, session=session)
-    selection = request.selection._replace(namespace="" if request.namespace == "" else asked.namespace)
+    kinds = request.selection.all_kinds
+    question = Question(request.namespace if request.namespace == "" else asked.namespace, kinds, is_overview=not kinds)
+    known = cluster_facts.load(asked.source, session, question)
+    own = own_namespace(session, known.cluster) if request.namespace is None else request.namespace
+    selection = request.selection._replace(namespace=own)
     asked = asked._replace(namespace="default")  # running workloads name their own
-    kinds = selection.all_kinds
-    known = cluster_facts.load(asked.source, session, Question(selection.namespace, kinds, is_overview=not kinds))
     found = _running(known, asked, selection)
     # Rules may need the placement of each workload, and placing all at once is cheaper.
     prepared = check.prepare_files(asked, found.read, known, found.rollouts)
@@ -133,7 +135,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
         read,
         running,
         rollouts,
-        missing_targets(seen, wanted, cluster),
+        missing_targets(seen, wanted, cluster, is_live=asked.source.live),
         _notes(wanted, cluster, is_live=asked.source.live),
     )
 

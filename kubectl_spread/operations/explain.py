@@ -9,7 +9,7 @@ from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, Sou
 from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.operations.selection import ObjectName
+from kubectl_spread.operations.selection import ObjectName, own_namespace
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -96,14 +96,15 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
         raise RequestError("name a pod or workload, or a manifest with -f")
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
-    namespace = request.namespace or (session.target.namespace if session is not None else "default")
     manifests = [
         *inputs(request.paths, recursive=False),
         *rule_choice.render_directories(request.kustomize, allow_remote=request.allow_remote),
     ]
     texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
     kinds = tuple(target.kind for target in request.targets)
-    known = cluster_facts.load(source, session, Question(namespace, kinds, texts))
+    question = Question(request.namespace or (session.target.namespace if session is not None else ""), kinds, texts)
+    known = cluster_facts.load(source, session, question)
+    namespace = request.namespace or own_namespace(session, known.cluster)
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     return ExplainInputs(request, manifests, settings)
 

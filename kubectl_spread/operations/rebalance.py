@@ -119,7 +119,7 @@ def rebalance(
         ),
         watch,
     )
-    absent = missing_targets(found.checked, selection, known.cluster)
+    absent = missing_targets(found.checked, selection, known.cluster, is_live=request.source.or_live().live)
     return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
 
 

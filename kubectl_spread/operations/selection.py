@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.text.wording import comma_list, short
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Cluster, Unread
     from kubectl_spread.objects.selectors import Labels, Selector
+    from kubectl_spread.sources.live.reading import Session
 
 
 class ObjectName(NamedTuple):
@@ -54,6 +56,29 @@ class Selection(NamedTuple):
         return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
 
 
+def own_namespace(session: Optional[Session], cluster: Cluster) -> str:
+    """Return the namespace of a request that names none: the context's, or the only one in a file, or `default`."""
+    if session is not None:
+        return session.target.namespace
+    found = namespaces_of(cluster)
+    return found[0] if len(found) == 1 else "default"
+
+
+def namespaces_of(cluster: Cluster) -> list[str]:
+    """Return the namespaces that hold pods or workloads, sorted."""
+    return sorted({pod.namespace for pod in cluster.pods} | {key.namespace for key in cluster.controllers})
+
+
+def _elsewhere(namespaces: Sequence[str]) -> str:
+    """Return `shop (-n shop)`, or `shop, web and 3 more (-n NAMESPACE, or -A)`."""
+    if len(namespaces) == 1:
+        return f"namespace {short(namespaces[0])} (-n {short(namespaces[0])})"
+    return f"namespaces {comma_list(namespaces, most=_MOST_NAMESPACES)} (-n NAMESPACE)"
+
+
+_MOST_NAMESPACES = 3
+
+
 # The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
@@ -74,19 +99,39 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     unread = [item for item in cluster.unread if _hides(item, kind, namespace)]
     if unread:
         return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
-    return NotFoundError(f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts')
+    what = f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
+    other = _namespaces_with(kind, name, cluster)
+    return NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)
 
 
-def missing_targets(seen: Iterable[ObjectKey], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
-    """Return errors for named workloads that are not among those seen, or for the namespace."""
+def _namespaces_with(kind: str, name: str, cluster: Cluster) -> list[str]:
+    """Return the namespaces with an object of a kind and name."""
+    pods = (pod.namespace for pod in cluster.pods if kind == "Pod" and pod.name == name)
+    return sorted({*pods, *(key.namespace for key in cluster.controllers if (key.kind, key.name) == (kind, name))})
+
+
+def missing_targets(
+    seen: Iterable[ObjectKey], selection: Selection, cluster: Cluster, *, is_live: bool
+) -> tuple[SpreadError, ...]:
+    """Return errors for named workloads that are not among those seen, or for the namespace.
+
+    A namespace is an error, too, if a file has pods and workloads only in others: nothing was looked at.
+    """
     there = {(key.kind, key.name) for key in seen}
     absent = tuple(
         missing_error(target.kind, target.name, namespace=selection.namespace, cluster=cluster)
         for target in selection.targets
         if (target.kind, target.name) not in there
     )
-    is_nowhere = not absent and is_missing(selection.namespace, cluster)
-    return (no_namespace(selection.namespace),) if is_nowhere else absent
+    if absent or not selection.namespace:
+        return absent
+    if is_missing(selection.namespace, cluster):
+        return (no_namespace(selection.namespace),)
+    others = [] if is_live else namespaces_of(cluster)
+    if not others or selection.namespace in others:
+        return ()
+    what = f'no pods and no workloads in namespace "{selection.namespace}"'
+    return (NotFoundError(f"{what}; the cluster facts have {_elsewhere(others)}, or -A for all"),)
 
 
 def _workload_above(key: ObjectKey, cluster: Cluster) -> Optional[ObjectKey]:

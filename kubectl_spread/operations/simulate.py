@@ -19,6 +19,7 @@ from kubectl_spread.kubectl.targets import kinds_of
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.selection import own_namespace
 from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -85,7 +86,6 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     """
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
-    namespace = request.namespace or (session.target.namespace if session is not None else "default")
     given = (
         *inputs(request.paths, recursive=False, inside=request.inside),
         *kustomizations.render_directories(request.kustomize, allow_remote=request.allow_remote),
@@ -95,6 +95,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     else:
         question = _question(request)._replace(fallback=session.target.namespace)
         known = cluster_facts.load(source, session, question)
+    namespace = request.namespace or own_namespace(session, known.cluster)
     return SimulateInputs(known, given, namespace, request.inside, request.allow_remote)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.operations.selection import Selection
+from kubectl_spread.operations.selection import own_namespace, Selection
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -94,8 +94,9 @@ class StatusReader:
         """
         self.source = request.source.or_live()
         self.session: Optional[Session] = cluster_facts.open_session(self.source)
-        own = self.session.target.namespace if self.session is not None else "default"
-        self.selection = request.selection._replace(namespace=own if request.namespace is None else request.namespace)
+        own = self.session.target.namespace if self.session is not None else None  # a file's is known once it is read
+        self._namespace = own if request.namespace is None else request.namespace
+        self.selection = request.selection._replace(namespace=self._namespace or "")
         self.shows_all = request.shows_all or bool(self.selection.targets)
         self._policy = request.policy
 
@@ -110,7 +111,8 @@ class StatusReader:
         read = self.stream(is_again=is_again)
         shown = list(read.statuses)
         cluster = read.known.cluster
-        missing = missing_targets((status.key for status in shown), self.selection, cluster)
+        seen = (status.key for status in shown)
+        missing = missing_targets(seen, self.selection, cluster, is_live=self.session is not None)
         return StatusResult(shown, read.known.errors, missing, cluster, self.selection, read.known, read.policy)
 
     def stream(self, *, is_again: bool = False) -> StatusStream:
@@ -124,6 +126,8 @@ class StatusReader:
         kinds = self.selection.all_kinds
         question = Question(self.selection.namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
         known = cluster_facts.load(self.source, self.session, question, is_again=is_again)
+        if self._namespace is None:
+            self.selection = self.selection._replace(namespace=own_namespace(self.session, known.cluster))
         from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)

@@ -39,7 +39,7 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @kustomize_option
 @cluster_facts
 @option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")
-@namespace_option("Namespace of the pod or workload.  [default: the context's]")
+@namespace_option("Namespace of the pod or workload.  [default: the context's; of a snapshot its only one]")
 @option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
 @option(
     "--suggestions N: Number of changes to suggest for a Pending pod; 0 turns suggestions off.",

@@ -102,7 +102,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     type=click.Choice([item.value for item in REGIMES]),
 )
 @option("--recommend: Search for constraints that keep the policy on these nodes.", name="wants_recommendation")
-@namespace_option("Namespace of the workloads.  [default: the context's]")
+@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
 @option("--max-states N: Visit at most N states for each regime.", type=click.IntRange(1), default=_MAX_STATES)
 @search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
 @answer_options("text", "json", "junit", "html")

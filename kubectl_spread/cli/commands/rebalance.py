@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # these load numpy
 @filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
-@namespace_option("Namespace of the workloads.  [default: the context's]")
+@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
 @all_namespaces_option("Repair the workloads of all namespaces.")
 @selector_option("Repair only workloads with these labels.")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")

@@ -61,7 +61,7 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
 @kustomize_option
 @cluster_facts
 @option("--then STEP...: A further step, after the cluster has settled.")
-@namespace_option("Namespace of the named objects.  [default: the context's]")
+@namespace_option("Namespace of the named objects.  [default: the context's; of a snapshot its only one]")
 @option(
     "--outcomes all|first|sample=N: Find every outcome, follow one run, or follow N random runs.",
     default="all",

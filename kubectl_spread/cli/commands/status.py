@@ -40,7 +40,7 @@ FORMATS = ("wide", "json", "prometheus", "html")
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
-@namespace_option("Namespace of the workloads.  [default: the context's]")
+@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
 @all_namespaces_option("Show the workloads of all namespaces.")
 @selector_option("Show only workloads with these labels.")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")

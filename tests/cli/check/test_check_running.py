@@ -163,7 +163,8 @@ def test_workloads_are_chosen_as_kubectl_chooses(capsys: pytest.CaptureFixture[s
 
     for args, number in (
         (["-n", "shop"], 1),
-        ([], 0),
+        ([], 1),  # the file's only namespace
+        (["-n", "other"], 0),
         (["-A"], 1),
         (["-A", "-l", "team=x"], 1),
         (["-A", "-l", "team=y"], 0),
