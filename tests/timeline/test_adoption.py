@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,32 @@ def test_a_released_pod_keeps_its_name_from_its_statefulset() -> None:
     key = WEB._replace(kind="StatefulSet")
     assert {item.workloads[key].ready for item in answer.last.outcomes} == {1}
     assert {item.workloads[key].not_created for item in answer.last.outcomes} == {1}
+
+
+def test_the_pods_of_a_deleted_replicaset_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The way to get stuck names the pods that the garbage collector deletes."""
+    nodes = [{**item, "spec": {"unschedulable": True}} for item in THREE_ZONES]
+    items = [*nodes, deployment(3), replica_set("web-abc", 3, template_hash="abc"), *PODS]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    code = run_command(["simulate", "delete", "rs", "web-abc", "-n", "app", "--snapshot", str(path)])
+    out = capsys.readouterr().out.splitlines()
+
+    assert (code, out[0]) == (1, "delete rs web-abc: gets stuck")
+    assert [line for line in out if "is deleted." in line] == [
+        f"  {number}. Pod web-abc-{node} on {node} is deleted." for number, node in ((2, "a1"), (3, "b1"), (4, "c1"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "end"), [(5, "  5 of 5 pods ready"), (1, "  1 of 1 pod ready, 2 earlier pods are gone")]
+)
+def test_an_orphaned_replicaset_is_scaled(
+    replicas: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*THREE_ZONES, orphan(), *PODS]}))
+    words = ["scale", "rs", "web-abc", f"--replicas={replicas}", "-n", "app", "--snapshot", str(path)]
+
+    assert run_command(["simulate", *words]) == 0
+    assert capsys.readouterr().out.splitlines()[3] == end

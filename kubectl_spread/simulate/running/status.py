@@ -85,7 +85,8 @@ def find_uncreated_pods(keys: Iterable[ObjectKey], owned: OwnedPods) -> Iterator
             continue
         if state.failures:
             yield UncreatedPods(key, state.missing, state.wanted or 0, state.failures[0].message)
-        elif state.waiting is not None and state.waiting.node_name:  # One without a node is reported as Pending.
+        # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
+        elif state.waiting is not None and (state.waiting.node_name or state.waiting.cls.gates):
             text = f"podManagementPolicy OrderedReady creates them only once {state.waiting.name} is Ready"
             yield UncreatedPods(key, state.missing, state.wanted or 0, text)
 

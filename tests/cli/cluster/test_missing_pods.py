@@ -113,10 +113,12 @@ def test_a_quota_that_is_used_up_forbids_the_missing_pods(tmp_path: Path, capsys
     )
 
 
+OWNER = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}
+
+
 def test_an_ordered_set_is_held_by_a_pod_that_is_not_ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is said what holds it, and a StatefulSet has no ReplicaSet."""
-    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}]
-    held = pod("db-0", "a1", metadata={"ownerReferences": owner})
+    held = pod("db-0", "a1", metadata={"ownerReferences": [OWNER]})
     held["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
     template = {"metadata": {"labels": {"app": "web"}}, "spec": held["spec"]}
     db = {
@@ -135,6 +137,24 @@ def test_an_ordered_set_is_held_by_a_pod_that_is_not_ready(tmp_path: Path, capsy
     assert run(["status", *asked]) == 1
     assert run(["check", *asked, "--ignore", "SPR"]) == 1
     assert "3 of 4 pods of statefulset/db: podManagementPolicy OrderedReady creates" in capsys.readouterr().out
+
+
+def test_an_ordered_set_is_held_by_a_pod_with_gates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That the pod waits for its gates is no fault, but the next pods are missing."""
+    held = pod("db-0", "a1", metadata={"ownerReferences": [OWNER]})
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": dict(held["spec"])}
+    held["spec"] = {**held["spec"], "schedulingGates": [{"name": "example.com/wait"}]}
+    held["spec"].pop("nodeName")
+    held["status"] = {"phase": "Pending"}
+    spec = {"replicas": 3, "serviceName": "db", "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    db = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "shop"}, "spec": spec}
+    asked = ["-n", "shop", "--snapshot", written(tmp_path, held, db)]
+
+    assert run(["check", *asked, "--ignore", "SPR"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Not created: 2 of 3 pods of statefulset/db: podManagementPolicy OrderedReady creates them only once db-0 is "
+        "Ready"
+    )
 
 
 def test_running_pods_that_no_constraint_counts_say_so_first(
