@@ -9,12 +9,13 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Container
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import check_object
-from kubectl_spread.lint.finding import Finding, Label
+from kubectl_spread.lint.finding import Finding, Label, Severity
 from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists
@@ -30,6 +31,7 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import Place, SourceFile, Span
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.outside import Outside
@@ -73,13 +75,29 @@ class AcceptedWorkload(NamedTuple):
     manifest: Manifest
 
 
+class SkipReason(Enum):
+    """Why a part of a source was not checked."""
+
+    TEMPLATE = "template"  # not YAML until it is rendered
+    TEXT = "text"  # a text that names constraints and is not YAML
+    NOT_YAML = "notYaml"  # a file that nobody named, and that does not mention constraints
+    SUITE = "suite"  # of helm-unittest, with constraints
+
+
+class Skip(NamedTuple):
+    """A part of a source that was not checked, and the reason."""
+
+    reason: SkipReason
+    place: Place
+
+
 class Result(NamedTuple):
     """The content of one source.
 
     rejected: the number of workloads that the API server would refuse; `subjects` has the decodable ones, too.
     others: the objects that are not workloads.
     outside: constraints outside the pod specs of known kinds.
-    is_template: at least a part of the source is a template, which is not YAML and was not checked.
+    skipped: the parts that were not checked.
     placeholders: the number of workloads that are neither accepted nor refused: another tool fills in a value.
     """
 
@@ -90,8 +108,13 @@ class Result(NamedTuple):
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
     outside: Optional[Outside] = None
-    is_template: bool = False
+    skipped: tuple[Skip, ...] = ()
     placeholders: int = 0
+
+    @property
+    def is_template(self) -> bool:
+        """Return whether at least a part of the source is a template."""
+        return any(skip.reason is SkipReason.TEMPLATE for skip in self.skipped)
 
 
 def check_source(
@@ -113,10 +136,15 @@ def check_source(
         namespace: of objects that name none.
         minor: the API server's minor version, if it is known.
     """
-    reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace, minor=minor)
+    # Two files with one Service are alternatives, whatever the rules look at.
+    around = kinds_around(codes) | (_NAMING if FIELD in source.text else frozenset())
+    reading = _Reading(source, kinds=kinds, around=around, namespace=namespace, minor=minor)
     if looks_like_objects(source.text):
         return reading.objects(named=named)
     return reading.foreign(named=named)
+
+
+_NAMING = frozenset({"Service"})
 
 
 class _Reading:
@@ -133,6 +161,7 @@ class _Reading:
         self.findings: list[Finding] = []
         self.subjects: list[Subject] = []
         self.others: list[Manifest] = []
+        self.skipped: list[Skip] = []
         self.undecodable = 0
         self.outside: Optional[Outside] = None
 
@@ -141,15 +170,16 @@ class _Reading:
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
         if named and not wanted(self.source.text):
             problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
-            findings = map(self._syntax, problems)
-            self.findings += [finding for finding in itertools.islice(findings, 1) if finding.rule.code == "SPR001"]
+            for problem in itertools.islice(problems, 1):
+                self._syntax(problem, named=named)
             return self._result()
         for document in compose.compose(self.source, wanted):
             if isinstance(document, compose.SyntaxProblem):
-                self.findings.append(self._syntax(document))
+                self._syntax(document, named=named)
             else:
                 self._document(document)
-        self.findings += _separator_texts(self.source, self.findings, wanted)
+        if not self.skipped:
+            self.findings += _separator_texts(self.source, wanted)
         return self._result()
 
     def foreign(self, *, named: bool) -> Result:
@@ -163,8 +193,8 @@ class _Reading:
                 problems.append(document)
             elif holds_constraints:
                 self._document(document)
-        syntax = [self._syntax(problem) for problem in problems[:1]]
-        self.findings += [item for item in syntax if named or item.rule.code == "SPR002"]
+        for problem in problems[:1]:
+            self._syntax(problem, named=named)
         return self._result()
 
     def _document(self, document: compose.Document) -> None:
@@ -182,26 +212,33 @@ class _Reading:
             if not checked.subjects and not checked.is_undecodable:
                 self.others.append(manifest)
         if not is_object and self._may_be_in(document):
+            if constraint_lists.is_suite(document.plain):
+                start = nodes.span(document.root)
+                self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, start)))
             self._search(Manifest(document, (), {}, "", ""))
 
-    def _syntax(self, problem: compose.SyntaxProblem) -> Finding:
-        if self._template is not None:
-            return self._template
-        return Finding(RULES["SPR001"], problem.sentence, Place(self.source, problem.span), is_unreadable=True)
-
-    @cached_property
-    def _template(self) -> Optional[Finding]:
-        """Return the finding for a source that is a template; None for another source."""
+    def _syntax(self, problem: compose.SyntaxProblem, *, named: bool) -> None:
+        """Report a document that is not YAML: a template, or an error in a file that matters."""
         action = first_action(self.source.text)
         if action is None:
-            return None
-        is_helm = is_of_chart(self.source.text)
-        return Finding(
-            RULES["SPR002"],
-            f"this {'Helm template' if is_helm else 'template'} was not checked: it is not YAML until it is rendered",
-            Place(self.source, action),
-            hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
-        )
+            place = Place(self.source, problem.span)
+            if named or FIELD in self.source.text:
+                self.findings.append(Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True))
+            else:
+                self.skipped.append(Skip(SkipReason.NOT_YAML, place))
+            return
+        if not self.skipped and FIELD in self.source.text:
+            is_helm = is_of_chart(self.source.text)
+            what = "Helm template" if is_helm else "template"
+            self.findings.append(
+                Finding(
+                    RULES["SPR002"],
+                    f"this {what} was not checked: it is not YAML until it is rendered",
+                    Place(self.source, action),
+                    hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
+                )
+            )
+        self.skipped.append(Skip(SkipReason.TEMPLATE, Place(self.source, action)))
 
     def _may_be_in(self, document: compose.Document) -> bool:
         """Return whether a document may hold constraints outside the pod specs of known kinds."""
@@ -225,29 +262,28 @@ class _Reading:
             from kubectl_spread.lint.outside import partial_check_finding
 
             self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
-        is_template = any(item.rule.code == "SPR002" for item in self.findings)
-        names_constraints = FIELD in self.source.text
+            self.skipped += [Skip(SkipReason.TEXT, place) for place in self.outside.skipped]
         workloads = tuple(AcceptedWorkload(item.workload, item.manifest) for item in self.subjects if not item.refusals)
         refused = [item for item in self.subjects if item.refusals and not item.is_partial]
         placeholders = sum(item.is_open for item in refused)
         return Result(
             self.source,
-            _without_template_noise(self.findings, is_reported=names_constraints),
+            tuple(self.findings),
             workloads,
             self.undecodable + len(refused) - placeholders,
             tuple(self.subjects),
             tuple(self.others),
             self.outside,
-            is_template,
+            tuple(self.skipped),
             placeholders,
         )
 
 
-def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
-    """Return the separators at which kubectl stops, if the file is not a template and has something to check."""
+def _separator_texts(source: SourceFile, is_relevant: Callable[[str], bool]) -> list[Finding]:
+    """Return the separators at which kubectl stops, if the file has something to check."""
     found: list[Finding] = []
     spans = list(compose.separator_texts(source.text))
-    if not spans or not is_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):
+    if not spans or not is_relevant(source.text):
         return found
     for span in spans:
         text = source.text[span.start : span.end]
@@ -266,28 +302,30 @@ def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: C
 
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:
+    """Return a finding for each mapping with a repeated key; those of other values than constraints are information."""
     found: list[Finding] = []
+    plain = document.plain
+    is_object = isinstance(plain, dict) and "kind" in plain and "apiVersion" in plain
     for mapping in nodes.mappings(document.root):
-        for duplicate in mapping.duplicates():
-            place = Place(document.source, nodes.span(duplicate.again))
-            first = Label(Place(document.source, nodes.span(duplicate.first)), "first written here")
-            found.append(
-                Finding(
-                    RULES["SPR003"],
-                    f"the key `{duplicate.text}` is in this mapping twice; only the last value counts",
-                    place,
-                    hint="remove one of the two",
-                    related=(first,),
-                )
+        duplicates = mapping.duplicates()
+        if not duplicates:
+            continue
+        first, more = duplicates[0], len(duplicates) - 1
+        text = document.source.text[mapping.start : mapping.end]
+        is_related = any(word in text for word in (*constraint_lists.FIELDS, "abels"))
+        keys = f"`{first.text}`" + (f" and {count_noun(more, 'more key')}" if more else "")
+        verb = "are" if more else "is"
+        rule = RULES["SPR003"] if is_related or is_object else RULES["SPR003"]._replace(severity=Severity.INFO)
+        found.append(
+            Finding(
+                rule,
+                f"the key{'s' if more else ''} {keys} {verb} in this mapping twice; only the last value counts"
+                f"{'' if is_related else ' (unrelated to spreading)'}",
+                Place(document.source, nodes.span(first.again)),
+                hint="add the separator `---` that is missing between two objects"
+                if more and first.text == "apiVersion"
+                else "remove one of the two",
+                related=(Label(Place(document.source, nodes.span(first.first)), "first written here"),),
             )
+        )
     return found
-
-
-def _without_template_noise(findings: list[Finding], *, is_reported: bool) -> tuple[Finding, ...]:
-    """Return one finding for a template that names constraints, and none for other templates."""
-    kept: list[Finding] = []
-    for finding in findings:
-        is_template = finding.rule.code == "SPR002"
-        if not is_template or (is_reported and all(other.rule.code != "SPR002" for other in kept)):
-            kept.append(finding)
-    return tuple(kept)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
@@ -78,6 +79,8 @@ class Kustomization(NamedTuple):
     listed: its resources, bases and components: files and directories.
     patches: the files that hold patches.
     scalings: in the order of application, after the scalings of the `components`.
+    is_rendered: only kustomize knows its objects: it renders charts, runs programs, or reads other repositories.
+    patch_targets: what the patches in files are for, by path; those that name their target themselves are left out.
     """
 
     directory: str
@@ -87,6 +90,8 @@ class Kustomization(NamedTuple):
     prefix: str = ""
     suffix: str = ""
     components: tuple[str, ...] = ()
+    is_rendered: bool = False
+    patch_targets: Mapping[str, tuple[PatchTarget, ...]] = MappingProxyType({})
 
 
 def with_components(item: Kustomization, known: Mapping[str, Kustomization], depth: int = 0) -> tuple[Scaling, ...]:
@@ -127,7 +132,18 @@ def kustomization(
         _text(plain.get("namePrefix")),
         _text(plain.get("nameSuffix")),
         tuple(path for text in _texts(plain.get("components")) if (path := _below(directory, text))),
+        any(plain.get(key) for key in _RENDERED),
+        {
+            patch.path: tuple(
+                other.target for other in patches if other.path == patch.path and other.target is not None
+            )
+            for patch in patches
+            if patch.path
+        },
     )
+
+
+_RENDERED = ("helmCharts", "helmChartInflationGenerator", "generators", "transformers")
 
 
 def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: Optional[Document]) -> Iterator[Scaling]:

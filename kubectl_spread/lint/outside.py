@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
@@ -37,6 +37,9 @@ from kubectl_spread.text.compose import SyntaxProblem
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import count_noun
+
+if TYPE_CHECKING:
+    from kubectl_spread.lint.projects import Projects
 
 _MOST_LEVELS = 4  # of texts in texts
 _WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "PatchStrategicMergeTransformer"})
@@ -278,6 +281,16 @@ class BareSubject(Subject):
         """Return the route of the mapping that has the constraints."""
         return self.found.route[:-1]
 
+    @property
+    def is_whole_list(self) -> bool:
+        """Return whether the entries are in a list, not one entry that a patch adds to a list."""
+        return self.found.routes[0] != self.found.route
+
+    @property
+    def is_json_patch(self) -> bool:
+        """Return whether this is the value of an operation in a file of its own."""
+        return self.found.is_patch and self.found.is_complete and not self.manifest.document.is_embedded
+
     def doubt(self, requirement: LabelRequirement) -> str:
         """Return why the pods hardly have a label: it is misspelt, or has the name of another release."""
         key = requirement.key
@@ -309,9 +322,13 @@ class BareSubject(Subject):
 
 
 def check_lists(
-    subjects: Sequence[BareSubject], project: Project, codes: Container[str], charts: Mapping[str, Chart]
+    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects
 ) -> list[Finding]:
-    """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists."""
+    """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
+
+    A patch whose base is in the run is checked on its base instead.
+    """
+    charts = projects.charts
     found: list[Finding] = []
     rules = [rule for code, rule in RULES.items() if rule.target is RuleTarget.WORKLOAD and code in codes]
     rules = [rule for rule in rules if project.facts is not None or not rule.needs_facts]
@@ -319,7 +336,8 @@ def check_lists(
         source = subject.manifest.document.source
         subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
         found += _api_errors(subject, project.for_manifest(subject.manifest).target.minor)
-        found += check_subject(subject, project, rules)
+        if id(subject.manifest) not in projects.patches.manifests:
+            found += check_subject(subject, project, rules)
     return found
 
 

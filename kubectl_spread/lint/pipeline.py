@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.check_source import check_source, Result
+from kubectl_spread.lint.check_source import check_source, Result, SkipReason
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.projects import missing_selectors, Projects, RunContext
+from kubectl_spread.lint.projects import Projects, RunContext
 from kubectl_spread.lint.registry import RULES, sort_findings
 from kubectl_spread.lint.roots import ONE_ROOT, RootRules
-from kubectl_spread.lint.selection import Config, LintPolicy
+from kubectl_spread.lint.selection import Config, LintPolicy, RuleProfile
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text.source import SourceFile
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
     from kubectl_spread.lint.suppress import AnySuppression, Waiver
     from kubectl_spread.simulate.cluster_facts import KnownCluster
 
+_ABOUT_COVERAGE = ("SPR002", "SPR006")
 _SUPPRESSING = ("spread:", "spread.")  # a comment or an annotation
 
 
@@ -39,11 +40,15 @@ def read(
 
 
 class SelectedFindings(NamedTuple):
-    """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run."""
+    """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run.
+
+    `unchecked` are the findings about what was not checked, if the profile leaves these out: SARIF has them.
+    """
 
     findings: list[Finding]
     ignored: int
     workloads: list[Workload]
+    unchecked: list[Finding] = []  # noqa: RUF012 (never changed)
 
 
 class AcceptedItems(NamedTuple):
@@ -75,16 +80,17 @@ def findings_of(
     project = Projects(results, rules, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
-    patches = missing_selectors(results) if "SPR201" in codes and len(results) > 1 else ()
-    findings = policy.select_findings(
-        [*by_source, *project.findings(codes), *_outside(results, seen, codes, rules), *patches]
-    )
+    findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, seen, codes, project)])
     unmatched: list[Finding] = []
+    strict = policy._replace(profile=RuleProfile.STRICT) if policy.profile is RuleProfile.DEFAULT else policy
+    about_coverage = [item for item in by_source if item.rule.code in _ABOUT_COVERAGE]
+    selected = {item.rule.code for item in findings}
+    unchecked = strict.select_findings(item for item in about_coverage if item.rule.code not in selected)
     if accepted.paths:
         from kubectl_spread.lint.outside import unmatched_entries
 
         entries = unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole)
-        unmatched = policy.select_findings(entries)
+        unmatched = strict.select_findings(entries)
     places = [*(waiver.place for waiver in accepted.waivers), *(named.place for named in accepted.paths)]
     configs = [place.source for place in places][:1]
     ignored = 0
@@ -94,7 +100,8 @@ def findings_of(
         findings, ignored = _suppressed(
             findings, results, policy, accepted=accepted, project=project, followed=followed
         )
-    return SelectedFindings(sort_findings([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
+    found = sort_findings([*findings, *unmatched], [*sources, *configs])
+    return SelectedFindings(found, ignored, project.workloads, unchecked)
 
 
 def _suppressed(
@@ -132,23 +139,25 @@ def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRul
     return Projects(results, rules or ONE_ROOT, RunContext(lambda _: TargetCluster(), None, namespace)).workloads
 
 
-def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], rules: RootRules) -> list[Finding]:
+def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], projects: Projects) -> list[Finding]:
     """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
     for result in results:
         if result.outside is not None:
             from kubectl_spread.lint.outside import check_lists
             from kubectl_spread.lint.project import Project
-            from kubectl_spread.lint.registry import check_workloads
+            from kubectl_spread.lint.registry import findings_by_object
 
             alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-            findings += check_lists(result.outside.lists, alone, codes, rules.charts)
+            findings += check_lists(result.outside.lists, alone, codes, projects)
             for world in result.outside.worlds:
                 nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
-                findings += check_workloads(nested, codes)
+                for manifest, found in findings_by_object(nested, codes):
+                    findings += [] if id(manifest) in projects.patches.manifests else found
     return findings
 
 
 def is_seen(result: Result) -> bool:
     """Return whether the rules see all of a source: every document decodes, and none is a template."""
-    return not result.is_template and not any(finding.is_unreadable for finding in result.findings)
+    is_hidden = any(skip.reason in (SkipReason.TEMPLATE, SkipReason.NOT_YAML) for skip in result.skipped)
+    return not is_hidden and not any(finding.is_unreadable for finding in result.findings)

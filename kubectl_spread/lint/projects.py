@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Finding, RuleTarget
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster, widest_range
-from kubectl_spread.lint.registry import findings_by_object, RULES
-from kubectl_spread.lint.roots import Held, Root, RootRules, roots
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
+from kubectl_spread.lint.roots import Held, reached_files, Root, RootRules, roots
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Place, SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.simulate.cluster_facts import KnownCluster
@@ -37,6 +41,9 @@ class Projects:
 
     def __init__(self, results: Sequence[Result], rules: RootRules, seen: RunContext) -> None:
         self.roots = roots_of(results, rules, seen.namespace)
+        self.patches = Patches(results, rules.kustomizations)
+        self.charts = rules.charts
+        self._seen = seen
         self._projects = [
             Project(
                 [subject for item in root.held for subject in item.subjects],
@@ -86,12 +93,17 @@ class Projects:
         return bool(self._chained) and os.path.abspath(manifest.document.source.name) in self._chained
 
     def findings(self, codes: Container[str] = RULES) -> list[Finding]:
-        """Return the findings of the rules. For an object in several roots, return the findings that each root has."""
+        """Return the findings of the rules. For an object in several roots, return the findings that each root has.
+
+        A patch is checked on each of its bases, and not by itself.
+        """
         found: dict[int, dict[int, list[Finding]]] = {}  # by id() of a manifest and of a project
         alone: list[Finding] = []
         for root, project in zip(self.roots, self._projects, strict=True):
             held = (id(item.manifest) for item in root.held)
-            asked = {key for key in held if project in self._holders[key][:_MOST_ROOTS]}
+            asked = {
+                key for key in held if key not in self.patches.manifests and project in self._holders[key][:_MOST_ROOTS]
+            }
             for manifest, findings in findings_by_object(project, codes, asked):
                 if len(self._holders[id(manifest)]) == 1:
                     alone += findings
@@ -102,7 +114,33 @@ class Projects:
             for key, by_project in found.items()
             if len(by_project) == len(self._holders[key][:_MOST_ROOTS])
         )
-        return [*alone, *(finding for findings in shared for finding in findings)]
+        return [*alone, *(finding for findings in shared for finding in findings), *self._of_patches(codes)]
+
+    def _of_patches(self, codes: Container[str]) -> Iterator[Finding]:
+        """Yield what the rules find in patches on their bases, once for each place."""
+        seen: set[tuple[object, ...]] = set()
+        rules = [rule for code, rule in RULES.items() if code in codes and rule.target is RuleTarget.WORKLOAD]
+        for patch, bases in self.patches.joined:
+            for base in bases:
+                holder = self._holders[id(base.manifest)][0]
+                around = [item for item in holder.subjects if item.manifest is not base.manifest]
+                joined = JoinedSubject(patch, base)
+                project = Project(
+                    [joined, *around] if len(around) < _MOST_AROUND else [joined],
+                    [item.manifest for item in self.roots[0].held if not item.subjects] if len(self.roots) == 1 else (),
+                    target=self._seen.target,
+                    namespace=self._seen.namespace,
+                    root=self._root_of(holder),
+                )
+                wanted = [rule for rule in rules if not rule.needs_facts]
+                for finding in check_subject(joined, project, wanted):
+                    key = finding.rule.code, finding.place.source.name, finding.place.span
+                    if key not in seen and finding.path:
+                        seen.add(key)
+                        yield finding if patch.has_pod else finding._replace(repair=None)
+
+    def _root_of(self, project: Project) -> Root:
+        return next(root for root, other in zip(self.roots, self._projects, strict=True) if other is project)
 
 
 def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
@@ -145,27 +183,133 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule.code, finding.path, finding.place.span
 
 
-_MISSING_SELECTOR = "SPR201"
 _LEVELS_UP = 3  # the first takes the separator off
+_MOST_AROUND = 300  # workloads of a project that a patched one is compared with
+
+# The fields by which kustomize merges the items of a list; other lists are replaced.
+_MERGE_KEYS = {
+    "containers": ("name",),
+    "initContainers": ("name",),
+    "volumes": ("name",),
+    FIELD: ("topologyKey", "whenUnsatisfiable"),
+}
 
 
-def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
-    """Yield constraints of patches that have no selector, on no workload that they are merged into."""
-    targets: dict[tuple[str, str], list[Subject]] = {}
-    for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
-        targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
-    for patch in (patch for result in results for patch in _patches(result)):
-        same_name = targets.get((patch.workload.kind, patch.workload.name), ())
-        bases = [base for base in same_name if _is_in_reach(patch, base)]
-        if bases:
-            yield from _missing(patch, bases)
+class JoinedSubject(Subject):
+    """A workload as a patch leaves it; the routes of the patch's constraints lead through the patch."""
+
+    def __init__(self, patch: Subject, base: Subject) -> None:
+        """Merge a strategic merge patch, or the list in a JSON patch, into its base."""
+        self.patch = patch
+        if patch.has_pod:
+            plain = merged(base.manifest.plain, patch.manifest.plain)
+            owner = workload(plain, base.workload.kind, namespace=base.workload.namespace)
+        else:
+            plain, owner = base.manifest.plain, base.workload
+            kept = [] if patch.is_whole_list else base.spec.get(FIELD) or []
+            spec = {**base.spec, FIELD: [*patch.spec[FIELD], *kept]}
+            owner = owner._replace(template={**owner.template, "spec": spec})
+        manifest = patch.manifest._replace(plain=plain, kind=base.manifest.kind, api_version=base.manifest.api_version)
+        super().__init__(manifest, owner, PodPlace(base.template_route, base.spec_route), frozenset())
+        self.runner = base.manifest._replace(plain=plain)
+        self.own = len(patch.spec[FIELD])
+
+    @property
+    def holder(self) -> Route:
+        """Return the route of the mapping that has the constraints."""
+        return self.patch.holder
+
+    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
+        """Return the route of a constraint, or of something in it."""
+        return self.patch.route(constraint, *steps)
+
+    def path(self, route: Route) -> str:
+        """Return a route as the API server prints it."""
+        return self.patch.path(route)
+
+    @property
+    def without_selector(self) -> str:
+        """Return why the selector of the base does not count."""
+        return f"and {self.workload.kind} `{self.workload.name}` has none for this topologyKey either"
+
+    def place(self, route: Route, *, key: bool = False) -> Place:
+        """Return the place of a value: of the constraints in the patch, of everything else in the base."""
+        own = (*self.holder, FIELD)
+        return (self.manifest if route[: len(own)] == own else self.runner).place(route, key=key)
+
+
+def merged(base: Any, patch: Any, field: str = "") -> Any:
+    """Return a value with a strategic merge patch applied, its own items first, so that they keep their positions."""
+    if isinstance(base, dict) and isinstance(patch, dict):
+        kept = {key: value for key, value in base.items() if key not in patch}
+        added = {key: merged(base.get(key), value, key) for key, value in patch.items() if value is not None}
+        return {**kept, **added}
+    keys = _MERGE_KEYS.get(field)
+    if keys and isinstance(base, list) and isinstance(patch, list):
+        ours = [{key: fields(item).get(key) for key in keys} for item in patch]
+
+        def same(item: Any, wanted: dict[str, Any]) -> bool:
+            return all(value is None or fields(item).get(key) == value for key, value in wanted.items())
+
+        found = [
+            merged(next((item for item in base if same(item, wanted)), {}), item)
+            for wanted, item in zip(ours, patch, strict=True)
+        ]
+        return [*found, *(item for item in base if not any(same(item, wanted) for wanted in ours))]
+    return patch
+
+
+class Patches:
+    """The patches with constraints of a run, each with the workloads that it changes."""
+
+    def __init__(self, results: Sequence[Result], kustomizations: Mapping[str, Kustomization]) -> None:
+        self._kustomizations = kustomizations
+        self._reached: dict[str, set[str]] = {}  # the files of a kustomization, by its directory
+        self._targets: dict[tuple[str, str], list[Subject]] = {}
+        for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
+            self._targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+        found = (patch for result in results for patch in _patches(result))
+        joined = [(patch, self._bases(patch)) for patch in found] if self._targets else []
+        self.joined = [(patch, bases) for patch, bases in joined if bases]
+        self.manifests = {id(patch.manifest) for patch, _ in self.joined}
+
+    def _bases(self, patch: Subject) -> list[Subject]:
+        """Return the workloads that a patch changes, by the kustomizations that name it, or else by its directory."""
+        path = os.path.abspath(patch.manifest.document.source.name)
+        naming = [item for item in self._kustomizations.values() if path in item.patches or path == _file_of(item)]
+        if not patch.has_pod:
+            targets = [(item, target) for item in naming for target in item.patch_targets.get(path, ())]
+            return [
+                base
+                for item, target in targets
+                for (kind, name), bases in self._targets.items()
+                if target.is_exact and target.covers(kind, (name,))
+                for base in bases
+                if self._is_reached(item, base)
+            ]
+        same_name = self._targets.get((patch.workload.kind, patch.workload.name), ())
+        if naming:
+            return [base for base in same_name if any(self._is_reached(item, base) for item in naming)]
+        return [base for base in same_name if _is_in_reach(patch, base)]
+
+    def _is_reached(self, item: Kustomization, base: Subject) -> bool:
+        if item.directory not in self._reached:
+            self._reached[item.directory] = set(reached_files(item, self._kustomizations))
+        return os.path.abspath(base.manifest.document.source.name) in self._reached[item.directory]
+
+
+def _file_of(item: Kustomization) -> str:
+    """Return the file of a kustomization, which may hold patches itself."""
+    return next((path for name in FILE_NAMES if os.path.isfile(path := os.path.join(item.directory, name))), "")
 
 
 def _patches(result: Result) -> Iterator[Subject]:
     """Yield the patches with constraints in a source, those inside other documents included."""
-    worlds = () if result.outside is None else (world for world in result.outside.worlds if world.has_patches)
+    outside = result.outside
+    worlds = () if outside is None else (world for world in outside.worlds if world.has_patches)
     nested = (subject for world in worlds for subject in world.subjects)
     yield from (subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints)
+    yield from (item for item in (outside.lists if outside is not None else ()) if item.is_json_patch)
 
 
 def _is_in_reach(patch: Subject, base: Subject) -> bool:
@@ -183,23 +327,3 @@ def _is_in_reach(patch: Subject, base: Subject) -> bool:
 def _directory(subject: Subject) -> str:
     """Return the directory of the file, with a separator at its end."""
     return os.path.join(os.path.dirname(os.path.abspath(subject.manifest.document.source.name)), "")
-
-
-def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
-    # topologyKey is the merge key of constraints.
-    selecting = {item.topology_key for base in bases for item in base.constraints if item.label_selector is not None}
-    for constraint in patch.constraints:
-        if constraint.label_selector is not None or constraint.match_label_keys or not constraint.topology_key:
-            continue
-        if constraint.topology_key in selecting:
-            continue
-        route = patch.route(constraint, "labelSelector")
-        names = " and ".join(sorted({f"{base.workload.kind} `{base.workload.name}`" for base in bases}))
-        yield Finding(
-            RULES[_MISSING_SELECTOR],
-            f"the pods are not spread: labelSelector is missing, and {names} has none for this topologyKey either",
-            patch.place(route),
-            patch.manifest.ref,
-            patch.path(route),
-            bases[0].selector_hint(),
-        )

@@ -21,11 +21,23 @@ from kubectl_spread.text.source import SourceFile
 
 _TEXT_RULES = (
     RuleMeta("SPR001", "yaml-syntax", "a document is not valid YAML"),
-    RuleMeta("SPR002", "template-skipped", "a template that contains constraints was not checked", Severity.INFO),
+    RuleMeta(
+        "SPR002",
+        "template-skipped",
+        "a template that contains constraints was not checked",
+        Severity.INFO,
+        is_opinion=True,
+    ),
     RuleMeta("SPR003", "duplicate-key", "a mapping has the same key twice"),
     RuleMeta("SPR004", "separator-text", "there is text on the line of a document separator", fixes=SAFE),
     RuleMeta("SPR005", "unused-suppression", "a suppression has no effect", Severity.WARNING, fixes=SAFE),
-    RuleMeta("SPR006", "unmapped-podspec", "constraints in an unknown kind were checked only in part", Severity.INFO),
+    RuleMeta(
+        "SPR006",
+        "unmapped-podspec",
+        "constraints in an unknown kind were checked only in part",
+        Severity.INFO,
+        is_opinion=True,
+    ),
     RuleMeta("SPR101", "max-skew-not-positive", "`maxSkew` is missing, zero or negative", fixes=UNSAFE),
     RuleMeta("SPR102", "topology-key-missing", "`topologyKey` is missing or empty"),
     RuleMeta("SPR103", "when-unsatisfiable-missing", "`whenUnsatisfiable` is missing", fixes=UNSAFE),

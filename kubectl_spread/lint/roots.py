@@ -222,6 +222,11 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
             yield from _reached((inner, *chain), known)
 
 
+def reached_files(item: Kustomization, known: Mapping[str, Kustomization]) -> Iterator[str]:
+    """Yield the files that a kustomization lists, itself or through others."""
+    return (path for path, _ in _reached((item,), known))
+
+
 def _split(root: Root, inside: list[Held]) -> list[Root]:
     """Yield one root for each variant of its content."""
     found = variants(

@@ -106,6 +106,16 @@ class Subject:
         return Completion.SURE if self.is_partial else Completion.NONE
 
     @property
+    def without_selector(self) -> str:
+        """Return what follows from a selector that is missing."""
+        return "so the constraint counts no pods"
+
+    @property
+    def is_whole_list(self) -> bool:
+        """Return whether the constraints are a list, not one entry that a patch adds to a list."""
+        return True
+
+    @property
     def holder(self) -> Route:
         """Return the route of the mapping that has the constraints."""
         return self.spec_route

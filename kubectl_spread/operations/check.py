@@ -158,6 +158,7 @@ class CheckResult(NamedTuple):
         unread: resources of the cluster that may not be read.
         not_applied: kinds that affect new pods, and that the facts lack.
         unread_inputs: the number of inputs that could not be read.
+        unchecked: the findings about what was not checked that the profile leaves out.
         known: the cluster facts, if they are given.
         selection: the running workloads; None for manifests.
         read: the inputs, for fixes.
@@ -180,6 +181,7 @@ class CheckResult(NamedTuple):
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     unread_inputs: int = 0
+    unchecked: Sequence[Finding] = ()
     known: Optional[LoadedCluster] = None
     selection: Optional[Selection] = None
     judge: Optional[Judge] = None
@@ -252,7 +254,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         check.settings,
         notes=(
             *notes,
-            *text.notes(read.results),
+            *text.coverage(read.results, () if read.rules is None else tuple(read.rules.kustomizations.values())),
             *text.unapplied_kinds(not_applied),
             *text.claim_quotas(_claim_quotas(known, check.placements)),
         ),
@@ -260,6 +262,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
         unread_inputs=read.files - len(read.results),
+        unchecked=judged.unchecked,
         known=known,
         judge=check.judge,
     )

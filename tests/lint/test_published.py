@@ -11,6 +11,7 @@ import pytest
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.lint.registry import sort_findings
 from kubectl_spread.lint.selection import LintPolicy
 from kubectl_spread.sources.files import decode_text
 from kubectl_spread.text.source import SourceFile
@@ -148,7 +149,8 @@ def check(name: str) -> Result:
 
 def found(result: Result) -> tuple[Finding, ...]:
     """What the API server says, and what the default rules say of a project that is this one file."""
-    return tuple(pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems(is_whole=True)).findings)
+    judged = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems(is_whole=True))
+    return tuple(sort_findings([*judged.findings, *judged.unchecked], [result.source]))
 
 
 def shown(finding: Finding) -> str:

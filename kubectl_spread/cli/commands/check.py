@@ -271,6 +271,7 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
         outcome.rollouts,
         outcome.unread,
         outcome.not_applied,
+        unchecked=outcome.unchecked,
     )
     formats = {output.format for output in outputs}
     if "html" in formats:

@@ -52,7 +52,7 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
             and not _has_misspelt_field(subject, constraint)
         ):
             yield RuleFinding(
-                "the pods are not spread: labelSelector is missing, so the constraint counts no pods"
+                f"the pods are not spread: labelSelector is missing, {subject.without_selector}"
                 if is_certain
                 else f"labelSelector is missing: nothing is counted, unless the {subject.completer} adds one",
                 subject.route(constraint, "labelSelector"),

@@ -117,6 +117,13 @@ def names_a_list(text: str) -> bool:
     return re.search(r"(?m)^[ \t-]*[\"']?\w*opologySpreadConstraints[\"']?[ \t]*:", text) is not None
 
 
+def is_suite(plain: Any) -> bool:
+    """Return whether a value is a suite of helm-unittest, which is never applied to a cluster."""
+    return (
+        isinstance(plain, dict) and isinstance(plain.get("tests"), list) and ("suite" in plain or "templates" in plain)
+    )
+
+
 def search(plain: Any, is_known: Callable[[str, str], bool]) -> Iterator[Found]:
     """Search a plain value.
 
@@ -150,8 +157,8 @@ class _Search:
         is_object = isinstance(kind, str) and isinstance(version, str)
         if is_object and kind in _SCHEMAS:
             return
-        if isinstance(value.get("tests"), list) and ("suite" in value or "templates" in value):
-            return  # a helm-unittest suite is never applied to a cluster
+        if is_suite(value):
+            return
         if is_object and route and self.is_known(str(kind), str(version)):
             yield NestedObject(route, value)
             return

@@ -352,12 +352,13 @@ def sarif(report: CheckReport) -> str:
         "executionSuccessful": not any(item.is_unread for item in others),
         "toolExecutionNotifications": [_notification(item) for item in others],
     }
-    digests = _fingerprints(report.findings)
+    findings = [*report.findings, *report.unchecked]
+    digests = _fingerprints(findings)
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [invocation],
-        "results": [_sarif_result(*pair) for pair in zip(report.findings, digests, strict=True)],
+        "results": [_sarif_result(*pair) for pair in zip(findings, digests, strict=True)],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 

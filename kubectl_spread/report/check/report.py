@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
@@ -71,7 +71,10 @@ class WorkloadPlace(NamedTuple):
 
 
 class CheckReport(NamedTuple):
-    """The outcome of one run; `checked` counts the checked objects, `files` names the files."""
+    """The outcome of one run; `checked` counts the checked objects, `files` names the files.
+
+    `unchecked` are findings about what was not checked, for formats that programs read.
+    """
 
     findings: list[Finding]
     placements: list[Placement]
@@ -82,6 +85,7 @@ class CheckReport(NamedTuple):
     rollouts: tuple[RolloutResult, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
+    unchecked: Sequence[Finding] = ()
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
     places: Mapping[tuple[str, ...], WorkloadPlace] = {}  # for gitlab: by kind, namespace and name

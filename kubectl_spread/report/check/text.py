@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -15,14 +17,15 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.check_source import Result
+    from kubectl_spread.lint.kustomization import Kustomization
 
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _MAX_LINE = 160
 
 
-def lines(finding: Finding, width: Optional[int] = None) -> list[str]:
-    """Return a finding: place and message, the object, the source line with a caret, the hint.
+def lines(finding: Finding, others: Sequence[Finding] = (), *, width: Optional[int] = None) -> list[str]:
+    """Return a finding: place and message, the object, the source line with a caret, the hint, and where else it is.
 
     Sentences wrap at `width`, and the source line is cut; None does neither.
     """
@@ -36,6 +39,12 @@ def lines(finding: Finding, width: Optional[int] = None) -> list[str]:
     if finding.hint:
         hint = f"  {paint('hint:', 'bold')} {safe(finding.hint)}"
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
+    if others:
+        files = len({item.place.source.name for item in (finding, *others)})
+        named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others[: _MOST_ALIKE - 1]]
+        more = len(others) + 1 - _MOST_ALIKE
+        out.append(f"  {finding.rule.code} {len(others) + 1} times in {count_noun(files, 'file')}, also")
+        out += hang_indent([*named, f"  and {more} more: -o concise lists them"], width)
     return out
 
 
@@ -108,9 +117,30 @@ _OUT_OF_REACH = "SPR903"
 
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them."""
-    blocks = [lines(finding, report.width) for finding in report.findings]
+    blocks = [lines(*item, width=report.width) for item in _grouped(report.findings)]
     others = (table.hang_indent(block, report.width) for block in _blocks_after_findings(report))
     return "\n\n".join("\n".join(block) for block in (*blocks, *others))
+
+
+_MOST_ALIKE = 3  # equal findings that are shown one by one
+
+
+def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
+    """Yield the findings, each with those that are told in one block with it: the same words about other objects."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        rule = finding.rule
+        groups.setdefault((rule.code, rule.severity, finding.message, finding.place.template, finding.hint), []).append(
+            finding
+        )
+    for group in groups.values():
+        if len(group) <= _MOST_ALIKE:
+            group[1:] = []
+    alone = {id(group[0]): group[1:] for group in groups.values()}
+    together = {id(item) for group in groups.values() for item in group[1:]}
+    for finding in findings:
+        if id(finding) not in together:
+            yield finding, alone.get(id(finding), ())
 
 
 def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
@@ -180,35 +210,82 @@ def _line(finding: Finding) -> str:
 
 
 _NAMED = 3  # files that a line names
-_TEMPLATE_WITH_CONSTRAINT = "SPR002"
+_IN_TEMPLATES = "/templates/"
+_OF_CHARTS = ("HelmRelease", "HelmChart", "HelmChartConfig", "Application", "ApplicationSet")
 
 
-def notes(results: Sequence[Result]) -> tuple[str, ...]:
-    """Return the lines for people; none if all was read."""
-    templates = [result for result in results if result.is_template]
-    naming = [
-        result.source.name
-        for result in templates
-        if any(finding.rule.code == _TEMPLATE_WITH_CONSTRAINT for finding in result.findings)
-    ]
-    texts = [
-        f"{place.source.name}:{place.source.position(place.span.start).line}"
-        for result in results
-        if result.outside is not None
-        for place in result.outside.skipped
-    ]
-    found = []
-    if templates:
-        verb = "names" if len(naming) == 1 else "name"
-        which = f", {len(naming)} of them {verb} a constraint: {comma_list(naming, most=_NAMED)}" if naming else ""
-        found.append(f"{count_noun(len(templates), 'template')} not checked{which}")
-    if texts:
-        what = "text that names" if len(texts) == 1 else "texts that name"
-        found.append(
-            f"{len(texts)} {what} constraints and {'is' if len(texts) == 1 else 'are'} not YAML, "
-            f"not checked: {comma_list(texts, most=_NAMED)}"
+def coverage(results: Sequence[Result], kustomizations: Sequence[Kustomization]) -> tuple[str, ...]:
+    """Return the lines about what was not checked, and how to check it; none if all was."""
+    from kubectl_spread.lint.check_source import SkipReason
+
+    skipped: dict[SkipReason, list[Result]] = {}
+    for result in results:
+        for reason in dict.fromkeys(skip.reason for skip in result.skipped):
+            skipped.setdefault(reason, []).append(result)
+    lines = [_templates(skipped.get(SkipReason.TEMPLATE, [])), *_unknown_pods(results)]
+    rendering = [item.directory for item in kustomizations if item.is_rendered]
+    if rendering:
+        many = count_noun(len(rendering), "kustomization")
+        one = os.path.relpath(rendering[0])
+        lines.append(f"{many} {_was(rendering)} not rendered: kubectl spread check -k {safe(one)}")
+    lines += [
+        _files(count_noun(len(found), noun), found) if found else ""
+        for reason, noun in (
+            (SkipReason.SUITE, "helm-unittest suite"),
+            (SkipReason.TEXT, "file with a text that names constraints and is not YAML"),
+            (SkipReason.NOT_YAML, "file that is not YAML and names no constraints"),
         )
-    return tuple(found)
+        if (found := skipped.get(reason, []))
+    ]
+    return tuple(line for line in lines if line)
+
+
+def _files(what: str, found: Sequence[Result]) -> str:
+    names = [result.source.name for result in found]
+    return f"{what} {_was(found)} not checked: {comma_list(names, most=_NAMED)}"
+
+
+def _was(found: Sequence[object]) -> str:
+    return "was" if len(found) == 1 else "were"
+
+
+def _templates(found: list[Result]) -> str:
+    """Return the line about templates: how many name constraints, and the command that renders the first chart."""
+    if not found:
+        return ""
+    naming = [result.source.name.replace(os.sep, "/") for result in found if _LIST_OF_CONSTRAINTS in result.source.text]
+    line = f"{count_noun(len(found), 'template')} {_was(found)} not rendered"
+    if not naming:
+        return f"{line}; none names a constraint"
+    charts = list(dict.fromkeys(name.split(_IN_TEMPLATES)[0] for name in naming if _IN_TEMPLATES in name))
+    verb = "names" if len(naming) == 1 else "name"
+    line += (
+        f", and {len(naming)} of them {verb} constraints" if len(naming) < len(found) else f" and {verb} constraints"
+    )
+    if not charts:
+        return f"{line}: {comma_list(naming, most=_NAMED)}"
+    more = f" (also {comma_list(charts[1:], most=_NAMED)})" if charts[1:] else ""
+    return f"{line}: helm template {safe(charts[0])} | kubectl spread check -{more}"
+
+
+def _unknown_pods(results: Sequence[Result]) -> Iterator[str]:
+    """Yield the lines about releases and custom resources, whose pods are not in the files."""
+    lists = [item for result in results if result.outside is not None for item in result.outside.lists]
+    kinds = [item.manifest.kind for item in lists if not item.manifest.document.is_embedded and not item.found.is_patch]
+    charts = Counter(kind for kind in kinds if kind in _OF_CHARTS)
+    others = Counter(kind for kind in kinds if kind and kind not in (*_OF_CHARTS, *_WITHOUT_PODS))
+    for found, how in (
+        (charts, "helm template ... | kubectl spread check -"),
+        (others, "kubectl spread check -n NAMESPACE checks the pods in the cluster"),
+    ):
+        if found:
+            named = comma_list([f"{number} in {kind}" for kind, number in found.most_common()], most=_NAMED)
+            many = count_noun(found.total(), "list")
+            yield f"{many} of constraints, without the pods and their labels ({named}): {how}"
+
+
+_WITHOUT_PODS = ("Kustomization", "Component", "ConfigMap", "ClusterPolicy", "Policy")
+_LIST_OF_CONSTRAINTS = "opologySpreadConstraints"
 
 
 def unapplied_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:

@@ -189,3 +189,117 @@ def test_a_safe_fix_that_would_add_a_finding_in_another_file_is_not_made(
 
     assert "b.yaml:12:9: SPR201 is not fixed: then there would be: SPR501" in capsys.readouterr().err
     assert "labelSelector" not in (tmp_path / "b.yaml").read_text()
+
+
+BASE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: x}]
+"""
+OVERLAY = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway,
+         labelSelector: {matchLabels: {app: wbe}}}
+"""
+JSON_PATCH = """\
+- op: add
+  path: /spec/template/spec/topologySpreadConstraints
+  value:
+  - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway,
+     labelSelector: {matchLabels: {app: wbe}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("patch", "entry", "line"),
+    [
+        (OVERLAY, "{path: p.yaml}", 9),
+        (JSON_PATCH, "{path: p.yaml, target: {kind: Deployment, name: web}}", 5),
+        (JSON_PATCH, "{path: p.yaml, target: {kind: Deployment, name: other}}", 0),
+    ],
+)
+def test_a_patch_is_read_on_its_base(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    patch: str,
+    entry: str,
+    line: int,
+) -> None:
+    """The finding is at the line of the patch; a patch of another workload is not about this one."""
+    monkeypatch.chdir(tmp_path)
+    for folder, texts in {
+        "base": {"d.yaml": BASE, "kustomization.yaml": "resources: [d.yaml]\n"},
+        "sm": {"p.yaml": patch, "kustomization.yaml": f"resources: [../base]\npatches: [{entry}]\n"},
+    }.items():
+        (tmp_path / folder).mkdir()
+        for name, text in texts.items():
+            (tmp_path / folder / name).write_text(text)
+    run(["check", "-R", ".", "-o", "concise", "--select", "SPR2"])
+
+    out = capsys.readouterr().out
+    assert (f"./sm/p.yaml:{line}:" in out and "their label `app` is `web`" in out) if line else "SPR203" not in out
+
+
+def test_files_with_one_service_are_alternatives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody applies both, so neither counts the pods of the other."""
+    monkeypatch.chdir(tmp_path)
+    service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: db}\nspec: {selector: {app: db}}\n"
+    for name, extra in (("a", service), ("b", service)):
+        (tmp_path / f"{name}.yaml").write_text(ZONAL.replace("{name: db}", f"{{name: db-{name}}}", 1) + extra)
+    run(["check", ".", "-o", "concise"])
+
+    assert "SPR502" not in capsys.readouterr().out
+
+
+BROKEN = "apiVersion: v1\nkind: Deployment\nspec: [\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code"),
+    [(BROKEN, ["."], 0), (BROKEN, ["a.yaml"], 3), (f"{BROKEN}# topologySpreadConstraints\n", ["."], 3)],
+)
+def test_only_files_that_matter_are_errors_if_they_are_not_yaml(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    arguments: list[str],
+    code: int,
+) -> None:
+    """A file that was named, or that mentions constraints; others are counted."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(text)
+
+    assert code == run(["check", *arguments])
+    assert ("1 file that is not YAML and names no constraints was not checked" in capsys.readouterr().err) == (not code)
+
+
+def test_equal_findings_are_one_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(20):
+        text = RELEASE.format(name="web", replicas=3, constraint=SELECTED)
+        (tmp_path / f"{number:02}.yaml").write_text(text)
+    run(["check", "."])
+
+    out = capsys.readouterr().out
+    assert out.count("SPR301 tainted-nodes-counted") == 1
+    assert "SPR301 20 times in 20 files" in out
+    assert "and 17 more" in out

@@ -40,7 +40,7 @@ def resource(group: str, kind: str, path: str, constraint: dict[str, Any]) -> st
 def found(text: str) -> list[str]:
     result = check_source(SourceFile("one.yaml", text), named=True)
     found = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems())
-    return [item.rule.code for item in found.findings]
+    return [item.rule.code for item in (*found.unchecked, *found.findings)]
 
 
 @pytest.mark.parametrize(("operator", "kind", "path"), PLACES)
@@ -95,7 +95,7 @@ def checked(
     (tmp_path / ".kubectl-spread.yaml").write_text(f"podspecPaths:\n{paths}")
     (tmp_path / "a.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    run(["check", "--project", "-o", "concise", "--ignore", "SPR201,SPR301,SPR507"])
+    run(["check", "--project", "-o", "concise", "--ignore", "SPR201,SPR301,SPR507", "--extend-select", "SPR006"])
     return capsys.readouterr().out.splitlines()
 
 
