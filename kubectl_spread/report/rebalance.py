@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
@@ -16,6 +17,7 @@ from kubectl_spread.advice.rebalance.plan import (
     ObstacleKind,
     Rebalance,
     Remedy,
+    RemedyKind,
     Repair,
     RepairVerdict,
     RestartPlan,
@@ -26,13 +28,14 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.report import obstacles
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
-from kubectl_spread.report.wording import names, plural, pods_by_domain, resource, series
+from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series
+from kubectl_spread.text.wording import join_with_and, safe
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
+_MOST_PODS = 5  # that a sentence names
 _MOST_EVICTIONS = 40
 _UNTRIED = (  # obstacles with which not every remedy is tried
     ObstacleKind.CONTROLLER,
@@ -127,7 +130,7 @@ def reservations(plan: EvictionPlan) -> Iterator[str]:
             f"Wait first: a rollout or another change of {names(plan.unsettled)} is under way, and this plan begins "
             "when it is over."
         )
-    doubts = [obstacles.unclear_budget(item) for item in plan.unclear_budgets]
+    doubts = [unclear_budget(item) for item in plan.unclear_budgets]
     doubts += [] if plan.has_all_budgets else ["These cluster facts may lack PodDisruptionBudgets."]
     if doubts:
         yield (
@@ -237,14 +240,134 @@ def why_restart(item: Repair) -> Iterator[str]:
 
 def obstacle_lines(item: Repair) -> list[str]:
     """Return why there is no list of evictions."""
-    return list(map(obstacles.obstacle, item.obstacles))
+    return list(map(obstacle, item.obstacles))
 
 
 def remedy_lines(item: Repair) -> list[str]:
     """Return what would help; a sentence if nothing does."""
     if item.remedies or any(obstacle.kind in _UNTRIED for obstacle in item.obstacles):
-        return list(map(obstacles.remedy, item.remedies))
+        return list(map(remedy, item.remedies))
     return ["No node to add, no cordon to remove and no weaker constraint was found that makes a plan possible."]
+
+
+def obstacle(item: Obstacle) -> str:
+    """Return why evictions do not repair the constraints."""
+    kind = "" if item.owner is None else item.owner.kind
+    text = _OBSTACLES[item.kind]
+    if item.kind is ObstacleKind.CONTROLLER:
+        text = _CONTROLLERS.get(kind, "{owner}: what a {kind} does after an eviction is not simulated")
+    if item.kind is ObstacleKind.UNREACHABLE and item.pods:
+        text += ": it also counts pods of {pods}, which this plan may not evict"
+    named, left = item.pods[:_MOST_PODS], len(item.pods[_MOST_PODS:])
+    other = [f"one of {left} others" if left > 1 else "another pod"] if left else []
+    are, its = ("is", "its") if len(item.pods) == 1 else ("are", "their")
+    return text.format(
+        kind=kind,
+        owner=name(item.owner),
+        key=series(item.topology_keys),
+        pods=series([*named, *([plural(left, "other pod")] if left else [])]),
+        any_pod=join_with_and([*named, *other], word="or"),
+        are=are,
+        its=its,
+        message=item.message,
+        why=f": {item.message}" if item.message else "",
+        evictions=plural(item.number, "eviction"),
+    )
+
+
+_COUNTS_AS_FAILED = "{owner} counts an evicted pod as failed, so its pods are not evicted"
+_CONTROLLERS = {
+    "Pod": "{owner} has no controller: nothing would create it again",
+    "Job": _COUNTS_AS_FAILED,
+    "CronJob": _COUNTS_AS_FAILED,
+}
+_OBSTACLES = {
+    ObstacleKind.CONTROLLER: "",
+    ObstacleKind.ABSENT: (
+        "{owner} is not in the cluster facts, so it is not known how it replaces pods; add the object to the snapshot"
+    ),
+    ObstacleKind.UNKNOWN_CLAIMS: (
+        "the PersistentVolumeClaims of {pods} are not in the cluster facts: their volumes may keep the pods in their "
+        "zones, and a new pod would then stay Pending; add PersistentVolumeClaims, PersistentVolumes and "
+        "StorageClasses to the facts"
+    ),
+    ObstacleKind.UNSETTLED: (
+        "{owner} is still changing: a rollout or another change under way replaces or removes running pods; wait until "
+        "it is over"
+    ),
+    ObstacleKind.UNCOUNTED: (
+        "the constraint on {key} counts only some pods of {owner}: {pods} {are} missed by its selector, so its counts "
+        "say nothing about them"
+    ),
+    ObstacleKind.NO_DOMAIN: "no node that counts has the label {key}: every new pod would stay Pending",
+    ObstacleKind.UNREACHABLE: "no distribution of these pods satisfies the constraint on {key} of {owner}",
+    ObstacleKind.CONFLICT: (
+        "no distribution of the pods of {owner} satisfies its constraints on {key} together: some domains have too few "
+        "nodes for their share of the pods, so any pod that is evicted for one constraint violates another"
+    ),
+    ObstacleKind.PINNED: "{pods} {are} bound to one domain of {key} by {its} volumes, and cannot leave it",
+    ObstacleKind.PENDING: "the pod that replaces {any_pod} would stay Pending{why}",
+    ObstacleKind.UNCREATED: (
+        "the pod that replaces {any_pod} would not be created, because its controller waits for another pod; "
+        "`kubectl spread explain` says why that one is Pending"
+    ),
+    ObstacleKind.REFUSED: "the eviction of {any_pod} would be refused: {message}",
+    ObstacleKind.DISPLACES: "the pod that replaces {any_pod} would take the place of another pod (preemption)",
+    ObstacleKind.UNREADY: "the pod that replaces {any_pod} would not become ready, as no pod of its revision is",
+    ObstacleKind.ENDLESS: "after the eviction of {any_pod} pods would be replaced again and again",
+    ObstacleKind.RETURNS: "new pods may land where they do not help, whichever pods are evicted",
+    ObstacleKind.TOO_MANY: "a plan needs at least {evictions}, more than --max-moves allows",
+    ObstacleKind.GAVE_UP: "the search ended before it had tried everything ({evictions} tried)",
+}
+
+
+def remedy(item: Remedy) -> str:
+    """Return a change that makes a plan possible, with what follows from it."""
+    where = "in every outcome" if item.is_exact else "in every outcome that was simulated"
+    effect = "then the constraints hold without an eviction"
+    if item.is_rollout:
+        effect = f"this starts a rollout, which completes, and all constraints hold {where}"
+    elif item.evictions:
+        effect = f"then {plural(item.evictions, 'eviction')} would be enough {where}"
+    counts = Counter(item.nodes)
+    added = f"{plural(len(item.nodes), 'node')} like {item.like}"
+    if "" not in counts:
+        places = series(f"{plural(number, 'node')} in {place}" for place, number in counts.items())
+        added = f"{places} ({item.topology_key}), like {item.like}"
+    change = _REMEDIES[item.kind].format(
+        added=added,
+        nodes=series(item.nodes),
+        arguments=" ".join(item.nodes),
+        name=item.name,
+        number=item.number,
+        key=item.topology_key,
+        owner=name(item.owner),
+    )
+    return f"{change}; {effect}"
+
+
+_CONSTRAINT = "the constraint on {key} of {owner}"
+_COUNTED = "so that nodes with taints that the pods do not tolerate no longer count"
+_NEW_PODS = "new pods are spread without counting old ones"
+_REMEDIES = {
+    RemedyKind.ADD_NODES: "add {added}",
+    RemedyKind.UNCORDON: "uncordon {nodes} (`kubectl uncordon {arguments}`)",
+    RemedyKind.BUDGET: "let the disruption budget {name} allow one pod to be missing (maxUnavailable: {number})",
+    RemedyKind.BY_REVISION: f"add matchLabelKeys: [pod-template-hash] to {_CONSTRAINT}, so that {_NEW_PODS}",
+    RemedyKind.HONOR_BY_REVISION: (
+        f"set nodeTaintsPolicy: Honor and matchLabelKeys: [pod-template-hash] in {_CONSTRAINT}, {_COUNTED}, and "
+        f"{_NEW_PODS}"
+    ),
+    RemedyKind.HONOR_TAINTS: f"set nodeTaintsPolicy: Honor in {_CONSTRAINT}, {_COUNTED}",
+    RemedyKind.MAX_SKEW: "raise maxSkew of the constraint on {key} to {number} in {owner}",
+    RemedyKind.SOFTEN: f"change {_CONSTRAINT} to ScheduleAnyway, which gives up its guarantee",
+}
+
+
+def unclear_budget(item: UnclearBudget) -> str:
+    """Return why a budget may select the pods of a plan, although nothing shows that it does."""
+    why = f"its selector is invalid ({safe(item.selector_error)})" if item.selector_error else "it could not be read"
+    return f"PodDisruptionBudget {safe(item.namespace)}/{safe(item.name)} may cover these pods: {why}."
 
 
 def _violation(change: ConstraintChange, style: Style) -> str:
@@ -409,7 +532,7 @@ form(
     fewestReady=lambda plan: [{"object": key, "pods": number} for key, number in plan.fewest_ready.items()],
     budgetsKnown=lambda plan: plan.has_all_budgets and not plan.unclear_budgets,
 )
-form(UnclearBudget, "namespace name message", message=obstacles.unclear_budget)
+form(UnclearBudget, "namespace name message", message=unclear_budget)
 form(
     Eviction,
     "object=owner pod node landsOn=nodes landsIn=places budget? asksBudgets lostVolumes=volatile commands",
@@ -425,10 +548,10 @@ form(
     origin=origin,
     skew=lambda change: {"before": change.skew, "after": change.skew_after},
 )
-form(Obstacle, "reason=kind object=owner pods topologyKeys number message? text", text=obstacles.obstacle)
+form(Obstacle, "reason=kind object=owner pods topologyKeys number message? text", text=obstacle)
 form(
     Remedy,
     "change=kind object=owner topologyKey? nodes likeNode?=like budget?=name number index evictions rollout exact text",
     index=lambda remedy: remedy.position if remedy.is_rollout else None,
-    text=obstacles.remedy,
+    text=remedy,
 )
