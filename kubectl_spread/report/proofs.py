@@ -229,8 +229,7 @@ def counts_text(counts: dict[str, int]) -> str:
     """Return pods per domain: `a=3 b=2 c=1`."""
     if len(counts) > _MOST_DOMAINS:
         counts = {value: number for value, number in counts.items() if number}
-    more = len(counts) - _MOST_DOMAINS
-    return pods_by_domain(dict([*counts.items()][:_MOST_DOMAINS])) + (f" and {more} more" if more > 0 else "")
+    return pods_by_domain(counts, most=_MOST_DOMAINS)
 
 
 def regimes_text(regimes: Sequence[Regime]) -> str:

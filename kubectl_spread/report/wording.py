@@ -56,9 +56,11 @@ def share(part: int, whole: int) -> str:
     return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
-def pods_by_domain(counts: Mapping[str, object]) -> str:
-    """Return `a=3 b=2`; a domain without a name is quoted."""
-    return " ".join(f"{safe(value) or chr(34) * 2}={number}" for value, number in counts.items())
+def pods_by_domain(counts: Mapping[str, object], *, most: Optional[int] = None) -> str:
+    """Return `a=3 b=2`, and how many domains there are beyond `most`; a domain without a name is quoted."""
+    parts = [f"{safe(value) or chr(34) * 2}={number}" for value, number in counts.items()]
+    more = 0 if most is None else max(0, len(parts) - most)
+    return " ".join(parts[:most]) + (f" and {more} more" if more else "")
 
 
 def find_no_node(number: int) -> str:

@@ -13,7 +13,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.report.explain import forecast as text
+from kubectl_spread.report.explain import text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.simulate.forecast import Forecast, forecast
@@ -195,7 +195,7 @@ def test_three_zones_and_a_remainder() -> None:
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=2-3 b=2-3 c=2-3",
         "    skew 1, within maxSkew 1",
         "  nodes: a1=2-3 b1=2-3 c1=2-3",
-    ] == text.lines(found)
+    ] == text.forecast_lines(found)
 
 
 def test_a_soft_rule_that_is_outvoted() -> None:
@@ -208,7 +208,7 @@ def test_a_soft_rule_that_is_outvoted() -> None:
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=3 b=0",
         "    skew 3, exceeds maxSkew 1: ScheduleAnyway does not prevent it",
         "  nodes: a1=3",
-    ] == text.lines(found)
+    ] == text.forecast_lines(found)
 
 
 def test_pods_of_others_count_for_the_skew() -> None:
@@ -225,7 +225,7 @@ def test_what_does_not_fit_is_told() -> None:
     found = foretold(cluster, web(3, soft(), cpu="1"))
 
     assert Range(2, 2) == found.placed
-    assert "  placed: 2 of 3" in text.lines(found)
+    assert "  placed: 2 of 3" in text.forecast_lines(found)
 
 
 def test_too_many_ways_are_sampled() -> None:
@@ -235,7 +235,7 @@ def test_too_many_ways_are_sampled() -> None:
 
     assert (8, False) == (found.runs, found.basis.is_exact)
     assert found == foretold(cluster, web(20, soft()), runs=8)
-    assert text.lines(found)[0].endswith(
+    assert text.forecast_lines(found)[0].endswith(
         "would end up, over 8 runs, each with another choice among the best nodes; other choices are possible:"
     )
 
@@ -253,7 +253,7 @@ def test_what_takes_too_long_is_not_tried() -> None:
     cluster = cluster_of([node("a1", "a", pods="9999")])
     found = foretold(cluster, web(5000, soft()))
 
-    (line,) = text.lines(found)
+    (line,) = text.forecast_lines(found)
 
     assert "Where the 5000 replicas of Deployment default/web would end up is not forecast" in line
     assert line.endswith(": 5000 pods are more than a forecast tries on 1 node.")
@@ -281,4 +281,4 @@ def test_the_default_constraints_are_forecast() -> None:
         "  defaultConstraints[1] (topology.kubernetes.io/zone): a=1 b=1",
         "    skew 0, within maxSkew 5",
         "  nodes: a1=1 b1=1",
-    ] == text.lines(found)
+    ] == text.forecast_lines(found)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.reported_message import MessageStatus
+from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report import table
+from kubectl_spread.report import table, wording
 from kubectl_spread.report.check import workloads
 from kubectl_spread.report.explain import (
     constraints,
-    forecast,
     nodes,
     preemption,
     reported_message,
@@ -24,10 +24,12 @@ from kubectl_spread.report.explain import (
 )
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
-from kubectl_spread.report.wording import name
+from kubectl_spread.report.wording import dashed, pods_by_domain
+from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
+_MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
 
@@ -143,7 +145,52 @@ def detail_sections(report: PodReport, style: Style) -> Iterator[list[Block]]:
     if explanation.scores is not None:
         yield scores.blocks(explanation.scores, width=style.width, wide=style.is_wide)
     if report.forecast is not None:
-        yield [*forecast.lines(report.forecast)]
+        yield [*forecast_lines(report.forecast)]
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """Return the replicas' final places, by the domains of each constraint and by node."""
+    where = f"Where the {count_noun(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
+    if forecast.skipped:
+        return [f"{where} is not forecast: {safe(forecast.skipped)}."]
+    out = [f"{where}, {_basis(forecast)}:"]
+    if forecast.placed != Range(forecast.replicas, forecast.replicas):
+        out.append(f"  placed: {dashed(forecast.placed)} of {forecast.replicas}")
+    for constraint in forecast.constraints:
+        name = constraint_name(constraint.position, is_default=constraint.is_default)
+        counts = _ranges(constraint.domains) or "no node that fits has this label"
+        out += [f"  {name} ({safe(constraint.topology_key)}): {counts}", f"    {_skew(constraint)}"]
+    if forecast.nodes:
+        out.append(f"  nodes: {_ranges(forecast.nodes)}")
+    return out
+
+
+def _basis(forecast: Forecast) -> str:
+    if forecast.basis.is_exact:
+        return "for any choice among the best nodes"
+    runs = f"over {count_noun(forecast.runs, 'run')}, each with another choice among the best nodes"
+    if forecast.runs == 1:
+        runs = "in one run, because a single node was always the best"
+    if forecast.is_sampled:
+        return (
+            f"{runs}; in a cluster of this size the scheduler looks at only some of the nodes, so it may choose others"
+        )
+    return f"{runs}; other choices are possible"
+
+
+def _ranges(ranges: Mapping[str, Range]) -> str:
+    """Return `a=3 b=1-2`."""
+    return pods_by_domain({name: dashed(pods) for name, pods in ranges.items()}, most=_MOST_DOMAINS)
+
+
+def _skew(constraint: ConstraintForecast) -> str:
+    """Return the final skew, compared with maxSkew."""
+    skew, most = constraint.skew, constraint.max_skew
+    if skew.most <= most:
+        return f"skew {dashed(skew)}, within maxSkew {most}"
+    soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
+    how = "exceeds" if skew.least > most else "may exceed"
+    return f"skew {dashed(skew)}, {how} maxSkew {most}{soft}"
 
 
 def headline(report: PodReport) -> str:
@@ -165,7 +212,7 @@ def _counts(state: WorkloadState) -> str:
         f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
     ]
     wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
-    return f"{name(state.key)}{wanted}: {', '.join(part for part in parts if part)}."
+    return f"{wording.name(state.key)}{wanted}: {', '.join(part for part in parts if part)}."
 
 
 def _are(number: int) -> str:

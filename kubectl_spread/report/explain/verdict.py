@@ -33,20 +33,7 @@ _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 def sentence(explanation: Explanation) -> str:
     """Return the verdict on one pod."""
-    words = _SENTENCES.get(explanation.verdict, _pending)
-    predicate = words.format_map(_Words(explanation)) if isinstance(words, str) else words(explanation)
-    return f"Pod {safe(explanation.pod.key)} {predicate}"
-
-
-class _Words(dict[str, str]):
-    """The words of one explanation, made when a sentence has them."""
-
-    def __init__(self, explanation: Explanation) -> None:
-        super().__init__()
-        self._explanation = explanation
-
-    def __missing__(self, name: str) -> str:
-        return _WORDS[name](self._explanation)
+    return f"Pod {safe(explanation.pod.key)} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
 
 
 def _running(explanation: Explanation) -> str:
@@ -183,45 +170,41 @@ def _outcome(explanation: Explanation) -> str:
     return f"it fits on {_fits(explanation)}" if explanation.diagnosis.feasible else cause(explanation)
 
 
-_WORDS: dict[str, Callable[[Explanation], str]] = {
-    "node": lambda item: safe(item.pod.node_name),
-    "phase": lambda item: safe(item.pod.phase),
-    "gates": lambda item: comma_list(item.pod.cls.gates, most=_MOST_NAMES),
-    "scheduler_name": lambda item: safe(item.pod.cls.scheduler_name),
-    "rivals": lambda item: comma_list(item.rivals, most=_MOST_FEW),
-    "again": _again,
-    "scheduler": _scheduler,
-    "fits": _fits,
-    "last_turn": _last_turn,
-    "refusal": _refusal_words,
-    "must_differ": lambda item: " ".join(list(dict.fromkeys(_differences(item)))[:_MOST_SENTENCES]),
-    "outcome": _outcome,
-    "stays": lambda item: "" if item.diagnosis.feasible else "it stays Pending: ",
-}
-_SENTENCES: dict[PodVerdict, str | Callable[[Explanation], str]] = {
+def _must_differ(explanation: Explanation) -> str:
+    return " ".join(list(dict.fromkeys(_differences(explanation)))[:_MOST_SENTENCES])
+
+
+_SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.RUNNING: _running,
-    PodVerdict.NODE_GONE: (
-        "is bound to node {node}, which does not exist: no kubelet will run it. The pod garbage collector deletes it; "
-        "{again}."
+    PodVerdict.NODE_GONE: lambda item: (
+        f"is bound to node {safe(item.pod.node_name)}, which does not exist: no kubelet will run it. The pod garbage "
+        f"collector deletes it; {_again(item)}."
     ),
-    PodVerdict.FINISHED: "has finished ({phase}); the scheduler ignores it.",
+    PodVerdict.FINISHED: lambda item: f"has finished ({safe(item.pod.phase)}); the scheduler ignores it.",
     PodVerdict.TERMINATING: _terminating,
-    PodVerdict.GATED: (
-        "waits for its scheduling gates: {gates}. The scheduler ignores the pod until they are removed."
+    PodVerdict.GATED: lambda item: (
+        f"waits for its scheduling gates: {comma_list(item.pod.cls.gates, most=_MOST_NAMES)}. The scheduler ignores "
+        "the pod until they are removed."
     ),
-    PodVerdict.NO_SCHEDULER: "waits for a scheduler named {scheduler_name}, {scheduler}",
-    PodVerdict.NOT_PREDICTABLE: "is not predictable: by all other rules {outcome}.",
-    PodVerdict.NOT_CREATED: ("does not exist yet, so the scheduler has not seen it; once created, {stays}{outcome}."),
+    PodVerdict.NO_SCHEDULER: lambda item: (
+        f"waits for a scheduler named {safe(item.pod.cls.scheduler_name)}, {_scheduler(item)}"
+    ),
+    PodVerdict.NOT_PREDICTABLE: lambda item: f"is not predictable: by all other rules {_outcome(item)}.",
+    PodVerdict.NOT_CREATED: lambda item: (
+        "does not exist yet, so the scheduler has not seen it; once created, "
+        f"{'' if item.diagnosis.feasible else 'it stays Pending: '}{_outcome(item)}."
+    ),
     PodVerdict.SCHEDULABLE: _schedulable,
     PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
     PodVerdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
-    PodVerdict.CONTENDED: (
-        "may stay Pending: it fits on {fits}, but the cluster does not have room for all Pending pods. The outcome "
-        "depends on the scheduler's order; it may place {rivals} first.{last_turn}"
+    PodVerdict.CONTENDED: lambda item: (
+        f"may stay Pending: it fits on {_fits(item)}, but the cluster does not have room for all Pending pods. The "
+        f"outcome depends on the scheduler's order; it may place {comma_list(item.rivals, most=_MOST_FEW)} first."
+        f"{_last_turn(item)}"
     ),
-    PodVerdict.REFUSED: (
-        "stays Pending: the scheduler refuses it on every node ({refusal}), although by the cluster facts it fits on "
-        "{fits}. {must_differ}"
+    PodVerdict.REFUSED: lambda item: (
+        f"stays Pending: the scheduler refuses it on every node ({_refusal_words(item)}), although by the cluster "
+        f"facts it fits on {_fits(item)}. {_must_differ(item)}"
     ),
 }
 
