@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.report import documents
 from kubectl_spread.report.check import text
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
@@ -26,7 +27,8 @@ def render(report: CheckReport) -> str:
     facts = report.page or PageFacts(page.PageSource())
     workloads = _workloads(report, facts)
     severities = Counter(finding.rule.severity for finding in report.findings)
-    pending, running = _pending(report), _running_lines(report.running)
+    running = _running_lines(report.running)
+    pending = _pending(report, running)
     is_stuck = any(line.is_failure for line in running) or any(item.is_stuck for item in report.rollouts)
     is_bad = bool(severities[Severity.ERROR] or pending or report.errors or is_stuck)
     return page.render(
@@ -41,8 +43,8 @@ def render(report: CheckReport) -> str:
         rollouts=_rollout_lines(report),
         workloads=workloads[:_MOST_PICTURES],
         more=max(0, len(workloads) - _MOST_PICTURES),
-        errors=[str(error) for error in report.errors],
-        unread=_unread(report),
+        errors=report.errors,
+        unread=documents.line(report.unread),
         notes=list(facts.notes),
     )
 
@@ -78,14 +80,10 @@ def _marked(place: Place) -> Optional[dict[str, Any]]:
     }
 
 
-def _pending(report: CheckReport) -> int:
+def _pending(report: CheckReport, running: Sequence[WorkloadLine]) -> int:
     placed = sum(len(placement.pending) + len(placement.refused) for placement in report.placements)
-    if report.running is None:
-        return placed
-    from kubectl_spread.report.check import workloads  # numpy: 80 ms
-
-    lines = zip(report.running.waiting, workloads.entries(report.running), strict=False)
-    return placed + sum(1 + len(item.explanation.others) for item, line in lines if line.is_failure)
+    waiting = zip(report.running.waiting if report.running is not None else (), running, strict=False)
+    return placed + sum(1 + len(item.explanation.others) for item, line in waiting if line.is_failure)
 
 
 def _title(report: CheckReport, pending: int) -> str:
@@ -125,14 +123,6 @@ def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
     if report.placements:
         return as_paragraphs(line for block in rollouts.creations(report.rollouts) for line in block)
     return as_paragraphs(rollouts.of_running(report.rollouts))
-
-
-def _unread(report: CheckReport) -> str:
-    if not report.unread:
-        return ""
-    from kubectl_spread.report import documents
-
-    return documents.line(report.unread)
 
 
 def _workloads(report: CheckReport, facts: PageFacts) -> list[dict[str, Any]]:

@@ -165,7 +165,7 @@ def render(
         title=f"Policy {title}: {answer}",
         tone=TONES[verdict],
         groups=[_group(result, found, cluster) for result, found in groups],
-        errors=[str(error) for error in errors],
+        errors=errors,
         skipped=list(map(name, skipped)),
     )
 

@@ -66,17 +66,15 @@ class Artist:
     def charts(self, moment: Moment) -> list[Chart]:
         """Return the pods per domain of each constraint of the workloads."""
         charts = []
-        for key, constraint, counts in self._counts(moment):
+        for key, constraint, counts, skew in self._counts(moment):
             name = "" if len(self._order) == 1 else f"{key.name}: "
-            least, most = min(counts.values(), default=0), max(counts.values(), default=0)
-            is_met = most - least <= constraint.max_skew
-            tone = "good" if is_met else "bad" if constraint.is_hard else "warn"
+            tone = "good" if skew <= constraint.max_skew else "bad" if constraint.is_hard else "warn"
             charts.append(
                 chart(
                     f"{name}{constraint.topology_key}, maxSkew {constraint.max_skew}",
                     counts,
-                    badge=(f"skew {most - least}", tone),
-                    limit=least + constraint.max_skew if counts else None,
+                    badge=(f"skew {skew}", tone),
+                    limit=min(counts.values()) + constraint.max_skew if counts else None,
                     is_hard=constraint.is_hard,
                     words=("emptiest domain", "maxSkew above it"),
                 )
@@ -87,10 +85,7 @@ class Artist:
         """Return the topology key, the skew and maxSkew of each constraint of a single workload."""
         if len(self._order) != 1:
             return []
-        return [
-            (item.topology_key, max(counts.values(), default=0) - min(counts.values(), default=0), item.max_skew)
-            for _, item, counts in self._counts(moment)
-        ]
+        return [(item.topology_key, skew, item.max_skew) for _, item, _, skew in self._counts(moment)]
 
     def _moments(self) -> Iterable[Moment]:
         return (self._frames.before, *(frame.moment for frame in self._frames.run), *self._frames.endings)
@@ -132,8 +127,8 @@ class Artist:
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
 
-    def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, TopologySpreadConstraint, dict[str, int]]]:
-        """Yield the constraints of each workload, with its pods in the domains of the constraint."""
+    def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, TopologySpreadConstraint, dict[str, int], int]]:
+        """Yield the constraints of each workload, with its pods in the domains of the constraint, and their skew."""
         for key in self._order:
             for constraint in self._frames.constraints.get(key, ()):
                 topology_key = constraint.topology_key
@@ -142,7 +137,8 @@ class Artist:
                 for pod in moment.pods:
                     if pod.owner == key and not pod.is_terminating and pod.node in domains:
                         counts[domains[pod.node]] += 1
-                yield key, constraint, counts
+                numbers = counts.values()
+                yield key, constraint, counts, max(numbers, default=0) - min(numbers, default=0)
 
 
 def _notes(node: Node, moment: Moment) -> tuple[str, ...]:

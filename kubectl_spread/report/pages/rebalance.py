@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
+from kubectl_spread.advice.rebalance.plan import ConstraintChange, Eviction, Rebalance, Repair, RepairVerdict
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
@@ -52,7 +52,7 @@ def render(
         source,
         title=_title(found),
         tone="good" if found.is_fine else "bad",
-        errors=[str(error) for error in errors],
+        errors=errors,
         repairs=[_repair(item, cluster, pods) for item in found.repairs],
         cut_short=found.is_cut_short,
         late=found.is_late,
@@ -90,7 +90,7 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
         "tone": "good" if item.is_repaired else "bad",
         "warning": warning,
         "steps": [(str(at), one.pod, one.node, landing_nodes(one)) for at, one in enumerate(evictions, 1)],
-        "drawing": _drawing(item, cluster, pods),
+        "drawing": _drawing(item, evictions, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
         "sentences": list(map(safe, sentences)),
         "commands": "\n".join(script_lines(commands(item) if item.is_repaired else [])),
@@ -119,9 +119,8 @@ def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
     yield chart(f"{title}: after", counts, badge=badge, is_hard=is_hard, skew=skew)
 
 
-def _drawing(item: Repair, cluster: Cluster, pods: ClusterPods) -> Drawing:
+def _drawing(item: Repair, evictions: Sequence[Eviction], cluster: Cluster, pods: ClusterPods) -> Drawing:
     """Return the pods as they are; the evicted ones have their own look, and possible nodes of new pods are marked."""
-    evictions = item.plan.evictions if item.verdict is RepairVerdict.EVICT and item.plan is not None else ()
     leaving = {(one.owner.namespace, one.pod) for one in evictions}
     drawn = [
         DrawnPod(pod.name, pod.node_name, _LEAVES if (pod.namespace, pod.name) in leaving else _STAYS)

@@ -68,8 +68,8 @@ def render(
             steps=_steps(simulation, boxes),
             notes=simulation.notes,
             is_interrupted=simulation.is_interrupted,
-            errors=[str(error) for error in errors],
-            unread=documents.line(unread) if unread else "",
+            errors=errors,
+            unread=documents.line(unread),
         )
     )
 

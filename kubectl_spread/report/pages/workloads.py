@@ -166,7 +166,6 @@ def render(
     ordered = sorted(statuses, key=rank)
     header = status.header(has_namespace=True, is_wide=False)
     rows = [row.cells for row in status.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
-    missing = documents.of_workloads(unread)
     return render_page(
         "status.html",
         source,
@@ -178,7 +177,7 @@ def render(
         more_rows=max(0, len(ordered) - _MOST_ROWS),
         workloads=[picture(item, pods) for item in ordered[:most]],
         more=max(0, len(ordered) - most),
-        unread=documents.line(missing) if missing else "",
+        unread=documents.line(documents.of_workloads(unread)),
         kept_policy=None if policy is None else _policy(policy),
     )
 
