@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload
@@ -50,11 +51,13 @@ class WorkloadState(NamedTuple):
 
 def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
     """Return the facts about a workload; None if they contain neither it nor its pods."""
-    cluster = owned.cluster
-    controller = cluster.controllers.get(key)
     pods = [pod for pod in owned.of(key) if pod.is_visible]
-    if controller is None and not pods:
-        return None
+    return state_with(key, pods, owned) if pods or key in owned.cluster.controllers else None
+
+
+def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> WorkloadState:
+    """Return the facts about a workload that has these pods, of which none has ended."""
+    controller = owned.cluster.controllers.get(key)
     running = tuple(pod for pod in pods if pod.node_name and not pod.terminating)
     # The number of pods that the controller maintains; some kinds have no fixed number.
     has_number = controller is not None and controller.workload.kind not in ("DaemonSet", "Job", "CronJob")
@@ -66,7 +69,7 @@ def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
         terminating=tuple(pod for pod in pods if pod.terminating),
         lost=tuple(pod for pod in running if pod.node_name not in owned.node_names),
     )
-    return state if controller is None else _with_controller(state, controller, cluster)
+    return state if controller is None else _with_controller(state, controller, owned.cluster)
 
 
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:

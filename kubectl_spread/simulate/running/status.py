@@ -7,7 +7,7 @@ count, terminating pods do not, and matchLabelKeys select the current revision.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional, Union
 
@@ -18,7 +18,7 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
-from kubectl_spread.explain.workload_state import state_of
+from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
 from kubectl_spread.objects.constraints.constraint import (
@@ -79,16 +79,23 @@ def find_lost_pods(pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster) -> l
 
 def find_uncreated_pods(keys: Iterable[ObjectKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
     """Find workloads that lack pods, because a quota forbids them or an ordered pod before them is not Ready."""
-    for key in keys:
-        state = state_of(key, owned)
-        if state is None or not state.missing:
-            continue
-        if state.failures:
-            yield UncreatedPods(key, state.missing, state.wanted or 0, state.failures[0].message)
-        # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
-        elif state.waiting is not None and (state.waiting.node_name or state.waiting.cls.gates):
-            text = f"podManagementPolicy OrderedReady creates them only once {state.waiting.name} is Ready"
-            yield UncreatedPods(key, state.missing, state.wanted or 0, text)
+    states = (state_of(key, owned) for key in keys)
+    found = (None if state is None else _uncreated(state) for state in states)
+    return (item for item in found if item is not None)
+
+
+def _uncreated(state: WorkloadState) -> Optional[UncreatedPods]:
+    first = state.waiting
+    if not state.missing:
+        return None
+    if state.failures:
+        text = state.failures[0].message
+    # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
+    elif first is not None and (first.node_name or first.cls.gates):
+        text = f"podManagementPolicy OrderedReady creates them only once {first.name} is Ready"
+    else:
+        return None
+    return UncreatedPods(state.key, state.missing, state.wanted or 0, text)
 
 
 _MOST = 64  # that are remembered: each may hold 5,000 domains
@@ -186,11 +193,11 @@ class ConstraintStatus(NamedTuple):
     max_skew: int
     when_unsatisfiable: str
     min_domains: Optional[int]
-    selector: Optional[Selector]
-    self_match: bool
-    counts: ConstraintCounts
-    nodes: tuple[int, ...]
-    state: ConstraintState
+    selector: Optional[Selector] = None
+    self_match: bool = False
+    counts: ConstraintCounts = ConstraintCounts({})
+    nodes: tuple[int, ...] = ()
+    state: ConstraintState = ConstraintState.UNKNOWN
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[UncountedPods] = None
@@ -287,7 +294,7 @@ def counted_workloads(
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
         own = pods.get(key, [])
-        labels = _labels(key, own, cluster)
+        labels = _labels(key, cluster, dict(own[0].cls.labels) if own else {})
         if wants(key, labels):
             yield _status(key, labels, own, known)
 
@@ -309,43 +316,31 @@ def _by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
     return found
 
 
-def _labels(key: ObjectKey, own: list[Pod], cluster: Cluster) -> Labels:
+def _labels(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
     controller = cluster.controllers.get(key)
-    if controller is not None:
-        return controller.labels
-    return dict(own[0].cls.labels) if own else {}
+    return of_pods if controller is None else controller.labels
 
 
 def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
-    staying = [pod for pod in own if not pod.terminating]
-    bound = [pod for pod in staying if pod.node_name]
-    lost = tuple(pod.name for pod in bound if pod.node_name not in known.columns.index)
+    state = state_with(key, own, known.owned)
     status = WorkloadStatus(
         key=key,
         labels=labels,
-        wanted=_wanted(key, known.cluster),
-        running=len(bound) - len(lost),
-        terminating=len(own) - len(staying),
-        pending=tuple(pod for pod in staying if not pod.node_name),
+        wanted=state.wanted,
+        running=len(state.running) - len(state.lost),
+        terminating=len(state.terminating),
+        pending=state.pending,
         constraints=(),
-        lost=lost,
-        uncreated=next(find_uncreated_pods([key], known.owned), None),
+        lost=tuple(pod.name for pod in state.lost),
+        uncreated=_uncreated(state),
     )
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)
     if isinstance(plugin, str):
         return CountedWorkload(status._replace(constraints=_unknown(pod_class, plugin), why=plugin), ())
     found = _constraints(pod_class, plugin, known, kind=key.kind)
-    constraints = tuple(_with_uncounted(item, pod_class, bound) for item, _ in found)
+    constraints = tuple(_with_uncounted(item, pod_class, state.running) for item, _ in found)
     return CountedWorkload(status._replace(constraints=constraints), tuple(counts for _, counts in found))
-
-
-def _wanted(key: ObjectKey, cluster: Cluster) -> Optional[int]:
-    """Return the wanted number of replicas; None if the workload is unknown, or has no such number."""
-    controller = cluster.controllers.get(key)
-    if controller is None or key.kind in ("DaemonSet", "Job", "CronJob"):
-        return None
-    return controller.workload.replicas
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
@@ -357,7 +352,7 @@ def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]
     return f"the profile {pod_class.scheduler_name} has no PodTopologySpread" if found is None else found
 
 
-def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[Pod]) -> ConstraintStatus:
+def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: Sequence[Pod]) -> ConstraintStatus:
     """Add the running pods of the workload that the selector does not match."""
     if item.is_default:
         return item
@@ -394,11 +389,6 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             max_skew=item.max_skew,
             when_unsatisfiable=item.when_unsatisfiable,
             min_domains=item.min_domains,
-            selector=None,
-            self_match=False,
-            counts=ConstraintCounts({}),
-            nodes=(),
-            state=ConstraintState.UNKNOWN,
             reason=why,
         )
         for item in pod_class.constraints
@@ -527,26 +517,17 @@ def policy_status(
     policy: Policy, cluster: Cluster, *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
 ) -> PolicyStatus:
     """Return the rules of a policy on the pods of a cluster; `wants` selects workloads by key and labels."""
-    found: dict[ObjectKey, list[GroupPod]] = {}
-    labels: dict[ObjectKey, Labels] = {}
-    for pod in cluster.pods:
-        if pod.is_visible:
-            key = workload_of(pod, cluster)
-            found.setdefault(key, []).append(GroupPod(key, pod.node_name, pod.terminating))
-            labels.setdefault(key, dict(pod.cls.labels))
+    pods = _by_workload(cluster)
+    labels: dict[ObjectKey, Labels] = {key: dict(own[0].cls.labels) for key, own in pods.items()}
+    found = {key: [GroupPod(key, pod.node_name, pod.terminating) for pod in own] for key, own in pods.items()}
     for key, controller in cluster.controllers.items():
         if key not in cluster.owners and controller.workload.replicas and key.kind not in ("Job", "CronJob"):
             metadata = controller.workload.template.get("metadata") or {}
             labels[key] = metadata.get("labels") or labels.get(key, {})
             found.setdefault(key, [])
-    chosen = {key: pods for key, pods in found.items() if wants(key, _own_labels(key, cluster, labels[key]))}
+    chosen = {key: pods for key, pods in found.items() if wants(key, _labels(key, cluster, labels[key]))}
     groups = [item for spec in policy.groups for item in _groups(spec, chosen, labels, cluster=cluster)]
     return PolicyStatus(policy, tuple(groups))
-
-
-def _own_labels(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
-    controller = cluster.controllers.get(key)
-    return of_pods if controller is None else controller.labels
 
 
 def _groups(
