@@ -89,8 +89,6 @@ def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str])
     return value
 
 
-_FACTS = tuple(field for field in ClusterSource._fields if field not in ("inside", "listener"))
-
 _CONNECTION = (
     option("--kubeconfig FILE: Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]"),
     *(
@@ -142,8 +140,7 @@ def cluster_facts(function: F, *, hidden: Collection[str] = (), timeout: str = "
         hidden: parameters that --help leaves out.
         timeout: the default of --request-timeout that --help shows; the command applies it.
     """
-    source = functools.partial(ClusterSource, listener=announce)
-    facts = gather_options("source", source, _OPTIONS, fields=_FACTS, section=FACTS, hidden=hidden)
+    facts = gather_options("source", ClusterSource, _OPTIONS, section=FACTS, hidden=hidden, listener=announce)
     return connection(facts(function), timeout=timeout)
 
 
@@ -156,33 +153,33 @@ def connection(function: F, *, timeout: str = "0") -> F:
     """
     help_text = f"Time limit for each request: 5s, 1m30s; 0 is none.  [default: {timeout}]"
     options = (*_CONNECTION, option(f"--request-timeout DURATION: {help_text}"))
-    return gather_options("connection", Flags, options, fields=Flags._fields, section=CONNECTION)(function)
+    return gather_options("connection", Flags, options, section=CONNECTION)(function)
 
 
 def gather_options(
     name: str,
-    record: Callable[..., object],
+    record: Any,
     options: Sequence[Callable[[Any], Any]],
     *,
-    fields: tuple[str, ...],
     section: str = "",
     hidden: Collection[str] = (),
+    **more: object,
 ) -> Callable[[F], F]:
     """Return a decorator that adds options, and gives the command their values as one argument.
 
     Args:
         name: the argument.
-        record: makes a record of the values, by the names in `fields`.
+        record: a NamedTuple; it takes the parameters with the names of its fields away from the command.
         options: click's decorators.
-        fields: the parameters that the record takes away from the command.
         section: the section of --help for the options; empty for the command's own.
         hidden: parameters that --help leaves out.
+        more: fields that are no parameters.
     """
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def gathered(*args: Any, **kwargs: Any) -> Any:
-            values = record(**{field: kwargs.pop(field) for field in fields})
+            values = record(**{field: kwargs.pop(field) for field in record._fields if field in kwargs}, **more)
             return function(*args, **{name: values}, **kwargs)
 
         wrapped: Any = gathered

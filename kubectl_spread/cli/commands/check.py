@@ -23,11 +23,11 @@ from kubectl_spread.cli.options import (
     Output,
     page_source,
     redirect_output,
+    RULES,
     SectionedCommand,
     selector_option,
     wants_colour,
 )
-from kubectl_spread.cli.rule_options import choice_options
 from kubectl_spread.cli.summary import exit_code, numbers_of_rules, offer, summary
 from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.operations import check
@@ -55,12 +55,73 @@ class FixOptions(NamedTuple):
     diff: bool
 
 
-_FIX_OPTIONS = (
-    option("--fix: Apply the fixes that keep a manifest's meaning to the files."),
-    option("--unsafe-fixes: With --fix or --diff: also apply fixes that may change where pods run."),
-    option("--diff: Print what --fix would change as a diff; write nothing."),
+_fix_options = gather_options(
+    "fixes",
+    FixOptions,
+    (
+        option("--fix: Apply the fixes that keep a manifest's meaning to the files."),
+        option("--unsafe-fixes: With --fix or --diff: also apply fixes that may change where pods run."),
+        option("--diff: Print what --fix would change as a diff; write nothing."),
+    ),
 )
-_fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptions._fields)
+
+
+def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs.
+
+    Raises:
+        click.BadParameter: a set in one of them is not complete.
+    """
+    for value in values:
+        from kubectl_spread.text.glob import glob_error
+
+        wrong = glob_error(value)
+        if wrong:
+            raise click.BadParameter(f"{value!r} is not a glob: {wrong}.", ctx, param)
+    return values
+
+
+_choice_options = gather_options(
+    "choice",
+    RuleChoice,
+    (
+        option(
+            "--fail-on [error|warning|info|never]: Exit with 1 on findings of this severity or worse.  [default: error]"
+        ),
+        option(
+            "--profile [minimal|default|strict]: Rule set to start from: only errors, the default rules, or also "
+            "opinions.  [default: default]"
+        ),
+        option(
+            "--select RULES...: Run only these rules: codes, code prefixes or names, separated by commas.",
+            shell_complete=complete.rules,
+        ),
+        option("--extend-select RULES...: Run these rules as well.", shell_complete=complete.rules),
+        option(
+            "--ignore RULES...: Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
+            shell_complete=complete.rules,
+        ),
+        option(
+            "--severity RULE=LEVEL...: Override a rule's severity: error, warning or info.",
+            shell_complete=complete.levels_of_rules,
+        ),
+        option("--autoscaler [cluster-autoscaler|karpenter]: Autoscaler that adds nodes; its rules run as well."),
+        option(
+            "--exclude GLOB...: Skip files and directories that match, unless they are named.", callback=_possible_globs
+        ),
+        option("--force-exclude: Skip excluded files even if they are named."),
+        option("--project: Check the paths of the configuration file; if it has none, everything below its directory."),
+        option("--baseline FILE: Report only findings that are not in this baseline file."),
+        option("--write-baseline FILE: Write all findings to a baseline file."),
+        option(
+            "--no-ignores: Also report findings that a comment, an annotation, the configuration or a baseline "
+            "suppresses."
+        ),
+        option("--config FILE: Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]"),
+        option("--no-config: Ignore configuration files."),
+    ),
+    section=RULES,
+)
 
 
 @click.command(cls=SectionedCommand)
@@ -80,7 +141,7 @@ _fix_options = gather_options("fixes", FixOptions, _FIX_OPTIONS, fields=FixOptio
     type=FormatChoice(FORMATS),
 )
 @option("--output-file FILE: File for the output, if there is only one format.")
-@choice_options
+@_choice_options
 @_fix_options
 @option("--statistics: Print the number of findings per rule at the end.")
 @option("--show-files: List the files that would be checked and their project roots, without checking them.")
