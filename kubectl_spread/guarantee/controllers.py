@@ -9,8 +9,9 @@ Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet (v
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import islice
 from typing import Optional
 
 from kubectl_spread.guarantee.model import (
@@ -183,16 +184,25 @@ class Replicas:
                     made[node] -= unit
                 excess -= len(pods)
                 continue
-            seen: set[tuple[int, ...]] = set()
-            for chosen in combinations(pods, excess):
-                if chosen not in seen and len(seen) < _MOST_VICTIMS:
-                    seen.add(chosen)
-                    rest = list(made)
-                    for node in chosen:
-                        rest[node] -= unit
-                    yield tuple(rest)
+            for chosen in islice(_chosen(list(Counter(pods).items()), excess), _MOST_VICTIMS):
+                rest = list(made)
+                for node in chosen:
+                    rest[node] -= unit
+                yield tuple(rest)
             return
         yield tuple(made)
+
+
+def _chosen(there: Sequence[tuple[int, int]], number: int) -> Iterator[tuple[int, ...]]:
+    """Yield every way to choose some pods: their nodes; there: nodes, each with its number of equal pods."""
+    if not number:
+        yield ()
+        return
+    (node, most), *others = there
+    left = sum(count for _, count in others)
+    for taken in range(min(most, number), max(0, number - left) - 1, -1):
+        for rest in _chosen(others, number - taken):
+            yield (*[node] * taken, *rest)
 
 
 class Ordinals(Replicas):
