@@ -457,7 +457,7 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
         end, it = ("ends", "it") if len(effect.lost) == 1 else ("end", "them")
         notes.append(f"{', '.join(effect.lost[:_NAMED])} {end}, and nothing creates {it} again")
     if change.is_of_manifest:
-        notes += [*_of_revision(scene), *_of_target(problem)]
+        notes += _notes(scene)
     return Suggestion(
         title=change.title,
         changes=tuple(document for item in written for document in item.documents),
@@ -471,18 +471,14 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
     )
 
 
-def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
-    """Yield a note if the change helps only because the new pods get another revision hash."""
-    label = scene.problem.revision_label
-    if not label or not scene.is_recreated or not scene.problem.target.is_live:
-        return
-    placed = scene.place(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
-    if scene.problem.pod.key not in placed.bound:
-        yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
-
-
-def _of_target(problem: PendingPodProblem) -> Iterator[str]:
-    """Yield notes on the object to change."""
+def _notes(scene: HypotheticalCluster) -> Iterator[str]:
+    """Yield notes on a changed manifest, and on the object to change."""
+    problem = scene.problem
+    label = problem.revision_label
+    if label and scene.is_recreated and problem.target.is_live:
+        placed = scene.place(scene.own(is_same_revision=True), needed=problem.pod.key)
+        if problem.pod.key not in placed.bound:  # It helps only because the new pods get another revision hash.
+            yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
     target, running = problem.target, problem.running
     if target.is_guessed:
         yield f"{target.display_name} was inferred from the name of the pod's ReplicaSet"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -315,6 +315,12 @@ def explain_filtered(
     preemption.
     """
     diagnosis, nodes, cls = filtered.diagnosis(), filtered.columns.nodes, pod.cls
+    reports = []
+    for at, node in enumerate(nodes):
+        if not filtered.feasible[at]:
+            recorded = diagnosis.status(node.name)
+            also = tuple(status for status in filtered.failures(at) if status != recorded)
+            reports.append(NodeReport(node.name, recorded, also))
     profile = scheduler.profile_of(cls)
     beyond = unsupported_features(cls, profile, scheduler.columns.cluster)
     key = next((item.topology_key for item in cls.constraints if item.topology_key != HOSTNAME), ZONE)
@@ -324,7 +330,7 @@ def explain_filtered(
         verdict=PodVerdict.NOT_PREDICTABLE if beyond else verdict,
         diagnosis=diagnosis,
         reported=pod.message,
-        nodes=tuple(_node_reports(diagnosis, filtered)),
+        nodes=tuple(reports),
         node_names=tuple(node.name for node in nodes),
         claims=troubles(cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
         domain_key=key,
@@ -368,11 +374,3 @@ def _with_preemption(
         victims=result.victims,
         preemption=report,
     )
-
-
-def _node_reports(diagnosis: Diagnosis, filtered: FilterResult) -> Iterator[NodeReport]:
-    for at, node in enumerate(filtered.columns.nodes):
-        if not filtered.feasible[at]:
-            recorded = diagnosis.status(node.name)
-            also = tuple(status for status in filtered.failures(at) if status != recorded)
-            yield NodeReport(node.name, recorded, also)

@@ -116,10 +116,9 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
 def _victims(pod: Pod, chosen: Candidate, filtered: FilterResult, scheduler: Scheduler) -> Iterator[Victim]:
     cluster = scheduler.columns.cluster
     own = owner_of(pod.cls, cluster)
-    counts = hard_counts(filtered)
     for victim in chosen.victims:
         owner = owner_of(victim.cls, cluster)
-        counted_by = tuple(_name(pod, item) for item in counts if _is_counted(victim, item, pod))
+        counted_by = tuple(_name(pod, item) for item in hard_counts(filtered) if _is_counted(victim, item, pod))
         yield Victim(victim, owner, owner is not None and owner == own, counted_by, victim.key in chosen.violating)
 
 
@@ -149,19 +148,16 @@ def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
     """Return nodes by reason, the most frequent reason first."""
     diagnosis = filtered.diagnosis()
     groups: dict[tuple[NoPreemptionReason, str, tuple[str, ...]], list[str]] = {}
-    key: tuple[NoPreemptionReason, str, tuple[str, ...]]
     helpful = {candidate.node for candidate in found.candidates}
-    for node in filtered.columns.nodes:
-        if node.name in helpful:
-            continue
-        tried = found.refused.get(node.name)
-        status = diagnosis.status(node.name) if tried is None else tried
-        key = (NoPreemptionReason.REFUSED_EVEN_SO, status.plugin, status.reasons)
+    for name in (node.name for node in filtered.columns.nodes if node.name not in helpful):
+        tried, why = found.refused.get(name), NoPreemptionReason.REFUSED_EVEN_SO
         if tried is None:
-            key = (NoPreemptionReason.NO_EVICTION_CHANGES_IT, status.plugin, status.reasons)
-        elif tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE and tried.reasons == (NO_VICTIMS,):
+            tried, why = diagnosis.status(name), NoPreemptionReason.NO_EVICTION_CHANGES_IT
+        key = (why, tried.plugin, tried.reasons)
+        is_plain = why is NoPreemptionReason.REFUSED_EVEN_SO and tried.reasons == (NO_VICTIMS,)
+        if is_plain and tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             key = (NoPreemptionReason.NO_LOWER_PRIORITY, "", ())
-        groups.setdefault(key, []).append(node.name)
+        groups.setdefault(key, []).append(name)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [Unhelpful(*key, tuple(nodes)) for key, nodes in ordered]
 

@@ -220,7 +220,11 @@ class Limits:
         """Return the proof for one kind, by the domains of a constraint, or by all allowed nodes together."""
         item = model.of_kind[kind]
         everything = (True,) * len(model.of_kind)
-        is_plain = not model.free and not item.separations and all(map(_is_simple, item.spreads))
+        is_plain = (
+            not model.free
+            and not item.separations
+            and all(not spread.is_below and spread.self_match and not any(spread.base) for spread in item.spreads)
+        )
         for top in (*sorted(item.spreads, key=lambda spread: len(spread.eligible)), None):
             matches = everything if top is None else top.matches
             pods = self.pods(at for at, is_matched in enumerate(matches) if is_matched)
@@ -256,10 +260,6 @@ def _contains(spread: Spread, domain_of: Sequence[int]) -> bool:
     outer: dict[int, int] = {}
     pairs = zip(domain_of, spread.domain_of, strict=True)
     return all(outer.setdefault(one, other) == other for one, other in pairs if one >= 0 and other >= 0)
-
-
-def _is_simple(spread: Spread) -> bool:
-    return not spread.is_below and bool(spread.self_match) and not any(spread.base)
 
 
 def _room(model: Filters, item: KindFilters, top: Optional[Spread]) -> int:

@@ -255,17 +255,11 @@ def more_shards(members: Sequence[Member], number: int) -> list[Member]:
 
 def _own_labels(members: Sequence[Member]) -> dict[str, str]:
     """Return the labels of the last shard's pods whose values identify the shard."""
-    labels = [_labels(member) for member in members]
-    model = labels[-1]
-    if len(members) == 1:
-        name = members[0].key.name
-        return {key: value for key, value in model.items() if name in value}
-    return {key: value for key, value in model.items() if any(item.get(key) != value for item in labels[:-1])}
-
-
-def _labels(member: Member) -> dict[str, str]:
-    found = fields(fields(member.controller.workload.template.get("metadata")).get("labels"))
-    return {key: value for key, value in found.items() if isinstance(value, str)}
+    written = [fields(fields(item.controller.workload.template.get("metadata")).get("labels")) for item in members]
+    *others, model = ({key: value for key, value in item.items() if isinstance(value, str)} for item in written)
+    if not others:
+        return {key: value for key, value in model.items() if members[0].key.name in value}
+    return {key: value for key, value in model.items() if any(item.get(key) != value for item in others)}
 
 
 def _next_name(name: str, taken: set[str]) -> str:

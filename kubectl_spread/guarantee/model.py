@@ -12,7 +12,7 @@ numbers leave out. A state is `(contents, sizes, facts, desired)`:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Optional
 
@@ -92,11 +92,6 @@ class Gap(NamedTuple):
     @property
     def effect(self) -> GapEffect:
         return EFFECTS[self.kind]
-
-
-def has_effect(gaps: Iterable[Gap], *effects: GapEffect) -> bool:
-    """Return whether some gap has one of these effects."""
-    return any(gap.effect in effects for gap in gaps)
 
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer
@@ -298,7 +293,7 @@ class GroupModel(NamedTuple):
 
     def has_gap(self, *effects: GapEffect) -> bool:
         """Return whether a gap has one of these effects."""
-        return has_effect(self.gaps, *effects)
+        return any(gap.effect in effects for gap in self.gaps)
 
 
 def count_of(content: int, kind: int) -> int:
@@ -369,8 +364,7 @@ class HostFinder:
         """Set up the filters; `filters` returns those of a version of the nodes."""
         self.filters = filters
         self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        self._counts: dict[tuple[bool, ...], dict[int, int]] = {}
-        self._sums: dict[tuple[int, ...], dict[int, int]] = {}
+        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
 
     def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
         """Return the nodes that pass all filters for a pod of a kind."""
@@ -387,22 +381,24 @@ class HostFinder:
         item = model.of_kind[kind]
         nodes: Any = item.allowed
         for separation in item.separations:
-            nodes = self._apart(separation.domain_of, separation.matches, contents, nodes=nodes)
+            domain_of, matches = separation.domain_of, separation.matches
+            taken = {
+                domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)
+            }
+            nodes = [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
             if not nodes:
                 return []
         for spread in item.spreads:
             nodes = self._within_skew(spread, contents, nodes)
             if not nodes:
                 return []
-        if model.free:
-            nodes = [at for at in nodes if self._has_room(model, kind, at, content=contents[at])]
+        for resource, wanted in enumerate(item.requests if model.free else ()):
+            if wanted:
+                amounts = tuple([other.requests[resource] for other in model.of_kind])
+                nodes = [
+                    at for at in nodes if wanted <= model.free[at][resource] - self.matching(amounts, contents[at])
+                ]
         return list(nodes)
-
-    def _apart(
-        self, domain_of: tuple[int, ...], matches: tuple[bool, ...], contents: tuple[int, ...], *, nodes: Sequence[int]
-    ) -> list[int]:
-        taken = {domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)}
-        return [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
 
     def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
         counts = list(spread.base)
@@ -420,31 +416,14 @@ class HostFinder:
         most = spread.max_skew - spread.self_match + least
         return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
 
-    def _has_room(self, model: Filters, kind: int, node: int, *, content: int) -> bool:
-        wanted = model.of_kind[kind].requests
-        for at, room in enumerate(model.free[node]):
-            if wanted[at] and wanted[at] > room - self._requested(model, at, content):
-                return False
-        return True
-
-    def _requested(self, model: Filters, resource: int, content: int) -> int:
-        if not content:
-            return 0
-        amounts = tuple(item.requests[resource] for item in model.of_kind)
-        cache = self._sums.setdefault(amounts, {})
-        found = cache.get(content)
-        if found is None:
-            found = cache[content] = sum(count_of(content, at) * amount for at, amount in enumerate(amounts) if amount)
-        return found
-
-    def matching(self, matches: tuple[bool, ...], content: int) -> int:
-        """Return the number of matching pods in a content."""
+    def matching(self, matches: tuple[int, ...], content: int) -> int:
+        """Return the number of matching pods in a content, or the sum of what they count for."""
         cache = self._counts.get(matches)
         if cache is None:
             cache = self._counts[matches] = {}
         found = cache.get(content)
         if found is None:
             found = cache[content] = sum(
-                content >> (BITS * at) & MOST_PODS for at, is_matched in enumerate(matches) if is_matched
+                [(content >> (BITS * at) & MOST_PODS) * number for at, number in enumerate(matches) if number]
             )
         return found

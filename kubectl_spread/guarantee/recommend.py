@@ -90,7 +90,14 @@ class _Search:
         builder = GroupBuilder(members, request.cluster, request.profiles, (), regime=Regime.CREATION)
         self._usable = frozenset(node for item in builder.filters().of_kind for node in item.allowed)
         self._has_volumes = any(gap.kind is GapKind.VOLUMES for gap in builder.group.gaps)
-        self._bare = [_without_new_volumes(item) for item in members] if self._has_volumes else members
+        self._bare = members
+        if self._has_volumes:  # Candidates are tried without the volumes that the pods get.
+            self._bare = [
+                item._replace(
+                    controller=item.controller._replace(workload=item.controller.workload._replace(claim_templates=()))
+                )
+                for item in members
+            ]
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
         self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
@@ -205,7 +212,11 @@ class _Search:
 
     def _spread_refutations(self, candidates: Sequence[tuple[Hard, ...]]) -> None:
         """Refute each candidate that allows all events of a violation that was found with a tighter one."""
-        known = [item for item in self._refused.values() if _is_of_counts(item)]
+        known = [  # A domain holds too many pods, while no pod waits that another candidate may place.
+            item
+            for item in self._refused.values()
+            if item.verdict.rule.is_momentary and item.verdict.witness and not item.verdict.witness.waiting
+        ]
         for candidate in candidates:
             refused = self._refused.get(candidate)
             if refused is None or refused.verdict.verdict is not ProofStatus.UNDECIDED:
@@ -397,12 +408,6 @@ def _has_term(member: Member, key: str) -> bool:
     return any(item.get("topologyKey") == key for item in anti.get(REQUIRED) or ())
 
 
-def _without_new_volumes(member: Member) -> Member:
-    """Return a workload whose pods get no volumes of their own."""
-    workload = member.controller.workload._replace(claim_templates=())
-    return member._replace(controller=member.controller._replace(workload=workload))
-
-
 def _useful(options: list[Option]) -> list[Option]:
     """Drop each option if an earlier one is proved in the same cases."""
     useful: list[Option] = []
@@ -428,12 +433,6 @@ def _is_as_good(one: Option, other: Option) -> bool:
         for option in (one, other)
     )
     return others <= mine
-
-
-def _is_of_counts(refused: RefusedCandidate) -> bool:
-    """Return whether a candidate lets a domain hold too many pods, while no pod waits that another may place."""
-    witness = refused.verdict.witness
-    return witness is not None and refused.verdict.rule.is_momentary and not witness.waiting
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:

@@ -274,22 +274,13 @@ def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
 def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterator[str]:
     """Yield a warning of a second pod with one identity: a node that is down may still run pods of StatefulSets."""
     down = [node for node in nodes if is_down(node)]
-    there = [
-        pod.name
-        for node in down
-        for pod in problem.pods_of_workloads(node.name)
-        if pod.owner is not None and pod.owner.kind == "StatefulSet"
-    ]
-    has_sets = any(key.kind == "StatefulSet" for key in problem.cluster.controllers)
-    if there:
+    pods = [pod for node in down for pod in problem.pods_of_workloads(node.name)]
+    there = [pod.name for pod in pods if pod.owner is not None and pod.owner.kind == "StatefulSet"]
+    who, they = (", ".join(there), "it is") if there else ("pods of StatefulSets", "they are")
+    if there or (down and any(key.kind == "StatefulSet" for key in problem.cluster.controllers)):
         yield (
-            f"make sure that {down[0].name} is off: {', '.join(there)} may still run there, and would run twice once "
-            "it is created elsewhere"
-        )
-    elif down and has_sets:
-        yield (
-            f"make sure that {down[0].name} is off: pods of StatefulSets may still run there, and would run twice once "
-            "they are created elsewhere"
+            f"make sure that {down[0].name} is off: {who} may still run there, and would run twice once {they} created "
+            "elsewhere"
         )
 
 
@@ -427,7 +418,9 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
             made = key.rpartition("/")[2] + "-1"
             yield _labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note, fold=fold)
         return
-    usable = [node for node in missing if _would_take(problem, node)]
+    others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
+    index = problem.columns.index
+    usable = [node for node in missing if not any(item.bits[index[node.name]] for item in others)]
     for first in range(min(len(values), _MOST_VALUES)):
         pairs = [(node, values[(first + at) % len(values)]) for at, node in enumerate(usable)]
         if 1 < len(pairs) <= _MOST_LABELLED:
@@ -435,12 +428,6 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
     for node in usable[:_MOST_VALUES]:
         for value in values[:_MOST_VALUES]:
             yield _labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99)
-
-
-def _would_take(problem: PendingPodProblem, node: Node) -> bool:
-    at = problem.columns.index[node.name]
-    others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
-    return all(not item.bits[at] for item in others)
 
 
 def _labelled(
@@ -490,39 +477,31 @@ def _system(problem: PendingPodProblem) -> Iterator[Proposal]:
     )
 
 
-def _parted(nodes: Iterable[Node], resource: str) -> tuple[list[Node], list[Node]]:
-    """Return the nodes that have a resource, and those without it."""
-    having: list[Node] = []
-    others: list[Node] = []
-    for node in nodes:
-        (having if node.allocatable.get(resource, 0) else others).append(node)
-    return having, others
-
-
 def _device(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Select the nodes with a requested resource, if only some nodes have it."""
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
-        having, others = _parted(problem.cluster.nodes, resource)
+        having, others = (
+            [node for node in problem.cluster.nodes if bool(node.allocatable.get(resource)) is has_it]
+            for has_it in (True, False)
+        )
         if resource in _OF_EVERY_NODE or not having or not others:
             continue
         key, value = _label_of(having, others) or (f"{resource}.present", "true")
         unlabelled = [node for node in having if node.labels.get(key) != value]
         if len(unlabelled) <= _MOST_LABELLED and not _asks_for(problem, key):
-            yield _with_device(problem, resource, key, value, unlabelled)
-
-
-def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
-    actions: list[Action] = [EditNode(node.name, ((key, value),)) for node in unlabelled]
-    labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
-    return Change(
-        f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
-        (*actions, EditSpec(_selecting(problem, key, value))),
-        "nodeSelector",
-        Rank.NODE_KIND,
-        weight=len(unlabelled),
-        gives_up=f"the pods never run on nodes without {key}={value}",
-    )
+            labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
+            yield Change(
+                f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
+                (
+                    *(EditNode(node.name, ((key, value),)) for node in unlabelled),
+                    EditSpec(_selecting(problem, key, value)),
+                ),
+                "nodeSelector",
+                Rank.NODE_KIND,
+                weight=len(unlabelled),
+                gives_up=f"the pods never run on nodes without {key}={value}",
+            )
 
 
 def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:

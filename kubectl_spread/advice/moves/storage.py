@@ -6,7 +6,6 @@ A StorageClass may bind too early or allow too few topologies. Claims can be del
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from kubectl_spread.advice.actions import (
     Action,
@@ -123,7 +122,20 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
         if near and problem.is_template_known:
             yield from _other_claim(problem, name, near)
     classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))
-    written = tuple(_claim_written(pod.namespace, name, classes[0].name if classes else "") for name in missing)
+    storage_class = {"storageClassName": classes[0].name} if classes else {}
+    written = tuple(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": pod.namespace},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                **storage_class,
+                "resources": {"requests": {"storage": _SIZE}},
+            },
+        }
+        for name in missing
+    )
     listed = ", ".join(missing)
     yield Change(
         f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
@@ -145,16 +157,6 @@ def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[P
             path = ("volumes", at, "persistentVolumeClaim", "claimName")
             title = f"write claimName: {near} instead of {name}, which does not exist"
             yield of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
-
-
-def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, Any]:
-    named = {"storageClassName": storage_class} if storage_class else {}
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"accessModes": ["ReadWriteOnce"], **named, "resources": {"requests": {"storage": _SIZE}}},
-    }
 
 
 def _held(problem: PendingPodProblem) -> Iterator[Proposal]:

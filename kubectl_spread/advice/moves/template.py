@@ -252,15 +252,13 @@ def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> I
     ops = [test((*where, "key"), key), put_op((*where, "key"), meant_key)]
     if values:
         ops.append(put_op((*where, "values"), meant_values))
-    written, now = (_condition(item) for item in (expression, corrected))
+    written, now = (
+        f"{item.get('key')} in ({', '.join(strings(item.get('values')))})" if any(values) else str(item.get("key"))
+        for item in (expression, corrected)
+    )
     title = f"write node affinity {now} instead of {written}, which no node has"
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
     yield of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes)
-
-
-def _condition(expression: Plain) -> str:
-    values = ", ".join(strings(expression.get("values")))
-    return f"{expression.get('key')} in ({values})" if values else str(expression.get("key"))
 
 
 def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:

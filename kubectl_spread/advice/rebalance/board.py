@@ -205,24 +205,21 @@ class Board:
         return SettledStates(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
 
     def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
-        key = (state, slot)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._settled_states(state, slot, most_pending)
-        return found
-
-    def _settled_states(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
+        known = self._known.get((state, slot))
+        if known is not None:
+            return known
         name = self.name_of(slot)
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
         except MorePods:
-            return SettledStates(frozenset(), trouble=UnsafeEviction(ObstacleKind.DISPLACES, name))
-        if not found.states:
-            return found._replace(trouble=UnsafeEviction(ObstacleKind.ENDLESS, name))
-        for end in sorted(found.states):
-            trouble = self._trouble(state, end, slot, most_pending)
-            if trouble is not None:
-                return found._replace(trouble=trouble)
+            found = SettledStates(frozenset(), trouble=UnsafeEviction(ObstacleKind.DISPLACES, name))
+        else:
+            troubles = (self._trouble(state, end, slot, most_pending) for end in sorted(found.states))
+            trouble = next(filter(None, troubles), None)
+            if not found.states:
+                trouble = UnsafeEviction(ObstacleKind.ENDLESS, name)
+            found = found._replace(trouble=trouble)
+        self._known[state, slot] = found
         return found
 
     def _trouble(
@@ -267,7 +264,9 @@ class Board:
             contents = _contents(state) if len(ways) > 1 else {}
             for way in ways:
                 step = way()
-                nodes |= self._landings(step, slot)
+                for move in step.moves:
+                    if slot is not None and move.kind is EventKind.SCHEDULED and _replaces(move.pod, slot):
+                        nodes.update(self._alike.get(move.node, (move.node,)))
                 if len(ways) > 1 and self._is_repeated(step, contents, tried):
                     continue
                 after = self._symmetry.canonical(step.state)
@@ -306,15 +305,6 @@ class Board:
             bound = {node for _, node in after - before if node != PENDING}
             nodes |= {other for node in bound for other in self._alike.get(node, (node,))}
         return SettledStates(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
-
-    def _landings(self, step: Step, slot: Optional[Slot]) -> set[int]:
-        """Return the nodes to which a step binds the replacement of a pod, with all interchangeable ones."""
-        bound = {
-            move.node
-            for move in step.moves
-            if move.kind is EventKind.SCHEDULED and slot is not None and _replaces(move.pod, slot)
-        }
-        return {other for node in bound for other in self._alike.get(node, (node,))}
 
     @property
     def unsettled_workloads(self) -> tuple[ObjectKey, ...]:

@@ -9,6 +9,7 @@ still needed. Lists that are longer than the current limit are cut off; the next
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
@@ -173,7 +174,7 @@ class Ranks:
         self._tally = tally
         self._counts = tally.counts(state)
         self._needs = tally.needs(state)
-        self._own = _per_node(state)
+        self._own = Counter((pod.owner, pod.node) for pod in state.pods)
 
     def gain(self, pod: P) -> int:
         """Return how much the goals gain: positive for a pod in a domain that has more than it needs."""
@@ -195,13 +196,6 @@ class Ranks:
                 yield 1 if need.evictions else 0
             else:
                 yield -3
-
-
-def _per_node(state: State) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
-    for pod in state.pods:
-        found[pod.owner, pod.node] = found.get((pod.owner, pod.node), 0) + 1
-    return found
 
 
 def useful(tally: Tally, states: Belief) -> list[P]:

@@ -53,7 +53,7 @@ from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
-from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload
 
 _BUDGET = "PodDisruptionBudget"
 
@@ -139,30 +139,21 @@ def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle
             yield Obstacle(ObstacleKind.CONTROLLER, key)
         elif key not in known.cluster.controllers:
             yield Obstacle(ObstacleKind.ABSENT, key)
-        lost = _with_unknown_claims(known.cluster, key)
+        claims = known.cluster.storage.claims
+        lost = {  # running pods whose claims are not in the facts; ephemeral claims end with their pods
+            pod.name
+            for pod in known.cluster.bound_pods()
+            if pod.cls.volumes and known.cluster.top_owner(pod) == key
+            for item in pod.cls.volumes
+            if item.claim and not item.is_ephemeral and NamespacedName(pod.namespace, item.claim) not in claims
+        }
         if lost:
-            yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, lost)
+            yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, tuple(sorted(lost)))
         for item in of[key].constraints:
             if item.state is ConstraintState.VIOLATED and not item.counts.domains:
                 yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
             elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
-
-
-def _with_unknown_claims(cluster: Cluster, key: ObjectKey) -> tuple[str, ...]:
-    """Return the running pods of a workload whose claims are not in the facts. Ephemeral claims end with their pods."""
-    found = [
-        pod.name
-        for pod in cluster.bound_pods()
-        if pod.cls.volumes and cluster.top_owner(pod) == key
-        if any(
-            item.claim
-            and not item.is_ephemeral
-            and NamespacedName(pod.namespace, item.claim) not in cluster.storage.claims
-            for item in pod.cls.volumes
-        )
-    ]
-    return tuple(sorted(found))
 
 
 def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
@@ -281,15 +272,17 @@ def rebalance(
     wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
     chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
     checked = tuple(item.status.key for item in chosen)
-    groups = _groups([item for item in chosen if _is_broken(item.status, has_soft=request.has_soft)], known)
+    broken = [
+        item
+        for item in chosen
+        if any(
+            is_broken(status, has_soft=request.has_soft)
+            or (not status.is_fine and status.state is not ConstraintState.UNKNOWN)
+            for status in item.status.constraints
+        )
+    ]
+    groups = _groups(broken, known)
     return _Repairing(known, request, watch or Watch()).all(groups, checked)
-
-
-def _is_broken(status: WorkloadStatus, *, has_soft: bool) -> bool:
-    return any(
-        is_broken(item, has_soft=has_soft) or (not item.is_fine and item.state is not ConstraintState.UNKNOWN)
-        for item in status.constraints
-    )
 
 
 def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[ObjectKey, ...]]:
@@ -329,15 +322,13 @@ class _Repairing:
         found = []
         for at, keys in enumerate(groups):
             self._watch.step = at
-            found.append(self._repair(keys, self._deadline(len(groups) - at)))
+            deadline, now = NO_DEADLINE, time.monotonic()
+            if self._end != NO_DEADLINE:  # Each group has its share of the time that the user allows.
+                deadline = Deadline(now + max(1.0, (self._end.at - now) / (len(groups) - at)))
+            found.append(self._repair(keys, deadline))
         is_late = self._end.is_over()
         gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
         return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up, is_late)
-
-    def _deadline(self, groups: int) -> Deadline:
-        """Return the end of a group's share of the time that the user allows."""
-        now = time.monotonic()
-        return NO_DEADLINE if self._end == NO_DEADLINE else Deadline(now + max(1.0, (self._end.at - now) / groups))
 
     def _repair(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Repair:
         known, request = self._known, self._request

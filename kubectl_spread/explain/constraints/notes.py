@@ -17,7 +17,7 @@ from kubectl_spread.objects.node import NO_EXECUTE, NodeReason, NodeReasonKind, 
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, match_affinity
@@ -62,21 +62,15 @@ class NodeReasons(NamedTuple):
         }
 
 
-class _Collector:
-    """Reasons in the order they are added; the first reason of a node counts."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._codes: Int64s = np.full(columns.n, -1, np.int64)
-        self._reasons: dict[NodeReason, int] = {}
-
-    def add(self, reason: NodeReason, mask: Bools) -> None:
-        """Give a reason to the nodes of a mask (bool (N,)) that have no reason yet."""
-        fresh = mask & (self._codes < 0)
+def _first_reasons(found: Iterable[tuple[NodeReason, Bools]], columns: Columns) -> NodeReasons:
+    """Return the first reason of each node; the nodes of each reason are a mask, bool (N,)."""
+    codes: Int64s = np.full(columns.n, -1, np.int64)
+    reasons: dict[NodeReason, int] = {}
+    for reason, mask in found:
+        fresh = mask & (codes < 0)
         if fresh.any():
-            self._codes[fresh] = self._reasons.setdefault(reason, len(self._reasons))
-
-    def reasons(self) -> NodeReasons:
-        return NodeReasons(self._codes, tuple(self._reasons))
+            codes[fresh] = reasons.setdefault(reason, len(reasons))
+    return NodeReasons(codes, tuple(reasons))
 
 
 class PodNodes(NamedTuple):
@@ -116,15 +110,15 @@ def reasons_for_not_counting(
     constraint: Constraint, missing: Mapping[str, Bools], nodes: PodNodes, columns: Columns
 ) -> NodeReasons:
     """Return why a constraint does not count nodes; `missing` are the nodes without labels, see `missing_labels`."""
-    collector = _Collector(columns)
+    found: list[tuple[NodeReason, Bools]] = []
     if constraint.honors_affinity:
-        collector.add(NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity)
+        found.append((NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity))
     if constraint.honors_taints:
-        for taint, mask in nodes.tainted.items():
-            collector.add(NodeReason(NodeReasonKind.HONORED_TAINT, taint=taint), mask)
-    for key, mask in missing.items():
-        collector.add(NodeReason(NodeReasonKind.MISSING_LABEL, key), mask)
-    return collector.reasons()
+        found += [
+            (NodeReason(NodeReasonKind.HONORED_TAINT, taint=taint), mask) for taint, mask in nodes.tainted.items()
+        ]
+    found += [(NodeReason(NodeReasonKind.MISSING_LABEL, key), mask) for key, mask in missing.items()]
+    return _first_reasons(found, columns)
 
 
 # Plugins whose requirements are more precise than their reasons.
@@ -145,35 +139,34 @@ def reasons_for_not_running(
 
     `refusing`: the pod's requirements, which replace the plugin's reason if they are more precise.
     """
-    collector = _Collector(filtered.columns)
+    return _first_reasons(_refusals(filtered, nodes, refusing), filtered.columns)
+
+
+def _refusals(
+    filtered: FilterResult, nodes: PodNodes, refusing: Sequence[Requirement]
+) -> Iterator[tuple[NodeReason, Bools]]:
     for at, status in filtered.nominated.items():
-        mask = np.zeros(filtered.columns.n, np.bool_)
-        mask[at] = True
+        mask = np.arange(filtered.columns.n) == at
         for verdict in filtered.plugin_results:
             mask &= verdict.bits == 0
-        collector.add(NodeReason(NodeReasonKind.PLUGIN, words=status.reasons), mask)
+        yield NodeReason(NodeReasonKind.PLUGIN, words=status.reasons), mask
     for verdict in filtered.plugin_results:
-        if verdict.plugin != names.POD_TOPOLOGY_SPREAD and verdict.bits.any():
-            for requirement in refusing:
-                if requirement.plugin == verdict.plugin and verdict.plugin in _WITH_REQUIREMENTS:
-                    reason = NodeReason(NodeReasonKind.REQUIREMENT, requirement.id, words=(requirement.text,))
-                    collector.add(reason, ~requirement.allowed)
-            _add_plugin(verdict, nodes, collector)
-    return collector.reasons()
-
-
-def _add_plugin(verdict: PluginResult, nodes: PodNodes, collector: _Collector) -> None:
-    """Add a plugin's own reasons; of taints, the taint."""
-    bits = verdict.bits
-    if verdict.plugin == names.TAINT_TOLERATION:
-        for taint, mask in nodes.tainted.items():
-            collector.add(NodeReason(NodeReasonKind.UNTOLERATED_TAINT, taint=taint), mask)
-    elif verdict.plugin == names.NODE_UNSCHEDULABLE:
-        collector.add(NodeReason(NodeReasonKind.CORDON), bits != 0)
-    else:
-        for value in unique(bits[bits != 0]).tolist():
-            reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
-            collector.add(NodeReason(NodeReasonKind.PLUGIN, words=reasons), bits == np.uint64(value))
+        bits, plugin = verdict.bits, verdict.plugin
+        if plugin == names.POD_TOPOLOGY_SPREAD or not bits.any():
+            continue
+        for requirement in refusing if plugin in _WITH_REQUIREMENTS else ():
+            if requirement.plugin == plugin:
+                words = (requirement.text,)
+                yield NodeReason(NodeReasonKind.REQUIREMENT, requirement.id, words=words), ~requirement.allowed
+        if plugin == names.TAINT_TOLERATION:
+            for taint, mask in nodes.tainted.items():
+                yield NodeReason(NodeReasonKind.UNTOLERATED_TAINT, taint=taint), mask
+        elif plugin == names.NODE_UNSCHEDULABLE:
+            yield NodeReason(NodeReasonKind.CORDON), bits != 0
+        else:
+            for value in unique(bits[bits != 0]).tolist():
+                reasons = status_of(plugin, verdict.state.reasons, value).reasons
+                yield NodeReason(NodeReasonKind.PLUGIN, words=reasons), bits == np.uint64(value)
 
 
 class NoteKind(Enum):

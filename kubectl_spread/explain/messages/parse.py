@@ -184,13 +184,15 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     if following < len(pasted.plain) and line > place.end:
         end = line  # text before the next message in its line belongs to that message
     if place.form is not None:
+        # `kubectl rollout status` ends its own sentence with an ellipsis.
+        sentence = pasted.plain[place.start : place.end].rstrip("\"'`)]} ")
         return Message(
             component=place.form.component,
             form=place.form.name,
             text=pasted.quote(place.start, place.end),
             details=tuple((place.details or {}).items()),
             times=times_seen(pasted.plain, place.start),
-            is_cut=place.form.component is not Component.KUBECTL and _is_cut_sentence(pasted.plain, place),
+            is_cut=place.form.component is not Component.KUBECTL and sentence.endswith(_ELLIPSES),
             not_understood=unread_lines(pasted, place.end, end),
         )
     reader = _Reader(pasted, place.end, end)
@@ -222,11 +224,6 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         is_cut=is_cut,
         not_understood=(*reader.not_understood, *unread_lines(pasted, min(rest, end), end)),
     )
-
-
-def _is_cut_sentence(plain: str, place: MessageStart) -> bool:
-    """Return whether a sentence ends with an ellipsis. `kubectl rollout status` ends its own with one."""
-    return plain[place.start : place.end].rstrip("\"'`)]} ").endswith(_ELLIPSES)
 
 
 def _past_quotation(plain: str, start: int, at: int) -> int:

@@ -155,42 +155,37 @@ def _bits(number: int) -> list[int]:
     return found
 
 
-def merge_causes(found: Sequence[Requirement]) -> list[Requirement]:
+def merge_causes(requirements: Sequence[Requirement]) -> list[Requirement]:
     """Merge requirements of one cause, each at the place of its first.
 
     Taints that differ only in their effect are merged if the same nodes have them. Then a conflict remains a
     conflict. The taints of an outage are always merged.
     """
     groups: dict[object, list[Requirement]] = {}
-    for at, item in enumerate(found):
+    for at, item in enumerate(requirements):
         is_outage = item.taint is not None and item.taint.key in OUTAGES and not item.taint.value
         cause: object = item.cause if is_outage else (item.cause, item.allowed.tobytes())
         groups.setdefault(cause if item.cause else at, []).append(item)
-    return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
-
-
-def _merged(group: list[Requirement]) -> Requirement:
-    first = group[0]
-    return first._replace(
-        text=_text(group),
-        allowed=np.logical_and.reduce([item.allowed for item in group]),
-        why=functools.partial(_why, group),
-        parts=tuple(group),
-    )
+    found = []
+    for group in groups.values():
+        first, taints = group[0], [item.taint for item in group if item.taint is not None]
+        text = first.text
+        if taints:
+            text = f"taint {taints[0]._replace(effect=','.join(taint.effect for taint in taints))}"
+        merged = first._replace(
+            text=text,
+            allowed=np.logical_and.reduce([item.allowed for item in group]),
+            why=functools.partial(_why, group),
+            parts=tuple(group),
+        )
+        found.append(merged if len(group) > 1 else first)
+    return found
 
 
 def _why(group: list[Requirement], refused: Bools) -> str:
     """Return the reason of the first part that refuses one of the nodes; all parts have the same cause."""
     of_parts = ((item, refused & ~item.allowed) for item in group)
     return next((item.why(nodes) for item, nodes in of_parts if nodes.any()), "")
-
-
-def _text(group: list[Requirement]) -> str:
-    taints = [item.taint for item in group if item.taint is not None]
-    if not taints:
-        return group[0].text
-    effects = ",".join(taint.effect for taint in taints)
-    return f"taint {taints[0]._replace(effect=effects)}"
 
 
 # Requirements that choose among nodes; all others are troubles of a node.
