@@ -39,6 +39,21 @@ COMMANDS = {  # each in a module of its own, with its line in the help
 }
 
 
+_MEANT = {  # what people type for a command, by its meaning
+    **dict.fromkeys(("lint", "validate", "verify", "test", "scan", "fix", "audit"), "check"),
+    **dict.fromkeys(("why", "describe", "pending", "debug"), "explain"),
+    **{verb: f"simulate {verb}" for verb in ("drain", "scale", "apply", "delete", "cordon", "lose", "rollout")},
+    **dict.fromkeys(("restart", "rollout-restart"), "simulate rollout restart"),
+    **dict.fromkeys(("prove", "policy", "survive", "assert"), "guarantee"),
+    **dict.fromkeys(("get", "list", "show", "top", "skew"), "status"),
+    **dict.fromkeys(("evict", "balance", "deschedule", "repair"), "rebalance"),
+    **dict.fromkeys(("dump", "export", "save"), "snapshot"),
+    **dict.fromkeys(("metrics", "serve", "prometheus"), "exporter"),
+    **dict.fromkeys(("rules", "codes"), "rule"),
+    **dict.fromkeys(("config", "configure"), "init"),
+}
+
+
 class LazyGroup(click.Group):
     """A group that imports the module of a command when it runs; its help is printed from the table alone."""
 
@@ -51,6 +66,12 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"kubectl_spread.cli.commands.{cmd_name}").command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the group's options; `help COMMAND` is `COMMAND --help`."""
+        if args[:1] == ["help"]:
+            args = [*(word for word in args[1:2] if word != "help"), "--help"]
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[Optional[str], Optional[click.Command], list[str]]:
@@ -62,7 +83,8 @@ class LazyGroup(click.Group):
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             from kubectl_spread.text.wording import did_you_mean  # not needed for known commands
 
-            near = did_you_mean(args[0], COMMANDS)
+            meant = _MEANT.get(args[0])
+            near = f"did you mean `{meant}`?" if meant else did_you_mean(args[0], COMMANDS)
             if near:
                 raise click.UsageError(f"no such command '{args[0]}': {near}", ctx)
         return super().resolve_command(ctx, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Optional, TYPE_CHECKING
 
 import click
@@ -17,13 +18,20 @@ _MIXED = (
 )
 
 
-def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.Context, *, verb: str) -> Selection:
+def selection(
+    words: tuple[str, ...],
+    label_selector: Optional[str],
+    ctx: click.Context,
+    *,
+    verb: str,
+    takes_names: bool = True,
+) -> Selection:
     """Return which workloads the arguments and -l select, in every namespace.
 
     Raises:
         click.UsageError: kubectl would refuse them, too.
     """
-    names = parse_targets(words, ctx, verb=verb)
+    names = parse_targets(words, ctx, verb=verb, takes_names=takes_names)
     return names._replace(selector=_selector(label_selector, names, ctx))
 
 
@@ -41,13 +49,20 @@ def namespace_of(
     return "" if all_namespaces else namespace
 
 
-def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
-    """Parse `deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
+def without_files(words: tuple[str, ...], paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words that are no existing files, and the paths of -f with those that are."""
+    files = tuple(word for word in words if os.path.isfile(word))
+    return tuple(word for word in words if word not in files), (*paths, *files)
+
+
+def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str, takes_names: bool = True) -> Selection:
+    """Parse `deploy`, `deploy,sts`, `deploy web api`, `deploy/web sts/db`, or names alone, `web`.
 
     Args:
         words: the arguments.
         ctx: of the command, for its usage.
         verb: the command's action, for messages.
+        takes_names: whether a word that is no type is the name of a pod or workload of any type.
 
     Raises:
         click.UsageError: kubectl would refuse them, too.
@@ -59,6 +74,8 @@ def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> S
         if not all(slashed):
             raise click.UsageError(_MIXED, ctx)
         return Selection(tuple(_target(word, ctx, verb=verb) for word in words))
+    if takes_names and "," not in words[0] and find_kind(words[0]) is None:
+        return Selection(tuple(ObjectName("", word) for word in words))
     kinds = [_kind(word, ctx, verb=verb, is_alone=len(words) == 1) for word in words[0].split(",")]
     if len(words) == 1:
         return Selection(kinds=frozenset(kinds))

@@ -9,7 +9,7 @@ from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, Sou
 from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.operations.selection import ObjectName, own_namespace
+from kubectl_spread.operations.selection import ObjectName, own_namespace, Selection
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -101,10 +101,13 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
         *rule_choice.render_directories(request.kustomize, allow_remote=request.allow_remote),
     ]
     texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
-    kinds = tuple(target.kind for target in request.targets)
+    selection = Selection(request.targets)
+    kinds = selection.all_kinds
     question = Question(request.namespace or (session.target.namespace if session is not None else ""), kinds, texts)
+    question = question._replace(is_overview=bool(request.targets) and not kinds)
     known = cluster_facts.load(source, session, question)
     namespace = request.namespace or own_namespace(session, known.cluster)
+    request = request._replace(targets=selection._replace(namespace=namespace).named(known.cluster).targets)
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     return ExplainInputs(request, manifests, settings)
 

@@ -150,7 +150,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
         NotFoundError: one does not exist.
     """
     own = read.namespace if request.namespace is None else request.namespace
-    selection = request.selection._replace(namespace=own)
+    selection = request.selection._replace(namespace=own).named(cluster)
     found = frozenset(
         key
         for key, controller in cluster.controllers.items()

@@ -106,7 +106,7 @@ def rebalance(
     if setup.created.ops:
         known = known._replace(cluster=_created(known, setup))
     own = read.namespace if request.namespace is None else request.namespace
-    selection = request.selection._replace(namespace=own)
+    selection = request.selection._replace(namespace=own).named(known.cluster)
     found = repair.rebalance(
         known.cluster,
         known.profiles,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
+from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list, short
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ObjectName(NamedTuple):
-    """An object by kind and name."""
+    """An object by kind and name. Without a kind, it is the pod or workload with that name (`named`)."""
 
     kind: str
     name: str
@@ -48,7 +48,16 @@ class Selection(NamedTuple):
     @property
     def all_kinds(self) -> tuple[str, ...]:
         """Return the kinds of the targets and the kinds that are named, sorted; empty for every kind."""
-        return tuple(sorted({target.kind for target in self.targets} | self.kinds))
+        found = {target.kind for target in self.targets} | self.kinds
+        return () if "" in found else tuple(sorted(found))
+
+    def named(self, cluster: Cluster) -> Selection:
+        """Return the selection with the kinds of targets that have a name only.
+
+        Raises:
+            SpreadError: no pod or workload has the name, or several have it.
+        """
+        return self._replace(targets=tuple(_with_kind(item, self.namespace, cluster) for item in self.targets))
 
     @property
     def place(self) -> str:
@@ -77,6 +86,22 @@ def _elsewhere(namespaces: Sequence[str]) -> str:
 
 
 _MOST_NAMESPACES = 3
+
+
+def _with_kind(target: ObjectName, namespace: str, cluster: Cluster) -> ObjectName:
+    if target.kind:
+        return target
+    kinds = {key.kind for key in cluster.controllers if (key.namespace, key.name) == (namespace, target.name)}
+    kinds |= {"Pod" for pod in cluster.pods if (pod.namespace, pod.name) == (namespace, target.name)}
+    if len(kinds) == 1:
+        return ObjectName(kinds.pop(), target.name)
+    if kinds:
+        choices = sorted(f"{KINDS[kind].names[0]}/{target.name}" for kind in kinds)
+        raise RequestError(f"{short(target.name)} is the name of several objects: write {' or '.join(choices)}")
+    what = f'no pod or workload is named "{short(target.name)}" in namespace "{namespace}" of the cluster facts'
+    other = {key.namespace for key in cluster.controllers if key.name == target.name}
+    other |= {pod.namespace for pod in cluster.pods if pod.name == target.name}
+    raise NotFoundError(f"{what}; it is in {_elsewhere(sorted(other))}" if other else what)
 
 
 # The kinds between a workload and its pods.

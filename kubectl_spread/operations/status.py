@@ -128,6 +128,7 @@ class StatusReader:
         known = cluster_facts.load(self.source, self.session, question, is_again=is_again)
         if self._namespace is None:
             self.selection = self.selection._replace(namespace=own_namespace(self.session, known.cluster))
+        self.selection = self.selection.named(known.cluster)
         from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)

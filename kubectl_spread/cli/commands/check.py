@@ -245,7 +245,7 @@ def command(
                 )
             from kubectl_spread.cli import targets  # not needed for manifests
 
-            selection = targets.selection(files, label_selector, ctx, verb="check")
+            selection = targets.selection(files, label_selector, ctx, verb="check", takes_names=False)
             where = targets.namespace_of(selection, namespace, ctx, all_namespaces=all_namespaces)
             with progress("reading the cluster facts"):
                 from kubectl_spread.operations import check_cluster  # numpy: 80 ms

@@ -23,7 +23,7 @@ from kubectl_spread.cli.options import (
     redirect_output,
     SectionedCommand,
 )
-from kubectl_spread.cli.targets import parse_targets
+from kubectl_spread.cli.targets import parse_targets, without_files
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
@@ -90,6 +90,7 @@ def command(
             raise click.UsageError("--message cannot be combined with a pod, a node, a manifest or a cluster", ctx)
         with redirect_output(output):
             return _explain_message(message, output, ctx)
+    targets, asked["paths"] = without_files(targets, asked["paths"])
     named = parse_targets(targets, ctx, verb="explain")
     if named.kinds:
         raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME", ctx)

@@ -25,7 +25,7 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
     selector_option,
 )
-from kubectl_spread.cli.targets import parse_targets, selection
+from kubectl_spread.cli.targets import parse_targets, selection, without_files
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.policy.texts import PolicyTextError
@@ -169,6 +169,7 @@ def command(
         made = made._replace(groups=groups)
     if regime:
         made = made._replace(regimes=tuple(map(Regime, regime)))
+    targets, asked["paths"] = without_files(targets, asked["paths"])
     if targets and (asked["paths"] or asked["kustomize"]):
         raise click.UsageError("name workloads or files, not both", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:

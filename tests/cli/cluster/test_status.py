@@ -225,8 +225,8 @@ def test_what_is_named_and_is_not_there_is_a_finding(facts: Any, capsys: pytest.
     ("args", "message"),
     [
         (
-            ["widget"],
-            "error: `widget` is not a resource type with pods; write deploy/widget. Types: pod, ",
+            ["widget/web"],
+            "error: `widget` is not a resource type with pods. Types: pod, ",
         ),
         (["deploy/web", "-A"], "error: a resource by name and --all-namespaces exclude each other"),
         (["-n", "x", "-A"], "error: --namespace and --all-namespaces exclude each other"),
