@@ -509,22 +509,25 @@ class _Splitting:
         fewer. A pod enters another domain only if that has at most maxSkew - 1 more. So no domain that takes pods ends
         with more than maxSkew more, unless it has them already.
         """
-        scaled = [op.replicas for op in self._ops if isinstance(op, steps.Scale)]
+        own = [op for op in self._ops if _is_about(op, item.key)]
+        scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
         replicas = scaled[-1] if scaled else item.controller.workload.replicas or 0
-        is_settled = all(pod.node_name and not pod.terminating for pod in item.pods)
         is_usual = all(isinstance(op, (*_ON_NODES, *_ON_PODS, steps.Scale, steps.Restart)) for op in self._ops)
         is_uncordoning = any(isinstance(op, steps.Cordon) and not op.is_cordoned for op in self._ops)
-        if not (is_settled and is_usual) or is_uncordoning or item.key in self._cluster.autoscalers:
+        if not is_usual or is_uncordoning or item.key in self._cluster.autoscalers:
             return False
         columns = self._columns
         is_left, is_emptied, is_gone, is_shut = self._taken
+        is_settled = all(pod.node_name and not pod.terminating for pod in item.pods)
+        if not is_settled or len(item.pods) < (item.controller.workload.replicas or 0):
+            is_shut = np.zeros(columns.n, np.bool_)  # A waiting pod may come to a node before it leaves.
         staying = np.zeros(columns.n, np.int64)  # pods that may stay, (N,)
-        if item.key.kind != "Deployment" or not any(isinstance(op, steps.Restart) for op in self._ops):
+        if item.key.kind != "Deployment" or not any(isinstance(op, steps.Restart) for op in own):
             places = [columns.index[pod.node_name] for pod in item.pods if pod.node_name in columns.index]
             np.add.at(staying, places, 1)
             staying[is_emptied] = 0
         passes = np.any([each.passes for each in item.filters.values()], axis=0)
-        if not (passes & ~is_left).any():
+        if not (passes & ~is_shut).any():
             return int(staying.sum()) < replicas
         if len({tuple(counts.constraint for counts in each.hard) for each in item.filters.values()}) > 1:
             return False

@@ -63,9 +63,11 @@ def shape_of(
     return (
         (key.kind, key.namespace, of_cls[made], budgets, of_controllers),
         tuple(
-            (type(op), tuple(map(of_uid.get, op.uids)))
-            if isinstance(op, (steps.Evict, steps.DeletePods))
-            else (type(op), getattr(op, "nodes", ()), getattr(op, "replicas", 0), getattr(op, "is_cordoned", True))
+            (
+                type(op),
+                tuple(map(of_uid.get, getattr(op, "uids", ()))),
+                *(value for name, value in op._asdict().items() if name not in ("key", "uids")),
+            )
             for op in ops
         ),
         frozenset(Counter(of_uid.values()).items()),

@@ -80,6 +80,13 @@ class World:
         elif chance < 0.6:
             terms = {"requiredDuringSchedulingIgnoredDuringExecution": [anti]}
             _set(specs, "affinity", {"podAntiAffinity": terms})
+        elif chance < 0.7:  # One pod waits, or is missing.
+            at = next(at for at, item in enumerate(self.items) if item["metadata"]["name"] == "web-1-0")
+            waiting = self.items.pop(at)
+            if self.chance.random() < 0.5:
+                del waiting["spec"]["nodeName"]
+                waiting["status"] = {"phase": "Pending"}
+                self.items.insert(at, waiting)
 
     def _node(self, zone: str, at: int) -> Plain:
         spec: Plain = {"unschedulable": True} if self.chance.random() < 0.1 else {}
@@ -330,3 +337,18 @@ def test_a_rollout_beside_a_closed_zone_is_stuck_in_every_order() -> None:
 
     assert answer.basis is Basis.NO_ORDER
     assert summarize(answer, ()).verdict is Verdict.GETS_STUCK
+
+
+def test_the_bound_of_a_rollout_is_not_that_of_another_workload() -> None:
+    """The pods of a workload that waits beside a restarted one stay."""
+    items = clusters.cluster(60, 200, 100)["items"]
+    for item in items:
+        if item["kind"] == "Node" and item["metadata"]["labels"][ZONE] == "c":
+            item["spec"] = {"taints": [{"key": "maintenance", "effect": "NoSchedule"}]}
+    del items[-1]["spec"]["nodeName"]
+    items[-1]["status"] = {"phase": "Pending"}
+
+    answer = _answered(items, steps.Restart(ObjectKey("Deployment", "app", "web-0")))
+
+    short = {key.name: item.part.is_short for item in answer.parts for key in item.part.workloads}
+    assert short == {"web-0": True, "web-1": False}
