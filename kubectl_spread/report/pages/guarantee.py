@@ -67,7 +67,6 @@ class WitnessArtist:
         self._places = list(self._running()) if witness.from_running else []
         self._rolling: set[ObjectKey] = set()
         self._off: dict[str, str] = {}
-        self._looks: dict[Look, None] = {}
         self._has_revisions = any(event.is_new for event in witness.events)
         nodes = {event.node for event in witness.events} | {place.node for place in self._places}
         self._keep = frozenset(nodes - {""})
@@ -80,10 +79,6 @@ class WitnessArtist:
             yield [words.sentence(event)], self._drawing(event.node)
         if self._witness.waiting:
             yield words.waiting_sentences(self._witness), self._drawing("", is_end=True)
-
-    def legend(self) -> tuple[Look, ...]:
-        """Return the looks of the dots that were drawn so far."""
-        return tuple(sorted(self._looks, key=order))
 
     def _running(self) -> Iterator[_Place]:
         for pod in self._cluster.pods:
@@ -123,7 +118,6 @@ class WitnessArtist:
         pods = [DrawnPod("-*", item.node, self._look(item)) for item in self._places]
         for waiting in self._witness.waiting if is_end else ():
             pods += [DrawnPod("-*", "", self._named(waiting.owner, "Pending", Shape.PENDING))] * waiting.number
-        self._looks.update(dict.fromkeys(pod.look for pod in pods))
         return draw(self._key, nodes, pods, keep=self._keep, marked={marked} - {""})
 
     def _look(self, item: _Place) -> Look:
@@ -219,6 +213,7 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
     begin = "the running pods" if witness.from_running else "no pods"
     how = "The shortest way there" if witness.is_shortest else "A way there"
     moments = list(artist.moments(f"At the start: {begin}"))
+    looks = dict.fromkeys(look for _, drawing in moments for look in drawing.legend)
     size = -(-len(moments) // _MOST_MOMENTS)
     shown = [
         {"sentences": [text for texts, _ in together for text in texts], "drawing": together[-1][1], "skews": []}
@@ -229,7 +224,7 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         "title": f"{how}, from {begin}, event by event",
         "notes": [line for line in (words.coincidence(witness), words.surge(witness)) if line],
         "run": frames_of(shown),
-        "legend": artist.legend(),
+        "legend": sorted(looks, key=order),
         "last": moments[-1][1],
         "charts": [_chart(f"Pods by {domain(key)}", counts, limit) for key, counts in witness.counts.items()],
         "waiting": [f"{count_noun(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
