@@ -24,6 +24,8 @@ INTEGERS = (decode.Atom.INT32, decode.Atom.INT64)
 
 PLACEHOLDER = "this looks like a placeholder: check the rendered manifest"
 
+_LONGEST_QUOTED = 40  # characters of a value that a hint writes out
+
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 _FIXED = {
@@ -70,7 +72,11 @@ def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
         written: the text of the value.
     """
     if needs_quotes(problem):
-        return "put the value in quotes"
+        return (
+            f'the value must be text: write "{written}"'
+            if len(written) <= _LONGEST_QUOTED
+            else "put the value in quotes"
+        )
     if problem.expected in INTEGERS and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
     return _for_shape(problem.expected, value, is_block=not written.startswith(("[", "{")))

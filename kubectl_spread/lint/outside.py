@@ -561,19 +561,28 @@ def _stem(key: str) -> str:
 def _replicas_of(plain: Any, route: Route) -> Optional[int]:
     """Return the number of pods that the object or the values have beside a list of constraints; None if unknown.
 
-    The values of a chart of the bjw-s library have `defaultPodOptions` for all `controllers`.
+    The values of a chart of the bjw-s library have `controllers`, each with `pod`, and `defaultPodOptions` for all.
     """
     holder = fields(value_at(plain, route[:-1])) if route else {}
     if any(fields(holder.get(name)).get("enabled") for name in _SCALING):
         return None
     if route[-2:-1] == ("defaultPodOptions",):
-        controllers = fields(fields(value_at(plain, route[:-2])).get("controllers"))
-        kinds = {fields(item).get("type", "deployment") for item in controllers.values()}
-        counts = [fields(item).get("replicas", 1) for item in controllers.values()]
-        is_known = kinds <= {"deployment", "statefulset"} and all(isinstance(item, int) for item in counts)
-        return sum(counts) if counts and is_known else None
+        controllers = fields(fields(value_at(plain, route[:-2])).get("controllers")).values()
+        numbers = [_pods_of(fields(item)) for item in controllers]
+        return sum(numbers) if numbers and all(isinstance(item, int) for item in numbers) else None
+    if route[-2:-1] == ("pod",) and route[-4:-3] == ("controllers",):
+        number = _pods_of(fields(value_at(plain, route[:-2])))
+        return number if isinstance(number, int) else None
     counts = [holder[name] for name in _REPLICAS if name in holder]
     return counts[0] if len(counts) == 1 and isinstance(counts[0], int) else None
+
+
+def _pods_of(controller: Plain) -> Any:
+    """Return how many pods a controller of the bjw-s library has: 1 by default, 0 that are not on a node each."""
+    kind = controller.get("type", "deployment")
+    if kind in ("job", "cronjob"):
+        return fields(controller.get(kind)).get("parallelism", 1)
+    return 0 if kind == "daemonset" else controller.get("replicas", 1)
 
 
 def place_of(subject: BareSubject) -> Place:

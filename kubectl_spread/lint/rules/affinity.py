@@ -307,12 +307,12 @@ def _message(key: str, replicas: ReplicaRange) -> str:
     number = _fewest(replicas)
     if number is None:
         return (
-            f"a rolling update may never finish: it needs one more {domain(key)} than there are replicas, because "
-            "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
+            "a rolling update may never finish: maxUnavailable is 0 pods, so a new pod must start before an old one "
+            f"stops. Anti-affinity then needs one more {domain(key)} than there are replicas"
         )
     return (
-        f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
-        "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
+        f"a rolling update of {number} replicas may never finish: maxUnavailable is 0 pods, so a new pod must start "
+        f"before an old one stops. Anti-affinity then needs {domains(number + 1, key)}"
     )
 
 

@@ -177,7 +177,7 @@ def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFi
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
             yield RuleFinding(
-                (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod")),
+                (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod"), constraint.max_skew),
                 route,
                 f"add {_FIELD}: {HONOR}",
                 severity=Severity.INFO if is_zone or not subject.has_pod else None,
@@ -186,12 +186,12 @@ def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFi
 
 
 _NODES = (
-    "pods stay Pending once every other node has {0}, as long as a node is cordoned or tainted. Such a node still "
-    "counts as an empty domain, and maxSkew allows other nodes only {0} more"
+    "a cordoned or tainted node still counts as an empty node. With maxSkew {1}, once each other node has {0}, the "
+    "next pod stays Pending until that node is back"
 )
 _ZONES = (
-    "pods stay Pending once every other zone has {0}, as long as all nodes of a zone are cordoned or tainted. Such "
-    "a zone still counts as an empty domain, and maxSkew allows other zones only {0} more"
+    "a zone whose nodes are all cordoned or tainted still counts as an empty zone. With maxSkew {1}, once each other "
+    "zone has {0}, the next pod stays Pending until a node of that zone is back"
 )
 
 

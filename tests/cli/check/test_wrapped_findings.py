@@ -35,10 +35,10 @@ web.yaml:10:7: info SPR507 drops-default-spread
         kubernetes.io/hostname
 
 web.yaml:10:36: info SPR301 tainted-nodes-counted
-  pods stay Pending once every other zone has 1 pod, as long
-    as all nodes of a zone are cordoned or tainted. Such a
-    zone still counts as an empty domain, and maxSkew allows
-    other zones only 1 pod more
+  a zone whose nodes are all cordoned or tainted still
+    counts as an empty zone. With maxSkew 1, once each other
+    zone has 1 pod, the next pod stays Pending until a node
+    of that zone is back
   in Deployment web
   10 | ologySpreadConstraints: [{maxSkew: 1, topologyKey: to
      |                           ^^^^^^^

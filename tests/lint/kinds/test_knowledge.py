@@ -303,3 +303,32 @@ def test_equal_findings_are_one_block(
     assert out.count("SPR301 tainted-nodes-counted") == 1
     assert "SPR301 20 times in 20 files" in out
     assert "and 17 more" in out
+
+
+POD_OF_A_CONTROLLER = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web}
+spec:
+  values:
+    controllers:
+      web:
+        %s
+        pod:
+          topologySpreadConstraints: [{%s}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("controller", "expected"),
+    [
+        ("replicas: 3", ["SPR301 info"]),
+        ("strategy: RollingUpdate", ["SPR205 info"]),
+        ("type: cronjob", ["SPR205 info"]),
+        ("type: daemonset", []),
+        ('replicas: "{{ count }}"', ["SPR301 info"]),
+    ],
+)
+def test_the_replicas_of_a_controller_beside_its_pod(controller: str, expected: list[str]) -> None:
+    """The library has one replica by default."""
+    assert expected == codes(POD_OF_A_CONTROLLER % (controller, SELECTED))
