@@ -164,7 +164,7 @@ def change_spec(own: Any, world: World, spec: int) -> Any:
     return own._replace(spec=spec, order=(*(item for item in own.order if item != rev), rev))
 
 
-_OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet")
+_OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 
 
 class Owned(NamedTuple):
@@ -260,6 +260,6 @@ def _adopted(pod: Pod, selectors: Mapping[ObjectKey, Selector]) -> Pod:
         ordinal = pod.name.removeprefix(f"{key.name}-")
         is_named = key.kind != "StatefulSet" or (ordinal != pod.name and ordinal.isdecimal())
         if key.namespace == pod.namespace and is_named and selector.matches(labels):
-            version = "v1" if key.kind == "ReplicationController" else "apps/v1"
+            version = {"ReplicationController": "v1", "Job": "batch/v1"}.get(key.kind, "apps/v1")
             return pod._replace(cls=pod.cls._replace(owner=Owner(version, key.kind, key.name)))
     return pod

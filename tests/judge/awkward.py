@@ -110,9 +110,12 @@ def start(kind: str, seed: int) -> Optional[list[Plain]]:
     chance = random.Random(f"{kind} {seed}")
     for misfortune in chance.sample(MISFORTUNES, chance.choice([1, 2, 3, 4])):
         items = misfortune(items, chance)
+    for item in _of(items, "Job"):  # The API server writes the selector, and the controller has not counted its pods.
+        labels = {"batch.kubernetes.io/controller-uid": item["metadata"]["uid"]}
+        item["spec"].setdefault("selector", {"matchLabels": labels})
     for pod in _of(items, "Pod"):
         if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
-            pod["metadata"]["finalizers"] = [job.FINALIZER]  # Its controller has not counted it yet.
+            pod["metadata"]["finalizers"] = [job.FINALIZER]
     return items
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from tests.naive import objects, volumebinding
-from tests.naive.controllers import admission, daemon, deployment, job, statefulset
+from tests.naive.controllers import admission, daemon, deployment, job, nodes, statefulset
 from tests.naive.controllers.world import CLUSTER_SCOPED, condition, hashed, is_active, Settings, World
 
 Plain = dict[str, Any]
@@ -97,6 +97,8 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     is_lost = node is not None and (condition(node, "Ready") or {}).get("status") == "Unknown"
     if ready is not None and ready["status"] != "True" and not objects.is_terminating(pod) and not is_lost:
         world.settings.stuck.add(pod["metadata"]["uid"])
+    if ready is not None and is_lost:
+        ready["reason"] = nodes.NODE_LOST
     status["conditions"] = conditions
     if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
         pod["metadata"]["finalizers"] = [job.FINALIZER]
