@@ -97,9 +97,10 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     is_lost = node is not None and (condition(node, "Ready") or {}).get("status") == "Unknown"
     if ready is not None and ready["status"] != "True" and not objects.is_terminating(pod) and not is_lost:
         world.settings.stuck.add(pod["metadata"]["uid"])
-    if ready is not None and is_lost:
-        ready["reason"] = nodes.NODE_LOST
     status["conditions"] = conditions
+    if ready is not None and is_lost:
+        others = [item for item in conditions if item["type"] != "Ready"]
+        status["conditions"] = [*others, {**ready, "reason": nodes.NODE_LOST}]
     if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
         pod["metadata"]["finalizers"] = [job.FINALIZER]
 

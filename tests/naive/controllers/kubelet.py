@@ -20,7 +20,7 @@ TERMINATE = "test.kubelet/terminate"
 def sync(world: World, pod: Plain) -> Iterator[World]:
     """What a kubelet does next with one of its pods; nothing where the node is dead or nothing is left to do."""
     node = world.get("Node", pod["spec"].get("nodeName") or "")
-    if node is None or is_down(node) or objects.is_terminated(pod):
+    if node is None or is_down(node) or (objects.is_terminated(pod) and not objects.is_terminating(pod)):
         return
     annotations = objects.annotations_of(pod)
     after = world.copy()
