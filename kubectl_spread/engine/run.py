@@ -34,7 +34,7 @@ from kubectl_spread.text.wording import comma_list
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 0.3  # Extra time for a run after a user's time limit.
 _FOR_SEARCH = 0.6  # Share of the time limit for the search for all outcomes; the rest is for runs.
-_STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole before its parts are tried.
+_STATES_BEFORE_PARTS = 1_500  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
@@ -217,7 +217,10 @@ def play(
         touched, nodes = references.find_references(game.cluster, ops[0])
         live: Collection[ObjectKey] = splitter.live(touched, nodes)
         found = _parts(game, splitter, splitter.parts(ops[0], live, deadline=Deadline(end)), limits)
-        if found and (sum(item.part.new for item in found) > _FEW_NEW or game.watch.is_stopped):
+        is_over = game.watch.is_stopped or Deadline(end).is_over()
+        if is_over and not found:
+            return Answer((_nothing(game),), ())
+        if found and (is_over or sum(item.part.new for item in found) > _FEW_NEW):
             notes = tuple(_left_out(game.cluster, live, nodes))
             return Answer((_of_parts(found),), notes)
         if not found or any(item.completes is None for item in found):
@@ -246,6 +249,12 @@ def play_part(splitter: Splitter, ops: tuple[steps.Op, ...], key: ObjectKey, *, 
     live = splitter.live(*references.find_references(splitter.cluster, ops))
     found = _parts(game, splitter, splitter.parts(ops, live, only=key), limits)
     return _of_parts(found) if found else None
+
+
+def _nothing(game: _Game) -> StepAnswer:
+    """Return the answer before any state was visited."""
+    symmetry = Symmetry(World(Cluster(()), game.profiles), State((), (), 0), frozenset())
+    return StepAnswer((), Basis.STATE_LIMIT, 0, 0, {}, {}, symmetry)
 
 
 def _of_parts(found: tuple[PartAnswer, ...]) -> StepAnswer:
@@ -305,7 +314,9 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
     end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     for part in parts:
         same: Optional[PartAnswer] = None if part.shape is None else splitter.solved.get(part.shape)
-        if same is None:
+        if same is None and (game.watch.is_stopped or Deadline(end).is_over()):
+            same = PartAnswer(part, part, _nothing(game), None)
+        elif same is None:
             same = _part(game, part, _until(end, limits._replace(max_states=left)))
             left = max(0, left - same.answer.states)
             splitter.solved[part.shape] = same

@@ -352,3 +352,16 @@ def test_the_bound_of_a_rollout_is_not_that_of_another_workload() -> None:
 
     short = {key.name: item.part.is_short for item in answer.parts for key in item.part.workloads}
     assert short == {"web-0": True, "web-1": False}
+
+
+def test_a_time_limit_ends_the_search_of_parts() -> None:
+    """A part that is not reached has no numbers."""
+    cluster = cluster_of(clusters.cluster(120, 600, 10)["items"])
+    lost = tuple(f"n{at:04}" for at in range(0, 120, 3))
+    splitter = Splitter(cluster, PROFILES)
+
+    answer = run.play(cluster, PROFILES, [(steps.NodesDown(lost),)], limits=Limits(seconds=0.0), splitter=splitter)
+    summary = summarize(answer.last, ())
+
+    assert (summary.verdict, summary.basis) == (Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
+    assert not (summary.workloads or summary.endings or summary.waiting)
