@@ -364,4 +364,4 @@ def test_a_time_limit_ends_the_search_of_parts() -> None:
     summary = summarize(answer.last, ())
 
     assert (summary.verdict, summary.basis) == (Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
-    assert not (summary.workloads or summary.endings or summary.waiting)
+    assert [*summary.workloads, *summary.endings, *summary.waiting] == []
