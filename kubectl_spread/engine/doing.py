@@ -279,7 +279,8 @@ def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
 
 
 def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
-    found = frozenset(_nodes_of(draft, op.nodes))
+    # A pod of a node that answers is as ready as its kubelet says.
+    found = frozenset(_nodes_of(draft, op.nodes)) & draft.world.facts[draft.facts].down
     _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, facts.down - found))
     for pod in list(draft.pods):
         if pod.node in found:

@@ -15,7 +15,7 @@ from kubectl_spread.engine.run import play
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_condemned import created
-from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES
+from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES, WEB
 
 CASES = Path(__file__).parents[1] / "cases" / "engine"
 DB = ObjectKey("StatefulSet", "app", "db")
@@ -142,3 +142,15 @@ def test_unready_pods_on_a_dead_node_say_nothing_about_their_template() -> None:
 
     (outcome,) = answer.last.outcomes
     assert sorted((pod.node, pod.is_ready) for pod in outcome.pods) == [("a1", True), ("b1", False), ("b1", False)]
+
+
+def test_a_node_that_answers_is_restored_without_an_effect() -> None:
+    """An unready pod stays so; one of a node that did not answer is ready again."""
+    unready = running("web-abc", "web-abc-a1", "a1", template_hash="abc")
+    unready["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    others = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("b1", "c1")]
+    objects = [*THREE_ZONES, deployment(3), replica_set("web-abc", 3, template_hash="abc"), unready, *others]
+    same = run(objects, steps.NodesUp(("a1",)))
+    again = run(objects, steps.NodesDown(("b1",)), steps.NodesUp(("b1",)))
+
+    assert {outcome.workloads[WEB].ready for answer in (same, again) for outcome in answer.last.outcomes} == {2}
