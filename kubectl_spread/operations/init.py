@@ -5,107 +5,58 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER
 from kubectl_spread.sources import atomic_write, config, files
 from kubectl_spread.sources.repository import Proposal, propose, Repository, scan
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.text.wording import comma_list
 
 _SITE = "https://github.com/kubectl-spread/kubectl-spread"
 _SCHEMA = "https://raw.githubusercontent.com/kubectl-spread/kubectl-spread/main/schemas/config.json"
 _PLAIN = re.compile(
     r"(?![.-]?\d)(?!(?i:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z", re.ASCII
 )
-_MOST_HINTS = 6
-
-
-_KEY = re.compile(r"^(\w+):", re.MULTILINE)  # of a setting that is not a comment
+_MOST_NAMES = 3  # in a comment
 
 
 def config_text(proposal: Proposal) -> str:
-    """Return a whole configuration. Keys that nothing in the repository suggests are comments."""
-    head = f"# Settings of `kubectl spread check` for this repository: {_SITE}/blob/main/docs/configuration.md\n"
-    return "\n".join([f"{head}# yaml-language-server: $schema={_SCHEMA}\n", *_sections(proposal)])
+    """Return a whole configuration: the profile, and the settings that something in the repository suggests."""
+    head = f"# Settings of `kubectl spread check`: {_SITE}/blob/main/docs/configuration.md\n"
+    return "".join([head, f"# yaml-language-server: $schema={_SCHEMA}\n", *_settings(proposal).values()])
 
 
 def additions(proposal: Proposal, present: Container[str]) -> str:
     """Return the settings that a configuration with some keys lacks; empty if there are none."""
-    keys = {section: key[1] for section in _sections(proposal) if (key := _KEY.search(section)) is not None}
-    return "\n".join(section for section, key in keys.items() if key not in present and key != "profile")
+    settings = _settings(proposal)
+    return "".join(text for key, text in settings.items() if key not in present and key != "profile")
 
 
-def _section(comment: Iterable[str], lines: Iterable[str], *, is_set: bool = True) -> str:
-    """Return a setting below its comment; a setting without a value is a comment, too."""
-    texts = [f"# {line}" for line in comment] + [line if is_set else f"# {line}" for line in lines]
-    return "".join(f"{text}\n" for text in texts)
-
-
-def _sections(proposal: Proposal) -> Iterator[str]:
-    yield "# Rules: minimal (errors only), default, or strict (all rules, with opinions).\nprofile: default\n"
-    yield "# Lowest severity that makes `check` exit with 1: error, warning, info or never.\n# failOn: error\n"
-    if proposal.versions:
-        is_one = len({hint.version for hint in proposal.versions}) == 1
-        comment = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
-        comment += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in proposal.versions[:_MOST_HINTS]]
-        if len(proposal.versions) > _MOST_HINTS:
-            comment.append(f"  and {count_noun(len(proposal.versions) - _MOST_HINTS, 'more place')}")
-        yield _section(comment, [f'kubernetesVersion: "{proposal.version}"'])
-    else:
-        yield (
-            "# Lowest Kubernetes version of the clusters. Rules about newer fields depend on it.\n"
-            '# kubernetesVersion: "1.34"\n'
-        )
-    comment = ["Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."]
-    yield _section(comment, [f"autoscaler: {CLUSTER_AUTOSCALER}"], is_set=False)
-    yield from _domains(proposal)
-    comment = ["Files and directories to check if none is named."]
-    yield _section(comment, [f"paths: {_flow(proposal.paths or ('deploy',))}"], is_set=bool(proposal.paths))
-    excluded = [*proposal.vendored, *(f"{chart}/templates" if chart else "/templates" for chart in proposal.charts)]
-    rendered = "  Check this chart after rendering: helm template {} | kubectl spread check -"
-    comment = ["Files and directories to skip.", *(rendered.format(at or ".") for at in proposal.charts[:_MOST_HINTS])]
-    yield _section(comment, [f"exclude: {_flow(excluded or ['vendor'])}"], is_set=bool(excluded))
-    comment = ["Directories whose objects are applied together. Objects in different roots do not affect each other."]
-    comment += ["  These directories hold copies of the same objects."] if proposal.roots else []
-    yield _section(comment, [f"roots: {_flow(proposal.roots or ('clusters/*',))}"], is_set=bool(proposal.roots))
-    yield """# Custom resources with pods, and the path of the pods.
-# podspecPaths:
-# - kind: Database
-#   group: example.com
-#   path: spec.pools.*.template
-"""
-    yield """# Findings that are accepted, with the reason.
-# ignores:
-# - rule: SPR304
-#   name: redis-*
-#   reason: all our zones have the same number of nodes
-"""
-    yield """# To report only new findings: kubectl spread check --project --write-baseline spread-baseline.json
-# baseline: spread-baseline.json
-"""
-
-
-def _domains(proposal: Proposal) -> Iterator[str]:
-    """Yield the zones: set if all files agree, or else as a comment with the values of each file."""
-    domains = proposal.domains
-    differing = [hint for hint in proposal.zones if hint.key not in domains]
-    files = {key: sorted({hint.file for hint in proposal.zones if hint.key == key}) for key in domains}
-    if domains:
-        comment = ["All values of these node labels, for rules that need cluster facts:"]
-        comment += [f"  {key} from {', '.join(found[:_MOST_HINTS])}" for key, found in files.items()]
-        yield _section(comment, ["domains:", *(f"  {key}: {_flow(values)}" for key, values in domains.items())])
-    if differing or not domains:
-        comment = ["All values of node labels, for rules that need cluster facts."]
-        comment += [f"  {hint.file} has {hint.key}: {_flow(hint.values)}" for hint in differing[:_MOST_HINTS]]
-        example = "  topology.kubernetes.io/zone: [eu-west-1a, eu-west-1b, eu-west-1c]"
-        lines = [f"  {hint.key}: {_flow(hint.values)}" for hint in differing[:1]] or [example]
-        yield _section(comment, ["domains:", *lines], is_set=False)
+def _settings(proposal: Proposal) -> dict[str, str]:
+    """Return each setting below the reason for it."""
+    found = {
+        "profile": "# Rules: minimal (errors only), default, or strict (all rules, with opinions).\nprofile: default\n"
+    }
+    if proposal.version:
+        where = comma_list(dict.fromkeys(hint.file for hint in proposal.versions), most=_MOST_NAMES)
+        reason = f"# The lowest version of the kubelets in {where}.\n"
+        found["kubernetesVersion"] = f'{reason}kubernetesVersion: "{proposal.version}"\n'
+    if proposal.domains:
+        where = comma_list(dict.fromkeys(hint.file for hint in proposal.zones), most=_MOST_NAMES)
+        lines = "".join(f"  {key}: {_flow(values)}\n" for key, values in proposal.domains.items())
+        found["domains"] = f"# Labels of the nodes in {where}.\ndomains:\n{lines}"
+    if proposal.vendored:
+        reason = "# Manifests of other projects, without topology spread constraints.\n"
+        found["exclude"] = f"{reason}exclude: {_flow(proposal.vendored)}\n"
+    if proposal.roots:
+        reason = "# Directories with copies of the same objects, each for a cluster of its own.\n"
+        found["roots"] = f"{reason}roots: {_flow(proposal.roots)}\n"
+    return found
 
 
 def _flow(values: Sequence[str]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
+from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
@@ -32,7 +34,7 @@ class Repository(NamedTuple):
         objects: the Kubernetes objects in them, without those in templates of charts.
         charts: directories with a `Chart.yaml` that are in no other chart.
         kustomizations: by their absolute directory.
-        vendored: directories with other projects' manifests, which were not read.
+        vendored: directories with other projects' manifests that have no constraints, which were not read.
         is_complete: false if the repository has too many files to read all of them.
     """
 
@@ -84,12 +86,13 @@ def scan(root: str) -> Repository:
 
 
 def _files(root: str, vendored: list[str]) -> Iterator[str]:
-    """Yield the files to read; directories of other projects are added to `vendored`."""
-    unread = {*VENDORED, *_SKIPPED}
+    """Yield the files to read; directories of other projects without constraints are added to `vendored`."""
     for directory, folders, names in os.walk(root):
         inside = os.path.relpath(directory, root).replace(os.sep, "/")
         prefix = "" if inside == "." else f"{inside}/"
-        vendored += [f"{prefix}{name}" for name in sorted(folders) if name in VENDORED and _has_yaml(directory, name)]
+        foreign = {name: _manifests_of(os.path.join(directory, name)) for name in folders if name in VENDORED}
+        unread = {*_SKIPPED, *(name for name, kind in foreign.items() if kind is not _Foreign.CONSTRAINTS)}
+        vendored += [f"{prefix}{name}" for name, kind in sorted(foreign.items()) if kind is _Foreign.MANIFESTS]
         folders[:] = sorted(name for name in folders if name not in unread and not name.startswith("."))
         for name in sorted(names):
             is_manifest = name.endswith(files.EXTENSIONS) and name not in files.CONFIGS
@@ -97,9 +100,23 @@ def _files(root: str, vendored: list[str]) -> Iterator[str]:
                 yield f"{prefix}{name}"
 
 
-def _has_yaml(directory: str, name: str) -> bool:
-    found = os.walk(os.path.join(directory, name))
-    return any(file.endswith((".yaml", ".yml")) for _, _, names in found for file in names)
+class _Foreign(Enum):
+    """The content of a directory of other projects."""
+
+    NOTHING = "nothing"
+    MANIFESTS = "manifests"
+    CONSTRAINTS = "constraints"
+
+
+def _manifests_of(directory: str) -> _Foreign:
+    found = _Foreign.NOTHING
+    for here, _, names in os.walk(directory):
+        for name in names:
+            if name.endswith((".yaml", ".yml")):
+                found = _Foreign.MANIFESTS
+                if any(FIELD in source.text for source in _texts(here, [name])):
+                    return _Foreign.CONSTRAINTS
+    return found
 
 
 def _texts(root: str, paths: list[str]) -> Iterator[SourceFile]:
@@ -133,7 +150,6 @@ def _is_below(path: str, directory: str) -> bool:
     return directory in ("", path) or path.startswith(f"{directory}/")
 
 
-_MOST_PATHS = 8
 _LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
@@ -141,7 +157,6 @@ class VersionHint(NamedTuple):
     """A Kubernetes version that a Node object names."""
 
     file: str
-    line: int
     version: str  # such as 1.33
 
 
@@ -157,17 +172,13 @@ class Proposal(NamedTuple):
     """Settings that fit a repository, each with its origin.
 
     Attributes:
-        paths: directories with workloads; empty if the whole repository is to be checked.
-        charts: directories of charts, whose templates cannot be checked before rendering.
-        vendored: directories with other projects' manifests.
+        vendored: directories with other projects' manifests, without constraints.
         roots: globs of directories that hold copies of the same objects, one for each cluster.
         versions: the versions that Node objects name.
         zones: the values of topology labels that files list.
         compares_files: whether several files belong together, so that the whole project should be checked at once.
     """
 
-    paths: tuple[str, ...]
-    charts: tuple[str, ...]
     vendored: tuple[str, ...]
     roots: tuple[str, ...]
     versions: tuple[VersionHint, ...]
@@ -193,8 +204,6 @@ def propose(repository: Repository) -> Proposal:
     roots = _roots(repository)
     kinds = {item.kind for item in repository.objects}
     return Proposal(
-        paths=_top_directories(repository),
-        charts=repository.charts,
         vendored=repository.vendored,
         roots=roots,
         versions=tuple(_versions(repository)),
@@ -211,8 +220,7 @@ def _versions(repository: Repository) -> Iterator[VersionHint]:
         version = re.match(r"v?(1\.\d+)", text)
         if version is not None and _is_known(version[1]) and (file_of(item), version[1]) not in known:
             known.add((file_of(item), version[1]))
-            line = item.document.source.position(item.place(()).span.start)[0]
-            yield VersionHint(file_of(item), line, version[1])
+            yield VersionHint(file_of(item), version[1])
 
 
 def _is_known(version: str) -> bool:
@@ -236,20 +244,6 @@ def _zones(repository: Repository) -> list[ZoneHint]:
 
 def _nodes(repository: Repository) -> list[Manifest]:
     return [item for item in repository.objects if item.kind == "Node" and item.api_version == "v1"]
-
-
-def _top_directories(repository: Repository) -> tuple[str, ...]:
-    """Return the top directories with workloads, if there are other YAML files as well.
-
-    Hidden files do not count: they configure tools, and `init` itself writes some.
-    """
-    directories = {os.path.dirname(file_of(item)) for item in repository.workloads}
-    if "" in directories:
-        return ()
-    found = {directory.split("/")[0] for directory in directories}
-    read = {source.name.split("/")[0] for source in repository.sources if source.name.endswith((".yaml", ".yml"))}
-    is_narrower = any(not name.startswith(".") for name in read - found)
-    return tuple(sorted(found)) if is_narrower and len(found) <= _MOST_PATHS else ()
 
 
 def _roots(repository: Repository) -> tuple[str, ...]:

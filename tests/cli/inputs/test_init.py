@@ -134,8 +134,7 @@ def test_a_subdirectory_stands_for_its_repository(repository: Path, monkeypatch:
     ("files", "expected"),
     [
         ({"deploy__web": WEB}, {}),
-        ({"deploy__web": WEB, "docs__site": "a: 1\n"}, {"paths": ["deploy"]}),
-        ({"web": WEB, "docs__site": "a: 1\n"}, {}),
+        ({"deploy__web": WEB, "docs__site": "a: 1\n"}, {}),
         ({"a__x__web": WEB, "a__y__web": WEB}, {"roots": ["a/*"]}),
         ({"x__web": WEB, "y__web": WEB}, {"roots": ["./*"]}),
         ({"a__web": WEB, "a__copy": WEB}, {}),
@@ -145,9 +144,14 @@ def test_a_subdirectory_stands_for_its_repository(repository: Path, monkeypatch:
         ),
         ({"deploy__web": WEB, "vendor__x__y": "a: 1\n"}, {"exclude": ["vendor"]}),
         (
-            {"c__web__Chart": "name: web\nkubeVersion: '>=1.25'\n", "c__web__templates__d": WEB},
-            {"exclude": ["c/web/templates"]},
+            {
+                "deploy__web": WEB,
+                "vendor__x__y": WEB.replace("{name: web}", "{name: cache}"),
+                "third_party__z": "a: 1\n",
+            },
+            {"exclude": ["third_party"]},
         ),
+        ({"c__web__Chart": "name: web\nkubeVersion: '>=1.25'\n", "c__web__templates__d": WEB}, {}),
     ],
 )
 def test_the_layout_decides_what_is_checked(files: dict[str, str], expected: dict[str, Any], repository: Path) -> None:
@@ -193,13 +197,33 @@ def test_zones_come_from_nodes(repository: Path) -> None:
     assert {ZONE: ["a", "b"]} == proposed(repository)["domains"]
 
 
-def test_zones_on_which_files_disagree_are_a_comment(repository: Path) -> None:
+def test_zones_on_which_files_disagree_are_not_written(repository: Path) -> None:
     for name in "ab":
         put(repository, **{name: f"kind: Node\napiVersion: v1\nmetadata: {{labels: {{{ZONE}: {name}}}}}\n"})
 
     assert "domains" not in proposed(repository)
-    text = (repository / ".kubectl-spread.yaml").read_text()
-    assert f"#   a.yaml has {ZONE}: [a]\n#   b.yaml has {ZONE}: [b]\n# domains:\n#   {ZONE}: [a]\n" in text
+
+
+def test_the_whole_configuration_is_short_and_gives_reasons(repository: Path) -> None:
+    nodes = NODES.replace("kind: Node, metadata", "kind: Node, status: {nodeInfo: {kubeletVersion: v1.33.1}}, metadata")
+    put(repository, a__x__web=WEB, a__y__web=WEB, cluster=nodes, vendor__x="a: 1\n")
+    proposed(repository)
+    lines = (repository / ".kubectl-spread.yaml").read_text().splitlines()
+
+    assert len(lines) <= 20
+    assert lines[2:] == [
+        "# Rules: minimal (errors only), default, or strict (all rules, with opinions).",
+        "profile: default",
+        "# The lowest version of the kubelets in cluster.yaml.",
+        'kubernetesVersion: "1.33"',
+        "# Labels of the nodes in cluster.yaml.",
+        "domains:",
+        f"  {ZONE}: [a, b]",
+        "# Manifests of other projects, without topology spread constraints.",
+        "exclude: [vendor]",
+        "# Directories with copies of the same objects, each for a cluster of its own.",
+        'roots: ["a/*"]',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -268,9 +292,7 @@ def test_an_existing_configuration_gets_the_settings_that_it_lacks(newline: str,
     assert not (repository / ".kubectl-spread.yaml").exists()
     assert after.startswith(mine + newline + newline)
     assert after.count("\n") == after.count(newline)
-    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "paths": ["a"], "roots": ["a/*"]} == YAML(typ="safe").load(
-        after
-    )
+    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "roots": ["a/*"]} == YAML(typ="safe").load(after)
 
 
 def test_a_configuration_in_braces_is_not_touched(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,7 +315,7 @@ def test_broken_files_are_skipped(repository: Path) -> None:
     put(repository, broken="kind: [\n", deploy__web=WEB, binary="kind: \0\n")
     (repository / "link.yaml").symlink_to("nowhere")
 
-    assert {"profile": "default", "paths": ["deploy"]} == proposed(repository)
+    assert {"profile": "default"} == proposed(repository)
 
 
 def test_a_missing_directory_is_unreadable(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
