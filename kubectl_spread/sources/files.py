@@ -18,6 +18,14 @@ from kubectl_spread.text.source import SourceFile
 EXTENSIONS = (".yaml", ".yml", ".json")
 CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")
 _NO_MANIFESTS = frozenset({*CONFIGS, ".pre-commit-config.yaml", ".pre-commit-hooks.yaml"})
+# Directories of tools, which hold no manifests of the repository; other hidden ones may.
+OF_TOOLS = frozenset(
+    f".{name}"
+    for name in (
+        *("bzr", "cache", "direnv", "eggs", "git", "gradle", "hg", "idea", "mypy_cache", "next", "nox", "npm"),
+        *("pnpm-store", "pytest_cache", "ruff_cache", "svn", "terraform", "terragrunt-cache", "tox", "venv", "yarn"),
+    )
+)
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"
@@ -326,7 +334,7 @@ def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[
         if not is_directory and (not entry.name.endswith(EXTENSIONS) or entry.name in _NO_MANIFESTS):
             continue
         # A link to a directory may lead back up.
-        if is_directory and (not recursive or entry.is_symlink() or entry.name.startswith(".")):
+        if is_directory and (not recursive or entry.is_symlink() or entry.name in OF_TOOLS):
             continue
         if exclusion.covers(entry.path, named=False):
             continue

@@ -93,7 +93,7 @@ def _files(root: str, vendored: list[str]) -> Iterator[str]:
         foreign = {name: _manifests_of(os.path.join(directory, name)) for name in folders if name in VENDORED}
         unread = {*_SKIPPED, *(name for name, kind in foreign.items() if kind is not _Foreign.CONSTRAINTS)}
         vendored += [f"{prefix}{name}" for name, kind in sorted(foreign.items()) if kind is _Foreign.MANIFESTS]
-        folders[:] = sorted(name for name in folders if name not in unread and not name.startswith("."))
+        folders[:] = sorted(name for name in folders if name not in unread and name not in files.OF_TOOLS)
         for name in sorted(names):
             is_manifest = name.endswith(files.EXTENSIONS) and name not in files.CONFIGS
             if is_manifest or name in FILE_NAMES:

@@ -88,7 +88,17 @@ def test_standard_input_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for name in ("b.yaml", "a.yml", "c.json", "d.txt", "README", "sub/e.yaml", "sub/deep/f.yaml", ".git/g.yaml"):
+    for name in (
+        "b.yaml",
+        "a.yml",
+        "c.json",
+        "d.txt",
+        "README",
+        "sub/e.yaml",
+        "sub/deep/f.yaml",
+        ".git/g.yaml",
+        ".argocd/h.yaml",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -100,13 +110,13 @@ def tree(tmp_path: Path) -> Path:
     ("recursive", "expected"),
     [
         (False, ["a.yml", "b.yaml", "c.json"]),
-        (True, ["a.yml", "b.yaml", "c.json", "sub/deep/f.yaml", "sub/e.yaml"]),
+        (True, [".argocd/h.yaml", "a.yml", "b.yaml", "c.json", "sub/deep/f.yaml", "sub/e.yaml"]),
     ],
 )
 def test_a_directory_is_its_manifests_in_the_order_of_their_names(
     tree: Path, recursive: bool, expected: list[str]
 ) -> None:
-    """With what is below only where that is wanted; links to directories and hidden ones are left alone."""
+    """With what is below only where that is wanted; links to directories, and directories of tools, are left alone."""
     found = files.inputs((str(tree),), recursive=recursive)
 
     assert [(name.replace("/", os.sep), name) for name in expected] == described(tree, found)

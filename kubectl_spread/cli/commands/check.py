@@ -172,7 +172,7 @@ def command(
     Pending and why.
 
     In a directory, it reads the files that end in .yaml, .yml or .json; with -R also those in subdirectories, except
-    hidden and linked ones. A named file may have any extension. --show-files lists the files.
+    linked ones and those of tools, such as .git. A named file may have any extension. --show-files lists the files.
 
     Without files, it checks the workloads that run in the live cluster or in a snapshot. It reports wrong constraints,
     violated constraints, Pending pods with the reason, and rollouts that would get stuck.
