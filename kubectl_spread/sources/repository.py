@@ -243,7 +243,12 @@ def _zones(repository: Repository) -> list[ZoneHint]:
 
 
 def _nodes(repository: Repository) -> list[Manifest]:
-    return [item for item in repository.objects if item.kind == "Node" and item.api_version == "v1"]
+    """Return the nodes, except those of examples and tests."""
+    nodes = (item for item in repository.objects if item.kind == "Node" and item.api_version == "v1")
+    return [item for item in nodes if re.search(_EXAMPLES, file_of(item)) is None]
+
+
+_EXAMPLES = r"(?i)(?:^|[/_.-])(?:examples?|samples?|tests?|testdata|fixtures?|openapi|swagger|docs?)(?:[/_.-]|$)"
 
 
 def _roots(repository: Repository) -> tuple[str, ...]:

@@ -191,6 +191,14 @@ items:
 """
 
 
+@pytest.mark.parametrize("path", ["examples__nodes", "tests__fixtures__nodes", "openapi__nodes"])
+def test_an_example_says_nothing_of_the_clusters(path: str, repository: Path) -> None:
+    version = "kind: Node\napiVersion: v1\nstatus: {nodeInfo: {kubeletVersion: v1.33.1}}\n"
+    put(repository, **{path: f"{NODES}---\n{version}"})
+
+    assert {"kubernetesVersion", "domains"}.isdisjoint(proposed(repository))
+
+
 def test_zones_come_from_nodes(repository: Path) -> None:
     put(repository, web=WEB, cluster=NODES)
 
