@@ -22,10 +22,12 @@ from kubectl_spread.engine.nodes import tainted_as_cordoned
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import Kubelet, same_template, World
 from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Pod, PodClass
+from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -278,8 +280,20 @@ class _Loading:
             sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
             self._rev_of[key, newest] = rev
             self._know(rev, _labelled(pods, POD_TEMPLATE_HASH, newest))
+        if not sets and controller.workload.selector:
+            self._note_orphans(key, compile_selector(constraint.label_selector(controller.workload.selector)))
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
         return deployment.DeploymentState(spec, tuple(sets), order)
+
+    def _note_orphans(self, key: ObjectKey, selector: Selector) -> None:
+        """Record the pods that the first ReplicaSet of a Deployment adopts if their hash is that of its template."""
+        for pod in self.cluster.pods:
+            labels = dict(pod.cls.labels)
+            is_orphan = pod.owner is None and pod.namespace == key.namespace and POD_TEMPLATE_HASH in labels
+            if is_orphan and not pod.terminating and selector.matches(labels):
+                text = f"{key.kind} {key.namespace}/{key.name}: whether its new ReplicaSet adopts pod {pod.name}"
+                self.world.leave_out(text, key)
+                return
 
     def _replica_sets(self, key: ObjectKey) -> list[ObjectKey]:
         """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""

@@ -93,6 +93,16 @@ def test_until_then_the_replicaset_keeps_its_pods() -> None:
     assert kept(answer) == {3}
 
 
+def test_whether_the_first_replicaset_adopts_pods_is_not_known() -> None:
+    """Their hash decides, and the hash of the Deployment's template is not computed here."""
+    pods = [bare("one", "a1", **{"pod-template-hash": "abc"})]
+    hashed = run([*THREE_ZONES, deployment(1), *pods], steps.Scale(WEB, 2)).last
+    plain = run([*THREE_ZONES, deployment(1), bare("one", "a1")], steps.Scale(WEB, 2)).last
+
+    assert list(hashed.gaps) == ["Deployment app/web: whether its new ReplicaSet adopts pod one"]
+    assert not plain.gaps
+
+
 def test_a_statefulset_adopts_pods_by_name() -> None:
     workload = {**deployment(3), "kind": "StatefulSet"}
     hashed = {"controller-revision-hash": "web-1"}
