@@ -87,12 +87,12 @@ def _verdict(step: PlayedStep) -> str:
     return paint(VERDICTS[step.summary.verdict], TONES[step.summary.verdict])
 
 
-def _paragraphs(texts: Iterable[str], style: Style) -> list[str]:
-    return [line for text in texts if text for line in wrap(text, style.width, hanging="  ")]
+def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
+    return [line for text in texts if text for line in wrap(text, style.width, indent=indent, hanging="  ")]
 
 
 def _indented(texts: Iterable[str], style: Style) -> list[str]:
-    return [line for text in texts if text for line in wrap(text, style.width, indent="  ", hanging="  ")]
+    return _paragraphs(texts, style, "  ")
 
 
 def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[Iterable[str]]:

@@ -90,17 +90,16 @@ def _item(item: Suggestion, number: int, *, width: int) -> list[str]:
     out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan")
     for line in item.lines:
         out += wrap(line, width, indent=f"{_INDENT}  ", hanging="  ")
-    out += wrap(effect_sentence(item), width, indent=_INDENT)
-    for spread in item.effect.spreads:
-        out += wrap(spread_sentence(spread), width, indent=_INDENT)
-    if item.gives_up:
-        out += wrap(f"gives up: {safe(item.gives_up)}", width, indent=_INDENT)
-    for note in item.notes:
-        out += wrap(f"note: {safe(note)}", width, indent=_INDENT)
-    for what in item.effect.not_followed:
-        out += wrap(f"not simulated: {safe(what)}", width, indent=_INDENT)
-    if item.managed_by is not None:
-        out += wrap(managed_sentence(item), width, indent=_INDENT)
+    sentences = [
+        effect_sentence(item),
+        *map(spread_sentence, item.effect.spreads),
+        f"gives up: {item.gives_up}" if item.gives_up else "",
+        *(f"note: {note}" for note in item.notes),
+        *(f"not simulated: {what}" for what in item.effect.not_followed),
+        managed_sentence(item),
+    ]
+    for sentence in filter(None, sentences):
+        out += wrap(sentence, width, indent=_INDENT)
     return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
 
 

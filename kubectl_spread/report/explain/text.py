@@ -85,8 +85,7 @@ def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> lis
     """Return the text about one pod, from the verdict to the evidence; `most`: the last level that is shown."""
     explanation = report.explanation
     out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation), style.width)]
-    if explanation.others:
-        out += table.wrap(others_sentence(explanation), style.width)
+    out += table.wrap(others_sentence(explanation), style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style.width)
