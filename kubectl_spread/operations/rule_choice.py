@@ -215,8 +215,10 @@ class DocumentChecker(NamedTuple):
     def read(self, source: SourceFile) -> Result:
         """Return the objects of one text. A result can be kept until the text changes."""
         from kubectl_spread.lint import pipeline
+        from kubectl_spread.objects.workloads.manifest import looks_like_objects
 
-        return pipeline.read(source, self.policy, self.config)
+        # Somebody looks at an open document, so that an error in one with objects matters.
+        return pipeline.read(source, self.policy, self.config, named=looks_like_objects(source.text))
 
     def findings(self, results: list[Result]) -> list[Finding]:
         """Return the findings of all texts by place, without accepted findings."""
