@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_spread.cli.console import Exit
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.rule_choice import LEVELS
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.text.wording import comma_list, count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
@@ -97,6 +97,10 @@ def _findings(outcome: CheckResult) -> str:
     """Return the number of findings; do not report success if an input could not be read."""
     if outcome.findings:
         return count_noun(len(outcome.findings), "finding")
+    results = outcome.read.results
+    empty = [item.source.name for item in results if any(skip.reason.value == "noObject" for skip in item.skipped)]
+    if empty and len(empty) == len(results):
+        return f"no Kubernetes object in {comma_list(empty, most=3)}"
     return "nothing found in the readable resources" if outcome.unread else "no findings"
 
 

@@ -82,6 +82,7 @@ class SkipReason(Enum):
     TEXT = "text"  # a text that names constraints and is not YAML
     NOT_YAML = "notYaml"  # a file that nobody named, and that does not mention constraints
     SUITE = "suite"  # of helm-unittest, with constraints
+    NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints
 
 
 class Skip(NamedTuple):
@@ -195,6 +196,8 @@ class _Reading:
                 self._document(document)
         for problem in problems[:1]:
             self._syntax(problem, named=named)
+        if not problems and not holds_constraints:
+            self.skipped.append(Skip(SkipReason.NO_OBJECT, Place(self.source, Span(0, 0))))
         return self._result()
 
     def _document(self, document: compose.Document) -> None:

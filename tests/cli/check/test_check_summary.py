@@ -43,3 +43,28 @@ def test_the_report_counts_them_apart(tmp_path: Path, capsys: pytest.CaptureFixt
     jsonschema.validate(document, schemas.load("check-report"))
 
     assert {"files": 1, "workloads": 1, "rejected": 2, "ignored": 0, "fixed": 0, "baselined": 0} == document["checked"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["a: 1\n"], "no Kubernetes object in f0.yaml"),
+        (["a: 1\n", "b: [2]\n"], "no Kubernetes object in f0.yaml, f1.yaml"),
+        (["a: 1\n", POD.replace("SKEW", "1")], "no findings"),
+        (["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"], "no findings"),
+        (["a: [\n"], "1 finding"),
+    ],
+)
+def test_files_without_an_object_are_not_free_of_findings(
+    texts: list[str],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for at, text in enumerate(texts):
+        Path(f"f{at}.yaml").write_text(text)
+    run(["check", *(f"f{at}.yaml" for at in range(len(texts)))])
+
+    assert capsys.readouterr().err.splitlines()[0].endswith(f": {expected}")
