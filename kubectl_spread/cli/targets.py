@@ -50,7 +50,7 @@ def namespace_of(
 
 
 def without_files(words: tuple[str, ...], paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words that are no existing files, and the paths of -f with those that are."""
+    """Return the words without names of existing files, and the paths of -f with these files."""
     files = tuple(word for word in words if os.path.isfile(word))
     return tuple(word for word in words if word not in files), (*paths, *files)
 

@@ -59,8 +59,8 @@ _MOST_DOMAINS = 20  # of a key that no hard constraint has; nodes of keys with m
 class Part(NamedTuple):
     """Workloads that are simulated together, apart from all others.
 
-    ops: the user's steps, as far as they concern these workloads. keys: the topology keys whose domains are kept. new:
-    the most new pods at a time. merged: the nodes that each node stands for.
+    ops: the part of the user's steps that is about these workloads. keys: the topology keys whose domains are kept.
+    new: the most new pods at a time. merged: the nodes that each node stands for.
     has_room: every new pod finds a node in every order. Its emptiest domain always admits it ('existing matching num' +
     'if self-match' - 'global minimum' is 0 or 1), and each domain has a node with room for all new pods.
     is_short: in no order do all pods find a node, see `_Splitting._is_short`.

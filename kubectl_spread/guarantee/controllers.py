@@ -100,7 +100,7 @@ class Replicas:
                 yield event._replace(kind=TransitionKind.ROLLED, pods=new, is_shrunk=True), after
 
     def _grown(self, state: State) -> State:
-        """Return the state after the new ReplicaSet is scaled up as far as the surge allows."""
+        """Return the state after the new ReplicaSet is scaled up within the surge."""
         (old, new), wanted = self.kinds, state[3][self.owner]
         room = wanted + fenceposts(self.spec, wanted)[0] - state[1][old] - state[1][new]
         return resized(state, {new: min(wanted, state[1][new] + max(0, room))})

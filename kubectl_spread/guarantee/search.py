@@ -1,7 +1,7 @@
 """A search through the states of a group for violations of rules.
 
 States are visited in the order of their distance, so that the first violation is a nearest one. If there are many
-states, each rule that is still open gets a search of its own, which begins anew and visits states closer to a violation
+states, each rule that is still open gets a search of its own. It starts again, and visits states closer to a violation
 first. The rest of the states is visited in turns, rule by rule.
 """
 

@@ -99,7 +99,7 @@ def _empty_selector(minor: Optional[int]) -> str:
     if COUNTS_NONE.of(release):
         return f"the pods are not spread: labelSelector is empty, and the scheduler of Kubernetes {none}"
     every = f"Kubernetes 1.{release.minor} counts every pod of the namespace with it"
-    return f"labelSelector is empty: the scheduler of {every}, but that of {none}"
+    return f"labelSelector is empty: the scheduler of {every}, and the scheduler of {none}"
 
 
 def _has_misspelt_requirement(subject: Subject, constraint: TopologySpreadConstraint) -> bool:

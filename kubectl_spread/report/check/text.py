@@ -126,7 +126,7 @@ _MOST_ALIKE = 3  # equal findings that are shown one by one
 
 
 def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
-    """Yield the findings, each with those that are told in one block with it: the same words about other objects."""
+    """Yield the findings, each with the other findings of its block: the same words about other objects."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         rule = finding.rule
