@@ -89,6 +89,12 @@ def bound_text(bound: Bound, rule: PolicyRule) -> str:
     """Return a bound as a sentence with its numbers."""
     if bound.kind is BoundKind.EMPTIEST:
         return _emptiest(bound)
+    if rule.kind is RuleKind.PLACED:
+        room, others = count_noun(bound.most, "pod"), count_noun(bound.pods, "other pod")
+        if bound.topology_key:
+            where = f"the {domain(bound.topology_key)} with the fewest pods"
+            return f"{where} has room for {room}, and holds at most {others}"
+        return f"the allowed nodes have room for {room}, and hold at most {others}"
     key = rule.topology_key
     head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')}"
     if rule.kind is RuleKind.SEPARATE:

@@ -357,3 +357,41 @@ def test_only_scaling_without_a_range_is_not_called_proved(capsys: pytest.Captur
     assert (found["verdict"], group["verdict"]) == ("notApplicable", "notApplicable")
     assert [item["name"] for item in group["unscaled"]] == ["redis-0", "redis-1", "redis-2"]
     assert group["notes"] == [why]
+
+
+@pytest.mark.parametrize(
+    ("spread", "proof"),
+    [
+        (True, "the zone with the fewest pods has room for 9 pods, and holds at most 1 other pod"),
+        (False, "the allowed nodes have room for 27 pods, and hold at most 3 other pods"),
+    ],
+)
+def test_room_for_every_pod_is_told_with_its_numbers(
+    spread: bool,
+    proof: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Required anti-affinity lets each node take one pod of the workload."""
+    labels = {"matchLabels": {"app": "web"}}
+    apart = [{"labelSelector": labels, "topologyKey": "kubernetes.io/hostname"}]
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": labels,
+    }
+    spec = {
+        "containers": [{"name": "c", "image": "web"}],
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}},
+        "topologySpreadConstraints": [constraint] if spread else [],
+    }
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+    web = {"replicas": 4, "selector": labels, "template": template}
+    path = tmp_path / "web.json"
+    path.write_text(
+        json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": web})
+    )
+    run(["guarantee", "-f", str(path), "--topology", "zones=3,nodes=9", "--max-share", "zone=1/2"])
+
+    assert f"creation, restarts: proved: {proof}" in capsys.readouterr().out
