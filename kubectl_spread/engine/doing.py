@@ -101,6 +101,8 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     spec = reading.spec_of(world, owner, op.controller)
     draft.sets += [None] * (owner + 1 - len(draft.sets))
     own = draft.sets[owner]
+    if own is not None and op.keeps_replicas and hasattr(world.specs[spec], "replicas"):
+        spec = world.spec(world.specs[spec]._replace(replicas=world.specs[own.spec].replicas))
     draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
 
 

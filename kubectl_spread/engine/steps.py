@@ -19,9 +19,10 @@ class Become(NamedTuple):
 
 
 class Apply(NamedTuple):
-    """Creation or change of a workload."""
+    """Creation or change of a workload; `keeps_replicas`: the change does not write the number of its replicas."""
 
     controller: Controller
+    keeps_replicas: bool = False
 
 
 class Scale(NamedTuple):

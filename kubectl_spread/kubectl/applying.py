@@ -193,7 +193,8 @@ def _workload(manifest: Plain, situation: Situation) -> CommandEffect:
         plain, notes = manifest, _adopted(key, manifest, situation)
     situation.unknown.discard(key)
     situation.applied[key] = manifest
-    return situation.put(plain) + CommandEffect(notes=notes)
+    writes_replicas = (manifest.get("spec") or {}).get("replicas") is not None
+    return situation.put(plain, writes_replicas=writes_replicas) + CommandEffect(notes=notes)
 
 
 def _adopted(key: ObjectKey, plain: Plain, situation: Situation) -> tuple[str, ...]:

@@ -114,8 +114,12 @@ class Situation:
         """Return a workload that exists as an API object, with the fields that are in the cluster facts."""
         return plain_workload(self.cluster.controllers[key])
 
-    def put(self, plain: Plain) -> CommandEffect:
-        """Add or change a workload, and return the effect; its status stays."""
+    def put(self, plain: Plain, *, writes_replicas: bool = False) -> CommandEffect:
+        """Add or change a workload, and return the effect; its status stays.
+
+        `writes_replicas`: the command writes the number of replicas, also if it is the known one, which an autoscaler
+        may have changed by then.
+        """
         controller = controller_of(plain)
         key = key_of(controller.workload)
         before = self.cluster.controllers.get(key)
@@ -127,7 +131,8 @@ class Situation:
             )
         self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
         self._store_revision(key)
-        return CommandEffect((steps.Apply(controller),), frozenset([key]))
+        is_equal = before is not None and before.workload.replicas == controller.workload.replicas
+        return CommandEffect((steps.Apply(controller, is_equal and not writes_replicas),), frozenset([key]))
 
     def remove(self, key: ObjectKey, *, is_orphaning: bool = False) -> None:
         """Remove a workload, and its ReplicaSets unless they become orphans."""

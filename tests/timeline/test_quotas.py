@@ -309,3 +309,26 @@ def test_a_surge_pod_that_a_quota_refuses_on_the_way_is_told(
     assert (code, out[0]) == (0, "rollout restart deploy/web: completes")
     refusal = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
     assert f"  on the way the API server refuses new pods: {refusal}" in out
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["patch", "deploy/web", "-p", '{"spec":{"template":{"spec":{"nodeSelector":{"disk":"none"}}}}}'], (1, 2)),
+        (["patch", "deploy/web", "-p", '{"spec":{"replicas":2}}'], (2, 2)),
+    ],
+)
+def test_a_command_that_does_not_write_replicas_leaves_them_to_the_autoscaler(
+    command: list[str], expected: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If the autoscaler acts first, 2 old pods are ready when the template changes to one that fits nowhere."""
+    old = [replica_set("web-abc", 1, template_hash="abc"), running("web-abc", "web-abc-0", "a1", template_hash="abc")]
+    items = [*THREE_ZONES, deployment(1), *old, autoscaler(2, 2)]
+    path = tmp_path / "snapshot.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    run_command(["simulate", *command, "-n", "app", "--snapshot", str(path), "-o", "json"])
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    after = step["workloads"][0]["ready"]["after"]
+
+    assert step["exact"]
+    assert (after["min"], after["max"]) == expected
