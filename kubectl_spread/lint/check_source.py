@@ -80,7 +80,7 @@ class SkipReason(Enum):
 
     TEMPLATE = "template"  # not YAML until it is rendered
     TEXT = "text"  # a text that names constraints and is not YAML
-    NOT_YAML = "notYaml"  # a file that nobody named, and that does not mention constraints
+    NOT_YAML = "notYaml"  # a file that the user did not name, without constraints
     SUITE = "suite"  # of helm-unittest, with constraints
     NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints
 

@@ -437,7 +437,7 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
             continue
         route = subject.at(int(position), tuple(steps))
         path = subject.path(route)
-        if subject.completion is Completion.NONE:  # nobody but the API server reads it
+        if subject.completion is Completion.NONE:  # only the API server reads it
             siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
             fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
             message = f'"{path}" is not a field of Kubernetes: strict validation refuses it, otherwise it is dropped'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -221,9 +222,15 @@ def test_a_span_names_the_releases_that_behave_alike() -> None:
     assert spans["empty-selector"] == ["1.18 to 1.26", "1.27 to 1.37", "1.38"]
     assert spans["taint-reason"] == ["1.18 to 1.23", "1.24 to 1.34", "1.34 to 1.38"]
     for row in behaviours.table():
-        for era in row.eras:
+        for era, following in itertools.zip_longest(row.eras, row.eras[1:]):
             first, last = row.minors(era.since)
-            assert row.of(Release(first, 99 if first == era.since.minor else 0)) == era.value or last == first
+            inside = [era.since, *(Release(minor) for minor in range(first + 1, last + 1))]
+            assert [row.of(release) for release in inside] == [era.value] * len(inside), row.name
+            if following is None:
+                assert last == LAST_MINOR, row.name
+            else:
+                assert row.of(following.since) != era.value, row.name
+                assert following.since.minor - last == (0 if following.since.patch else 1), row.name
 
 
 @pytest.mark.parametrize("command", ["check", "explain", "simulate", "guarantee"])
