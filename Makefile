@@ -47,7 +47,7 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m compileall -q $(CURDIR)/kubectl_spread
-	@failed=0; for name in startup linting scheduling explain live simulation clusters pages exporter guarantee rebalance; do $(BIN)/python -m tests.bench.$$name || failed=1; done; exit $$failed
+	@failed=0; for name in startup linting scheduling explain live simulation clusters pages exporter guarantee rebalance provisioners; do $(BIN)/python -m tests.bench.$$name || failed=1; done; exit $$failed
 
 fuzz: $(STAMP)
 	$(BIN)/python tests/bench/mutants.py

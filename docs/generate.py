@@ -2,7 +2,7 @@
 
 `python docs/generate.py` rewrites them. With `--check` it only reports the pages that are not current.
 
-A generated part is between `<!-- run: ARGUMENTS -->`, `<!-- rules -->`, `<!-- kinds -->` or `<!-- modules -->` and
+A generated part is between `<!-- run: ARGUMENTS -->`, `<!-- rules -->`, `<!-- kinds -->` or `<!-- releases -->` and
 `<!-- end -->`.
 `<!-- run: ARGUMENTS | BEGINNING; BEGINNING -->` keeps only the paragraphs of the output that begin so.
 """
@@ -18,6 +18,8 @@ from pathlib import Path
 
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.releases.behaviours import Impact, table
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.workloads.kinds import EVERY, KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
@@ -32,9 +34,12 @@ PAGES = (
     "docs/rebalance.md",
     "docs/guarantee.md",
     "docs/status.md",
+    "docs/releases.md",
 )
 
-_PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
+_PART = re.compile(
+    r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds|releases)) -->\n).*?(<!-- end -->)", re.DOTALL
+)
 
 
 def rendered(text: str) -> str:
@@ -59,7 +64,7 @@ def main() -> int:
 
 
 def _part(match: re.Match[str]) -> str:
-    tables = {"rules": _rules, "kinds": _kinds}
+    tables = {"rules": _rules, "kinds": _kinds, "releases": _releases}
     body = tables[match["table"]]() if match["table"] else _screen(match["arguments"].strip())
     return f"{match[1]}{body}{match[match.lastindex or 0]}"
 
@@ -107,6 +112,32 @@ def _kinds() -> str:
         revision = REVISION_LABEL_OF.get(entry.kind)
         lines.append(f"| {entry.kind} | {groups} | {pods} | {f'`{revision}`' if revision else ''} |")
     return "\n".join([*lines, ""])
+
+
+_HEADINGS = {
+    Impact.PLACEMENT: "Where pods go",
+    Impact.TEXT: "Reasons, codes and messages",
+    Impact.SCORES: "The table of scores",
+    Impact.TIME: "What controllers do",
+    Impact.VALIDATION: "What the API server refuses",
+}
+
+
+def _releases() -> str:
+    """Return a table for each effect: which part behaves how since which release, and upstream's file."""
+    lines = []
+    for effect, heading in _HEADINGS.items():
+        lines += [f"### {heading}", "", "| behaviour | part | since | source |", "|---|---|---|---|"]
+        for item in (item for item in table() if item.effect is effect):
+            eras = "<br>".join(f"{_version(era.since, is_recorded=era.is_recorded)}: {era.words}" for era in item.eras)
+            lines.append(f"| {item.name} | {item.reader} | {eras} | `{item.source}` |".replace("\n", " "))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _version(release: Release, *, is_recorded: bool) -> str:
+    """Return `1.24`, or `1.34.3` for a change in a patch release."""
+    return f"{release.text if release.patch else f'1.{release.minor}'}{'' if is_recorded else ' (not recorded)'}"
 
 
 if __name__ == "__main__":

@@ -23,9 +23,11 @@ class SourceError(SpreadError):
     """An input could not be read.
 
     `line` and `column` are 1-based, or 0 for the input as a whole. `others` are further errors of the same input.
+    `is_aside`: nobody named the input, and it names no constraints.
     """
 
     others: tuple[SourceError, ...] = ()
+    is_aside = False
 
     def __init__(self, source: str, message: str, *, line: int = 0, column: int = 0) -> None:
         super().__init__(source, message, line, column)

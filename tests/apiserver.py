@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import json
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -54,6 +55,9 @@ API = {
     "ResourceQuota": ("", "v1", "resourcequotas", True),
     "RuntimeClass": ("node.k8s.io", "v1", "runtimeclasses", False),
     "DeviceClass": ("resource.k8s.io", "v1", "deviceclasses", False),
+    "NodePool": ("karpenter.sh", "v1", "nodepools", False),
+    "NodeClaim": ("karpenter.sh", "v1", "nodeclaims", False),
+    "EC2NodeClass": ("karpenter.k8s.aws", "v1", "ec2nodeclasses", False),
 }
 # Kinds that the tests write, and nothing else asks for.
 WRITTEN = {
@@ -148,6 +152,14 @@ def recorded(name: str) -> tuple[int, dict[str, str], Any]:
     return int(first.split()[1]), headers, json.loads(body)
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A server that prints no traceback when a client goes away, as some tests end a client on purpose."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class ApiServer:
     """A cluster as an API server shows it.
 
@@ -167,7 +179,7 @@ class ApiServer:
         self._revision = 1000
         self._states: dict[int, tuple[Plain, ...]] = {self._revision: tuple(objects)}
         self._lock = threading.Lock()
-        self._httpd: Optional[ThreadingHTTPServer] = None
+        self._httpd: Optional[QuietServer] = None
         self._scheme = "http"
 
     @property
@@ -206,7 +218,7 @@ class ApiServer:
         class Handler(_Handler):
             server_of = outer
 
-        self._httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._httpd = QuietServer(("127.0.0.1", 0), Handler)
         self._httpd.daemon_threads = True
         if tls is not None:
             self._scheme = "https"

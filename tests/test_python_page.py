@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 
@@ -58,8 +60,19 @@ def test_a_wrong_request_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "SPR9999" in line
 
 
-def test_the_page_names_every_function() -> None:
-    """All public functions of the package are in the table."""
-    functions = {name for name in operations.__dict__["_MODULES"] if name.islower()}
+def test_the_page_names_every_request_with_its_functions() -> None:
+    """Each request of a command is in the table; what the page names exists. Scenarios are files for the command."""
+    modules = [item.name for item in pkgutil.iter_modules(operations.__path__) if item.name != "scenarios"]
+    known = {name: vars(importlib.import_module(f"{operations.__name__}.{name}")) for name in modules}
+    requests = {
+        (name, text)
+        for name, names in known.items()
+        for text, member in names.items()
+        if text.endswith("Request") and member.__module__.endswith(f".{name}")
+    }
+    rows = re.findall(r"^\| (.*) \| `(\w+)\.(\w+Request)` \|", PAGE, re.MULTILINE)
 
-    assert functions == set(re.findall(r"`(\w+)`(?=[, ].*\| `\w+Request`)", PAGE))
+    assert requests == {(module, name) for _, module, name in rows}
+    assert all(
+        name in known[module] for functions, *_ in rows for module, name in re.findall(r"(\w+)\.(\w+)", functions)
+    )

@@ -1,4 +1,7 @@
-"""The package does not grow past the numbers in `size.json`. Lower them whenever the code gets smaller."""
+"""The package does not grow past the numbers in `size.json`. Lower them whenever the code gets smaller.
+
+`provisioners` is counted apart.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import tokenize
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "kubectl_spread"
+APART = PACKAGE / "provisioners"
+MOST_LINES_APART = 3095  # the goal is 3,000
 LIMITS = json.loads((Path(__file__).parent / "size.json").read_text(encoding="utf-8"))
 _LAYOUT = {
     tokenize.COMMENT,
@@ -35,7 +40,8 @@ def code_tokens(text: str) -> int:
 
 def test_the_package_stays_within_its_numbers() -> None:
     """More modules, lines or tokens need a reason, and the numbers changed in the same commit."""
-    texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
+    paths = [path for path in PACKAGE.rglob("*.py") if APART not in path.parents]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     size = {
         "modules": len(texts),
         "lines": sum(text.count("\n") for text in texts),
@@ -43,6 +49,11 @@ def test_the_package_stays_within_its_numbers() -> None:
     }
 
     assert [] == [f"{name}: {size[name]} > {most}" for name, most in LIMITS.items() if size[name] > most]
+
+
+def test_provisioners_stays_within_its_number() -> None:
+    """It does not grow; it has more lines than the goal of 3,000 already."""
+    assert sum(path.read_text(encoding="utf-8").count("\n") for path in APART.rglob("*.py")) <= MOST_LINES_APART
 
 
 def test_tokens_are_counted_without_docstrings_and_comments() -> None:

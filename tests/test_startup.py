@@ -148,3 +148,12 @@ def test_jinja2_is_imported_for_pages_only(manifest: Path) -> None:
     """A page of a check without cluster facts does not need numpy either."""
     assert "jinja2" not in imported_by("check", str(manifest), "--topology", "zones=2,nodes=1")
     assert {"jinja2"} == imported_by("check", str(manifest), "-o", "html") & {"jinja2", "numpy"}
+
+
+def test_without_node_pools_nothing_about_karpenter_is_imported(manifest: Path) -> None:
+    """Neither for a placement with Pending pods nor for its explanation."""
+    for command in (("check", str(manifest)), ("explain", "-f", str(manifest))):
+        imported = imported_by(*command, "--topology", "zones=2,nodes=1,cpu=0")
+
+        assert "kubectl_spread.simulate.replicas" in imported
+        assert [] == [name for name in imported if "provisioners" in name or name.endswith(".added_nodes")]

@@ -91,8 +91,8 @@ def _parts(example: Example, text: str) -> Iterator[str]:
     yield f"```console\n$ kubectl spread {example.command}\n{text.rstrip()}\n```"
     yield f"[The page of this command](pages/{example.name}.html), made with `-o html`:"
     yield (
-        f'<iframe src="../pages/{example.name}.html" title="The page of this command" loading="lazy" '
-        'style="width: 100%; height: 40rem; border: 1px solid #8888; border-radius: 6px; background: #fff"></iframe>'
+        f'<iframe src="../pages/{example.name}.html" class="page" title="The page of this command" loading="lazy">'
+        "</iframe>"
     )
     for file in dict.fromkeys(example.files):
         path = file.relative_to(ROOT).as_posix()

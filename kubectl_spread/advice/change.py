@@ -171,12 +171,9 @@ def of_spec(
     weight: int = 0,
     relaxes: Iterable[RequirementId] = (),
     gives_up: str = "",
-    notes: tuple[str, ...] = (),
-    fold: str = "",
 ) -> Change:
     """Return a change of the pod's manifest."""
-    edit = (EditSpec(tuple(ops)),)
-    return Change(title, edit, family, rank, weight, frozenset(relaxes), gives_up, notes, fold=fold)
+    return Change(title, (EditSpec(tuple(ops)),), family, rank, weight, frozenset(relaxes), gives_up)
 
 
 def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:

@@ -21,14 +21,15 @@ from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
 from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
+from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
 from kubectl_spread.explain.constraints.report import hard_counts
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import ObjectKey, range_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
@@ -56,7 +57,7 @@ class Judge:
     def __init__(self, problem: PendingPodProblem) -> None:
         self.problem = problem
         self._start = start_of(problem)
-        self._key = key_of(problem, self._start)
+        self._key = simulated_key(problem, self._start)
         self._others: Counter[Optional[ObjectKey]] = Counter()  # pods of each other workload that wait in any case
         self._is_large = len(problem.own) + len(problem.running) > _PLAYED or problem.columns.n > _HUGE
         if self._is_large:
@@ -162,7 +163,7 @@ class Judge:
     def _effect(self, change: Change, scene: HypotheticalCluster, plan: Plan, answer: StepAnswer) -> Effect:
         problem, outcomes = self.problem, answer.outcomes
         found = [self._counts(outcome, scene.model) for outcome in outcomes]
-        restarts = max(self._restarts(outcome, plan) for outcome in outcomes)
+        restarts = max(self._restarts(outcome) for outcome in outcomes)
         own = len(self._own_placed(outcomes[0]))
         return self._unsimulated(change, restarts)._replace(
             placed_after=own + (len(problem.running) if self._key is None else 0),
@@ -203,14 +204,13 @@ class Judge:
             found |= dict.fromkeys(other.node for other in same or came)
         return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))
 
-    def _restarts(self, outcome: Outcome, plan: Plan) -> int:
+    def _restarts(self, outcome: Outcome) -> int:
         """Return how many running pods of the workload are gone in an outcome."""
         if self._key is None:
             return 0
         own = [pod for pod in outcome.pods if pod.owner == self._key]
-        there = sum(pod.is_original and not pod.is_terminating for pod in own)
-        waiting = len(self.problem.own) if self.problem.exists and not plan.replaces_waiting else 0
-        return max(0, len(self.problem.running) + waiting - there)
+        there = {pod.name for pod in own if pod.is_original and not pod.is_terminating}
+        return sum(pod.name not in there for pod in self.problem.running)
 
     @cached_property
     def _bare(self) -> list[Pod]:
@@ -354,24 +354,22 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
     for key in dict.fromkeys((*found[0], *before)):
         change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
         if answer is not None:
-            alike = answer.symmetry.alike(key)
-            numbers: dict[object, list[int]] = {}
-            for value, number in (item for counts in found for item in counts.get(key, {}).items()):
-                numbers.setdefault(alike.get(value, value), []).append(number)
-            same = {value: numbers[alike.get(value, value)] for value in change.after}
-            skews = [skew for counts in found if (skew := ConstraintCounts(counts.get(key, {})).skew) is not None]
+            of_key = [counts.get(key, {}) for counts in found]
+            ranges = ranges_of(of_key, answer.symmetry.alike(key))
+            skews = [skew for counts in of_key if (skew := ConstraintCounts(counts).skew) is not None]
             change = change._replace(
-                ranges={value: (min(own), max(own)) for value, own in same.items()},
-                skews=(min(skews), max(skews)) if skews else None,
+                # A document writes them as pairs.
+                ranges={value: ranges[value][:2] for value in change.after},
+                skews=range_of(skews)[:2] if skews else None,
             )
         changes.append(change)
     return tuple(changes)
 
 
-def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
+def simulated_key(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
     """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
     owner = problem.owner
-    key = ObjectKey(owner.kind, owner.namespace, owner.name)
+    key = key_of(owner)
     if owner.kind == "CronJob" and problem.pod.owner is not None:
         key = ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
     is_known = key in start.controllers if problem.exists else key.kind in reading.KINDS

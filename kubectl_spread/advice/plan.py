@@ -108,8 +108,7 @@ class HypotheticalCluster(NamedTuple):
 
     def new_owner(self) -> Workload:
         """Return the workload with the changed template, as a new revision."""
-        owner = self.problem.owner
-        return owner._replace(template={**owner.template, "spec": self.spec}, known_hash="")
+        return self.problem.owner.with_pod_spec(self.spec)
 
     def with_spec(self, ops: Iterable[Op]) -> HypotheticalCluster:
         """Return the cluster after editing the template of the problem's pods."""
@@ -154,7 +153,6 @@ class Plan:
         self.storage = start.storage
         self.ended: set[str] = set()  # uids of pods that are removed at the start
         self.ops: list[steps.Op] = []
-        self.replaces_waiting = False
         self.deleted: set[str] = set()  # uids of pods
         self._made: dict[ObjectKey, Controller] = {}
         self.not_followed: list[str] = []
@@ -176,9 +174,9 @@ class Plan:
 
         A controller that the cluster facts lack is built from its pods here.
         """
-        if pod.owner is None:
+        key = pod.owner_key
+        if key is None:
             return True
-        key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
         if key not in self._start.controllers and key.kind in _REPLACING and key not in self._made:
             self._made[key] = _like(pod, key, self._start)
         return False
@@ -189,7 +187,7 @@ class Plan:
         Raises:
             KeyError, IndexError, TypeError, ValueError: the patch does not fit the object.
         """
-        self.has_new_template = self.replaces_waiting = True
+        self.has_new_template = True
         key = self._key()
         if not self.problem.exists:
             self.create_written(ops)
@@ -209,13 +207,13 @@ class Plan:
 
         Its controller then keeps these pods. Without the older template, fields that no pod shows are unknown.
         """
-        problem, spec = self.problem, workload.template.get("spec") or {}
+        problem, spec = self.problem, workload.pod_spec
         same = [pod for pod in problem.outdated_pods if workload.kind in _OF_PODS and is_made_of(pod, spec)]
         if not same:
             return workload
         if all(known.template.get("spec") != spec for known in problem.cluster.revisions.get(key_of(workload), ())):
             self.not_followed.append(OTHER_FIELDS.format(pod=same[0].name))
-        return workload._replace(known_hash=dict(same[0].cls.labels)[problem.revision_label])
+        return workload._replace(known_hash=same[0].labels[problem.revision_label])
 
     def create_written(self, ops: Sequence[Op] = ()) -> None:
         """Apply the manifest of the problem's workload, edited or as it is."""
@@ -248,7 +246,6 @@ class Plan:
         key = self._key()
         if key is None:
             return
-        self.replaces_waiting = True
         known = self._controller(key)
         self._controllers[key] = known._replace(workload=known.workload._replace(replicas=replicas))
         if self.problem.exists:
@@ -262,8 +259,6 @@ class Plan:
         self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
         self.deleted |= {pod.uid for pod in gone}
         uids = tuple(pod.uid for pod in gone if pod.uid not in self.ended)
-        own = [pod for pod in self.problem.own if pod.uid in uids]
-        self.replaces_waiting |= bool(own)
         self.ops.append(steps.DeletePods(uids))
 
     def _key(self) -> Optional[ObjectKey]:
@@ -288,9 +283,8 @@ class Plan:
 
     def _recreate_jobs(self, ops: Sequence[Op]) -> None:
         """Delete the Jobs whose pods wait, and create them again."""
-        waiting = [pod.owner for pod in self.problem.own if pod.owner is not None]
-        for owner in dict.fromkeys(waiting):
-            key = ObjectKey(owner.kind, self.problem.pod.namespace, owner.name)
+        waiting = [pod.owner_key for pod in self.problem.own]
+        for key in filter(None, dict.fromkeys(waiting)):
             known = self._controller(key)
             self.ops.append(steps.Delete(key))
             self._apply(known._replace(workload=_patched(known.workload, ops)))
@@ -320,8 +314,7 @@ def _like(pod: Pod, key: ObjectKey, cluster: Cluster) -> Controller:
 
 
 def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
-    spec = edited(owner.template.get("spec") or {}, ops)
-    return owner._replace(template={**owner.template, "spec": spec}, known_hash="")
+    return owner.with_pod_spec(edited(owner.pod_spec, ops))
 
 
 def start_of(problem: PendingPodProblem) -> Cluster:
@@ -399,7 +392,7 @@ def daemon_pods(cluster: Cluster, node: Node) -> list[Pod]:
     return [
         daemon(owner, node.name)
         for owner in owners
-        if (owner.template.get("spec") or {}).get("containers") and verdict_on(owner, node).runs
+        if owner.pod_spec.get("containers") and verdict_on(owner, node).runs
     ]
 
 

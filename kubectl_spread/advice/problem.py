@@ -11,7 +11,7 @@ from typing import Any, Optional
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.engine import reading
@@ -20,7 +20,6 @@ from kubectl_spread.explain.constraints.report import ConstraintReport, passes_a
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
@@ -80,8 +79,7 @@ class PendingPodProblem:
     @property
     def spec(self) -> Plain:
         """Return the spec from which the pod is created, with at least its editable fields."""
-        found: Plain = self.owner.template.get("spec") or {}
-        return found
+        return self.owner.pod_spec
 
     @property
     def release(self) -> Profile:
@@ -146,7 +144,7 @@ class PendingPodProblem:
     @property
     def controller(self) -> Optional[Controller]:
         """Return the workload's object in the cluster; None if the cluster facts lack it."""
-        return self.cluster.controllers.get(ObjectKey(self.owner.kind, self.owner.namespace, self.owner.name))
+        return self.cluster.controllers.get(key_of(self.owner))
 
     @cached_property
     def operating_system(self) -> str:
@@ -176,7 +174,7 @@ class PendingPodProblem:
     @cached_property
     def own_labels(self) -> dict[str, str]:
         """Return the labels that all pods of the owner share, without revision labels and per-pod labels."""
-        labels = dict(self.pod.cls.labels)
+        labels = self.pod.labels
         return {key: value for key, value in labels.items() if key not in PASSING_LABELS}
 
     @property
@@ -187,7 +185,7 @@ class PendingPodProblem:
         """
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
         is_unknown = not self.target.is_live and bool(self.running) and not self.owner.known_hash
-        return found if found in dict(self.pod.cls.labels) and not is_unknown else ""
+        return found if found in self.pod.labels and not is_unknown else ""
 
     @property
     def replicas(self) -> int:
@@ -195,8 +193,8 @@ class PendingPodProblem:
         label = self.revision_label
         if self.is_template_known and self.owner.replicas is not None:
             return self.owner.replicas
-        own = dict(self.pod.cls.labels).get(label)
-        old = sum(dict(pod.cls.labels).get(label) != own for pod in self.running)
+        own = self.pod.labels.get(label)
+        old = sum(pod.labels.get(label) != own for pod in self.running)
         return max(old, len(self.own) + len(self.running) - old)
 
     @cached_property
@@ -207,10 +205,10 @@ class PendingPodProblem:
         if not label or self.target.is_paused or not self.target.is_live or is_on_delete:
             return ()
         current = self.controller.revision if self.controller and self.owner.kind == "StatefulSet" else ""
-        own, mine = dict(self.pod.cls.labels).get(label), self._revision_of(self.pod)
+        own, mine = self.pod.labels.get(label), self._revision_of(self.pod)
         found = []
         for pod in self.running:
-            theirs, old = dict(pod.cls.labels).get(label), self._revision_of(pod)
+            theirs, old = pod.labels.get(label), self._revision_of(pod)
             is_newest = bool(current) or mine is None or old is None or old < mine
             if is_newest and theirs not in (None, current or own):
                 found.append(pod)
@@ -218,8 +216,7 @@ class PendingPodProblem:
 
     def _revision_of(self, pod: Pod) -> Optional[int]:
         """Return the revision of a pod's ReplicaSet in its Deployment; None if the cluster facts lack it."""
-        owner = pod.owner
-        key = None if owner is None else ObjectKey(owner.kind, pod.namespace, owner.name)
+        key = pod.owner_key
         found = None if key is None else self.cluster.controllers.get(key)
         return None if found is None else natural(found.revision)
 
@@ -363,7 +360,7 @@ def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Te
         return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
     is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
     version = "" if pod.owner is None else pod.owner.api_version
-    template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
+    template = {"metadata": {"labels": pod.labels}, "spec": spec_of(pod.cls)}
     owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
     return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False
 
@@ -372,8 +369,8 @@ def _is_made_of(pod: Pod, owner: Workload) -> bool:
     """Return whether a pod has the template's constraints, as a sign that it is of the current revision."""
     if owner.kind not in KINDS:
         return False
-    labels = {"labels": dict(pod.cls.labels)}
-    cls = read.pod_class(pod.namespace, labels, owner.template.get("spec") or {}, {})
+    labels = {"labels": pod.labels}
+    cls = read.pod_class(pod.namespace, labels, owner.pod_spec, {})
     made, own = (
         [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in constraints]
         for constraints in (cls.constraints, pod.cls.constraints)

@@ -14,7 +14,6 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.amounts.resources import CPU, PODS
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
@@ -251,15 +250,15 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
 
     Fields that the template lacks, such as fields added by admission, are copied from the pod.
     """
-    cls, owner = pod.cls, pod.owner
-    known = None if owner is None else cluster.controllers.get(ObjectKey(owner.kind, pod.namespace, owner.name))
-    if known is None or owner is None or owner.kind not in KINDS:
+    cls, key = pod.cls, pod.owner_key
+    known = None if key is None else cluster.controllers.get(key)
+    if known is None or key is None or key.kind not in KINDS:
         return cls
-    spec = known.workload.template.get("spec") or {}
+    spec = known.workload.pod_spec
     if not spec.get("containers"):  # The cluster facts lack the template.
         return cls
     made = _read(cls, dict(cls.labels), spec)
-    changed = _changed_fields(cls, made, is_daemon=owner.kind == "DaemonSet")
+    changed = _changed_fields(cls, made, is_daemon=key.kind == "DaemonSet")
     if not changed:
         return cls
     if "requests" in changed:
@@ -269,7 +268,7 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
 
 def is_made_of(pod: Pod, spec: Plain) -> bool:
     """Return whether a pod looks as if it was created from a pod spec, in the fields that the scheduler reads."""
-    made = _read(pod.cls, dict(pod.cls.labels), spec)
+    made = _read(pod.cls, pod.labels, spec)
     is_same = pod.cls.node_selector == made.node_selector and pod.cls.images == made.images
     return is_same and not _changed_fields(pod.cls, made, is_daemon=False)
 

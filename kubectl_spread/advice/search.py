@@ -28,7 +28,6 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Suggestions, Why
 from kubectl_spread.advice.target import manager_of
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list
@@ -491,6 +490,6 @@ def _notes(scene: HypotheticalCluster) -> Iterator[str]:
     if target.is_live and target.ends_its_pods and running:
         names = comma_list((pod.name for pod in running), most=_NAMED)
         yield f"these running pods are deleted and created again: {names}"
-    master = problem.cluster.owners.get(ObjectKey(target.kind, target.namespace, target.name))
+    master = problem.cluster.owners.get(target.key)
     if master is not None:
         yield f"{target.display_name} is controlled by {master.kind} {master.name}: change it there, or it is undone"

@@ -36,6 +36,7 @@ COMMANDS = {  # each in a module of its own, with its line in the help
     "rule": "List, explain or search the rules of check",
     "lsp": "Start the language server for editors",
     "version": "Print the versions of program, scheduler rules and server",
+    "options": "List the flags that choose the cluster, for most commands",
 }
 
 
@@ -112,7 +113,8 @@ class LazyGroup(click.Group):
 def commands(ctx: click.Context) -> None:
     """Check, dry-run and explain pod topology spread constraints.
 
-    Nothing in the cluster is ever changed. Every command has its own --help with examples.
+    Nothing in the cluster is ever changed. Every command has its own --help with examples;
+    `kubectl spread options` lists the flags that choose the cluster.
 
     \b
     Examples:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from kubectl_spread.report.pages.page import PageSource
 
 
-RULES, FACTS, CONNECTION = "Rules and files", "Cluster facts", "API server, as in kubectl"
-_SECTIONS = ("Options", RULES, FACTS, CONNECTION)
+_OWN = "Options"
+RULES, FACTS, CONNECTION, OUTPUT = "Rules and files", "Cluster facts", "API server, as in kubectl", "Output"
+SHARED = (FACTS, CONNECTION, OUTPUT)  # sections that `kubectl spread options` prints instead of each --help
 _AS_WRITTEN = "\b\n"  # click keeps the lines of a paragraph that begins so
 _COPIED = "Examples:"  # the heading of commands to copy: their lines stay whole, in this paragraph and all later ones
 
@@ -73,7 +74,11 @@ def option(line: str, *, name: Optional[str] = None, default: Any = None, **sett
     elif metavar is not None and metavar.startswith("["):
         settings["type"] = click.Choice(metavar.strip("[]").split("|"))
     elif metavar is not None:
-        settings = {"metavar": metavar, **({"type": FILE} if metavar in ("FILE", "PATH", "DIR") else {}), **settings}
+        settings = {
+            "metavar": metavar + (match["more"] or ""),
+            **({"type": FILE} if metavar in ("FILE", "PATH", "DIR") else {}),
+            **settings,
+        }
     if match["more"]:
         settings["multiple"] = True
     if default is not None:
@@ -104,15 +109,14 @@ _CONNECTION = (
     option("--insecure-skip-tls-verify: Do not verify the API server's certificate (insecure)."),
     option("--as NAME: User or service account to impersonate.", name="impersonate"),
     option("--as-uid UID: UID to impersonate.", name="impersonate_uid"),
-    option("--as-group NAME...: Group to impersonate. Repeatable.", name="impersonate_group"),
-    option("--as-user-extra KEY=VALUE...: Extra user attribute to impersonate. Repeatable.", name="impersonate_extra"),
+    option("--as-group NAME...: Group to impersonate.", name="impersonate_group"),
+    option("--as-user-extra KEY=VALUE...: Extra user attribute to impersonate.", name="impersonate_extra"),
 )
 
 _OPTIONS = (
     option("--live: Read cluster facts from the live cluster that kubectl would use."),
     option(
-        "--snapshot PATH...: Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o "
-        "yaml. Repeatable."
+        "--snapshot PATH...: Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o yaml."
     ),
     option(
         "--topology SPEC: Use a made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file "
@@ -124,11 +128,8 @@ _OPTIONS = (
         "cluster's, else 1.36]",
         callback=_given_version,
     ),
-    option(
-        "--seed N: Choose randomly among nodes of equal score, the same way for the same N.  [default: by name]",
-        type=int,
-    ),
-    option("--all-nodes: Score every feasible node. By default, 100 or more nodes are sampled as kube-scheduler does."),
+    option("--seed N: Choose randomly among nodes of equal score, the same way for the same N.", type=int, hidden=True),
+    option("--all-nodes: Score every feasible node, also of 100 nodes or more.", hidden=True),
 )
 
 
@@ -223,7 +224,7 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
             return function(*args, output=output, style=Style(width(_WIDTH), wide), **kwargs)
 
         wrapped: Any = colour_option(styled)
-        text = f"-o, --output: Output format; with =FILE, written to that file.{note}"
+        text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file.{note}"
         wrapped = option(text, type=FormatChoice(formats), default=formats[0])(wrapped)
         result: F = option("--wide: Print long lists in full.")(wrapped)
         return result
@@ -233,10 +234,8 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
 
 def kustomize_option(function: F) -> F:
     """Add the options -k and --allow-remote."""
-    kustomize: Callable[[F], F] = option(
-        "-k, --kustomize DIR...: Render a directory with kubectl kustomize. Repeatable."
-    )
-    text = "--allow-remote: Let kustomize download remote bases; without it, nothing is downloaded."
+    kustomize: Callable[[F], F] = option("-k, --kustomize DIR...: Manifests that kubectl kustomize renders.")
+    text = "--allow-remote: Let kustomize download remote bases."
     return kustomize(option(text)(function))
 
 
@@ -264,21 +263,23 @@ def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optio
     return value
 
 
-def search_timeout(text: str) -> Callable[[F], F]:
-    """--timeout of a search, with its help text; the command gets `seconds`, None for no limit."""
-    return option(f"--timeout DURATION: {text}", name="seconds", default="0", callback=_read_seconds)
+_EFFORTS = {"quick": 0.1, "normal": 1.0, "thorough": 10.0}
+
+# The command gets `effort`, a factor of its usual limits. They are states: the answer is the same on every machine.
+effort_option = option(
+    "--effort LEVEL: quick, normal or thorough: x0.1, x1 or x10 states.",
+    type=click.Choice(tuple(_EFFORTS)),
+    default="normal",
+    callback=lambda _ctx, _param, value: _EFFORTS[value],
+)
 
 
-def _read_seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
-    from kubectl_spread.sources.live import flags
-
-    found = flags.seconds(text)
-    if found is None:
-        raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
-    return found or None
-
-
-colour_option = option("--color [auto|always|never]: Colour the output.", default="auto")
+def colour_option(function: F) -> F:
+    """Add --color, which `kubectl spread options` lists."""
+    wrapped: Any = option("--color [auto|always|never]: Colour the output.", default="auto")(function)
+    wrapped.__click_params__[-1].section = OUTPUT
+    result: F = wrapped
+    return result
 
 
 def wants_colour(choice: str) -> bool:
@@ -320,12 +321,20 @@ class FormatChoice(click.Choice):  # type: ignore[type-arg]
         return Output(known, file)
 
     def get_metavar(self, *args: Any, **kwargs: Any) -> str:
-        """Return `[text|json|html][=FILE]`."""
-        return f"[{'|'.join(map(str, self.choices))}][=FILE]"
+        """Return `FORMAT[=FILE]`."""
+        return "FORMAT[=FILE]"
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Print a JSON document."""
+DOCUMENTS = ("json", "yaml")  # formats of one document
+
+
+def print_document(document: Any, form: str) -> None:
+    """Print a document as JSON or YAML."""
+    if form == "yaml":
+        from kubectl_spread.text.emit import emit
+
+        click.echo(emit(document), nl=False)
+        return
     from kubectl_spread.report.documents import dumps
 
     click.echo(dumps(document))
@@ -356,11 +365,48 @@ def page_source(known: Optional[LoadedCluster]) -> PageSource:
     from kubectl_spread.report.pages.page import PageSource  # jinja2: 30 ms
 
     now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return PageSource("", "", now) if known is None else PageSource(known.name, known.version_words, now)
+    if known is None:
+        return PageSource("", "", now)
+    read_at = re.sub(r"T(\d\d:\d\d)\S*Z$", r" \1 UTC", known.cluster.read_at)
+    return PageSource(known.name, known.version_words, now, read_at)
+
+
+_MEANT = {  # what people type for a flag, by its meaning
+    **dict.fromkeys(("--zones", "--nodes"), "--topology zones=3,nodes=2"),
+    **dict.fromkeys(("--facts", "--cluster-file"), "--snapshot"),
+    **dict.fromkeys(("--timeout", "--max-states", "--outcomes"), "--effort"),
+    **dict.fromkeys(("--format", "--json", "--output-file"), "--output FORMAT=FILE"),
+    **dict.fromkeys(("--port", "--address"), "--listen :9464"),
+    "--max-share": "--at-most",
+    "--hpa": "--replicas hpa",
+}
+
+
+def meant_flag(name: str, known: Collection[str]) -> str:
+    """Return the flag that people mean with a name, if it is one of those that are known."""
+    meant = _MEANT.get(name, "")
+    return meant if meant.partition(" ")[0] in known else ""
 
 
 class SectionedCommand(click.Command):
-    """A click command that prints its options by section; an option without a section is the command's own."""
+    """A click command that prints its options by section; an option without a section is the command's own.
+
+    Its --help names the flags that `kubectl spread options` prints, so that it fits a screen.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments.
+
+        Raises:
+            UsageError: an option does not exist; the message names the one that was probably meant.
+        """
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            meant = meant_flag(error.option_name, {name for param in self.params for name in param.opts})
+            if not meant:
+                raise
+            raise click.UsageError(f"no such option '{error.option_name}': did you mean `{meant}`?", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the lists of exit codes and steps wrapped to the terminal."""
@@ -374,17 +420,28 @@ class SectionedCommand(click.Command):
             text = "\n\n".join(_wrapped_list(item, width) for item in paragraphs)
             formatter.write_text(f"{text}{heading}{examples}")
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each section that has options."""
-        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
-        for param in self.get_params(ctx):
-            row = param.get_help_record(ctx)
-            if row is not None and row[1]:  # an argument has a row without text
-                rows[getattr(param, "section", _SECTIONS[0])].append(row)
-        for section, found in rows.items():
-            if found:
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter, sections: Sequence[str] = (_OWN, RULES)
+    ) -> None:
+        """Write the sections that have options."""
+        for section in sections:
+            records = (param.get_help_record(ctx) for param in self._params_of(section, ctx))
+            rows = [row for row in records if row is not None and row[1]]  # an argument has a row without text
+            if rows:
                 with formatter.section(section):
-                    formatter.write_dl(found)
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line that names the most important of the other flags."""
+        names = [param.opts[-1] for param in self._params_of(FACTS, ctx)[:3]]
+        names += ["--context" for _ in self._params_of(CONNECTION, ctx)[:1]]
+        if names:
+            formatter.write_paragraph()
+            formatter.write_text(f"For {', '.join(names)} ...: kubectl spread options")
+
+    def _params_of(self, section: str, ctx: click.Context) -> list[click.Parameter]:
+        params = (param for param in self.get_params(ctx) if not getattr(param, "hidden", False))
+        return [param for param in params if getattr(param, "section", _OWN) == section]
 
 
 def _wrapped_list(paragraph: str, width: int) -> str:

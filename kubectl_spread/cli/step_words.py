@@ -103,7 +103,7 @@ class StepCommand(options.SectionedCommand):
         known = list(self._options())
         if verb is not None:
             known += [f"--{flag.name}" for flag in verb.flags if flag.use is not grammar.Use.REFUSED]
-        near = nearest(name, known)
+        near = options.meant_flag(name, known) or nearest(name, known)
         of = f" of `{verb.name}`" if verb is not None else ""
         return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
 

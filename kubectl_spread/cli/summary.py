@@ -65,7 +65,7 @@ def summary(outcome: CheckResult, fixable: Fixable) -> str:
     text = "\nnote: ".join((text, *outcome.notes)) + offer(fixable)
     if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
-        text += "here it is the first by name, or a random one with --seed"
+        text += "here it is the first by name"
     return text
 
 

@@ -46,7 +46,7 @@ def namespace_of(
     if all_namespaces and (namespace is not None or chosen.targets):
         what = "--namespace" if namespace is not None else "a resource by name"
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
-    return "" if all_namespaces else namespace
+    return "" if all_namespaces else namespace or None
 
 
 def without_files(words: tuple[str, ...], paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

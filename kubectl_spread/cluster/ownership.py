@@ -28,12 +28,9 @@ def workload_of(pod: Pod, cluster: Cluster) -> ObjectKey:
 
 def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[ObjectKey]:
     """Return the workload of the pods of a class; None for pods without a controller."""
-    if pod_class.owner is None:
-        return None
-    labelled = _labelled(pod_class)
-    if labelled is not None:
+    key, labelled = pod_class.owner_key, _labelled(pod_class)
+    if key is None or labelled is not None:
         return labelled
-    key = ObjectKey(pod_class.owner.kind, pod_class.namespace, pod_class.owner.name)
     if key not in cluster.owners and key not in cluster.controllers:
         key = inferred_deployment(pod_class) or key
     return top_of(key, cluster)
@@ -127,8 +124,8 @@ class OwnedPods:
     def _by_controller(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:
         found: dict[ObjectKey, list[tuple[int, Pod]]] = {}
         for at, pod in enumerate(self.cluster.pods):
-            if pod.owner is not None:
-                key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
+            key = pod.owner_key
+            if key is not None:
                 found.setdefault(key, []).append((at, pod))
         return found
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Union
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Owner, Pod
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.objects.storage import NamespacedName, Storage
 from kubectl_spread.objects.workloads.workload import Workload
@@ -189,6 +189,7 @@ class Cluster(NamedTuple):
     read_at: str = ""  # when the facts were read, RFC 3339; empty if unknown
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
     undecodable: tuple[ObjectKey, ...] = ()  # objects that do not decode; without a kind, of unknown kinds
+    provisioning: dict[tuple[str, str], dict[str, Any]] = {}  # noqa: RUF012  # NodePools and their like, as plain values
 
     def bound_pods(self) -> list[Pod]:
         """Return the pods that count: bound to a node, and neither succeeded nor failed."""
@@ -200,18 +201,12 @@ class Cluster(NamedTuple):
 
     def owners_of(self, pod: Pod) -> tuple[ObjectKey, ...]:
         """Return the controllers of a pod: its own, and its controller's controller."""
-        if pod.owner is None:
+        key = pod.owner_key
+        if key is None:
             return ()
-        key = _owner_key(pod.owner, pod.namespace)
         return (key, self.owners[key]) if key in self.owners else (key,)
 
     def top_owner(self, pod: Pod) -> Optional[ObjectKey]:
         """Return the controller of the pod's controller; without one, the pod's own controller."""
-        if pod.owner is None:
-            return None
-        key = _owner_key(pod.owner, pod.namespace)
-        return self.owners.get(key, key)
-
-
-def _owner_key(owner: Owner, namespace: str) -> ObjectKey:
-    return ObjectKey(owner.kind, namespace, owner.name)
+        key = pod.owner_key
+        return None if key is None else self.owners.get(key, key)

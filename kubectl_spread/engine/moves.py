@@ -581,9 +581,12 @@ class Moves:
         taken = self._world.evicting(state.facts)
         if not taken:
             return
-        # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
-        patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
+        is_last = not any(item[0] == "op" for item in state.todo)
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
+            # The user's commands follow each other at once: tolerationSeconds end before the last one only if the taint
+            # was there at the start.
+            is_over = is_last or nodes.takes_away(self._world, 0, pod, patience_s=self._world.patience_s)
+            patience_s = self._world.patience_s if is_over else 0
             if nodes.takes_away(self._world, state.facts, pod, patience_s=patience_s):
                 if self._world.node(state.facts, pod.node) is None:
                     yield partial(self._gone, state, [pod])

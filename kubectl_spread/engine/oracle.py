@@ -256,7 +256,9 @@ class Oracle:
             return Scores(np.zeros(0, np.intp))
         kept, api_pod, filtered = self._filtered(pod, state, self._seen(state.pods))
         feasible = np.flatnonzero(filtered.feasible)
-        scores = kept.scheduler.score(api_pod, filtered) if len(feasible) > 1 else Scores(feasible)
+        scores = Scores(feasible, total=np.zeros(len(feasible), np.int64))  # of a single one, or where any may be taken
+        if len(feasible) > 1 and not self._world.is_widened:
+            scores = kept.scheduler.score(api_pod, filtered)
         return scores._replace(nodes=np.array([kept.world_node[at] for at in feasible.tolist()], np.intp))
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:

@@ -31,7 +31,6 @@ from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.loading import involved_workloads
 from kubectl_spread.engine.reading import with_owners
-from kubectl_spread.engine.search.limit import Deadline, NEVER
 from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -203,7 +202,6 @@ class Splitter:
         live: Collection[ObjectKey],
         *,
         only: Optional[ObjectKey] = None,
-        deadline: Deadline = NEVER,
     ) -> tuple[Part, ...]:
         """Return the parts of a step; none if something ties them together that is not told apart here.
 
@@ -213,13 +211,12 @@ class Splitter:
             ops: the user's steps.
             live: the workloads that take part.
             only: the workload whose part is returned; None for all.
-            deadline: when to give up.
         """
         if not all(isinstance(op, (*_ON_NODES, *_ON_PODS, *_ON_KEYS, steps.Apply)) for op in ops):
             return ()
         if len(self.cluster.nodes) != len(self.columns.nodes):
             return ()
-        return _Splitting(self, tuple(ops)).parts(live, only, deadline)
+        return _Splitting(self, tuple(ops)).parts(live, only)
 
     def filters(self, cls: PodClass) -> Optional[_Filters]:
         """Return the verdicts on a class; None if more than room, static filters and spread decides about its pods."""
@@ -311,10 +308,10 @@ class _Splitting:
         mask[[self._columns.index[name] for name in nodes if name in self._columns.index]] = True
         return mask
 
-    def parts(self, live: Collection[ObjectKey], only: Optional[ObjectKey], deadline: Deadline) -> tuple[Part, ...]:
+    def parts(self, live: Collection[ObjectKey], only: Optional[ObjectKey]) -> tuple[Part, ...]:
         workloads: list[_Workload] = []
         for key in sorted(key for key in live if key.kind != "DaemonSet"):
-            workload = None if deadline.is_over() else self._workload(key)
+            workload = self._workload(key)
             if workload is None:
                 return ()
             workloads.append(workload)
@@ -337,7 +334,7 @@ class _Splitting:
         for group in groups:
             if only is None or any(item.key == only for item in group):
                 part = self._part(group, tuple(budget for item in group for budget in of_key[item.key]), slots, new)
-                if part is None or deadline.is_over():
+                if part is None:
                     return ()
                 made.append(part)
         return tuple(made)

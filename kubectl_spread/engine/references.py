@@ -29,7 +29,7 @@ def find_references(cluster: Cluster, ops: Sequence[steps.Op]) -> tuple[frozense
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
         elif isinstance(op, steps.ON_WORKLOADS):
-            keys.add(op.key)
+            keys.add(cluster.owners.get(op.key, op.key))  # A ReplicaSet, after its Deployment was deleted without it.
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
         else:

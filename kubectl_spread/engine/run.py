@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -23,7 +22,7 @@ from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Exploration, SearchPath
-from kubectl_spread.engine.search.limit import Budget, Deadline, NEVER
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Kubelet, World
@@ -32,9 +31,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.wording import comma_list
 
 Written = Union[steps.Op, Sequence[steps.Op]]
-_GRACE_S = 0.3  # Extra time for a run after a user's time limit.
-_FOR_SEARCH = 0.6  # Share of the time limit for the search for all outcomes; the rest is for runs.
-_STATES_BEFORE_PARTS = 1_500  # Most states of a step that is visited whole before its parts are tried.
+_STATES_BEFORE_PARTS = 1_000  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
@@ -58,17 +55,15 @@ class Limits(NamedTuple):
     """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
 
     max_states: of a step, for the search for all outcomes and for the random runs that follow if it was cut off; the
-    first run is never left out. samples: random runs. seconds: per step, if the user names a time limit.
-    patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
-    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. by_counts:
-    visit the states of a rollout as counts of pods per node where these decide; the results are equal, and found
-    sooner. max_run: states of one run.
+    first run is never left out. samples: random runs. patience_s: simulated seconds that pass within a step;
+    tolerationSeconds up to this value expire. has_messages: the answer has the scheduler's messages for Pending pods
+    and `worst_skew`. Both are slow with many nodes. by_counts: visit the states of a rollout as counts of pods per node
+    where these decide; the results are equal, and found sooner. max_run: states of one run.
     """
 
     mode: Mode = Mode.ALL
     max_states: int = 20_000
     samples: int = 100
-    seconds: Optional[float] = None
     seed: int = 0
     patience_s: float = float("inf")
     has_messages: bool = True
@@ -212,28 +207,26 @@ def play(
     if splitter is None or limits.mode is not Mode.ALL or len(ops) != 1 or kubelet is not None or expected:
         return _played(game, limits)[0]
     game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns)
-    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     if len(cluster.nodes) > _FEW_NODES:
         touched, nodes = references.find_references(game.cluster, ops[0])
         live: Collection[ObjectKey] = splitter.live(touched, nodes)
-        found = _parts(game, splitter, splitter.parts(ops[0], live, deadline=Deadline(end)), limits)
-        is_over = game.watch.is_stopped or Deadline(end).is_over()
-        if is_over and not found:
+        found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
+        if game.watch.is_stopped and not found:
             return Answer((_nothing(game),), ())
-        if found and (is_over or sum(item.part.new for item in found) > _FEW_NEW):
+        if found and (game.watch.is_stopped or sum(item.part.new for item in found) > _FEW_NEW):
             notes = tuple(_left_out(game.cluster, live, nodes))
             return Answer((_of_parts(found),), notes)
         if not found or any(item.completes is None for item in found):
-            return _played(game, _until(end, limits))[0]
-        answer, _ = _played(game, _until(end, limits)._replace(mode=Mode.FIRST))
+            return _played(game, limits)[0]
+        answer, _ = _played(game, limits._replace(mode=Mode.FIRST))
     else:
         few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
         answer, live = _played(game, few)
         found = ()
         if not (answer.last.is_exact or answer.last.gaps or game.watch.is_stopped):
-            found = _parts(game, splitter, splitter.parts(ops[0], live, deadline=Deadline(end)), _until(end, limits))
+            found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
             if not found or any(item.completes is None for item in found):
-                return _played(game, _until(end, limits))[0]
+                return _played(game, limits)[0]
     if not found or answer.last.gaps or not answer.last.outcomes:
         return answer
     by_parts = _of_parts(found)
@@ -296,10 +289,9 @@ class _Game(NamedTuple):
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
     """Play the steps; return also the workloads that took part."""
     touched, nodes = references.find_references(game.cluster, [op for step in game.ops for op in step])
-    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     while True:
         try:
-            player = _Player(game, _until(end, limits), touched=touched, nodes=nodes)
+            player = _Player(game, limits, touched=touched, nodes=nodes)
             return player.run(), player.live
         except MorePods as involved:
             if involved.keys <= touched and involved.nodes <= nodes:
@@ -311,13 +303,12 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
     """Return the answers of independent parts, which share the limits; none if something is not simulated."""
     found: list[PartAnswer] = []
     left = limits.max_states
-    end = float("inf") if limits.seconds is None else time.monotonic() + limits.seconds
     for part in parts:
         same: Optional[PartAnswer] = None if part.shape is None else splitter.solved.get(part.shape)
-        if same is None and (game.watch.is_stopped or Deadline(end).is_over()):
+        if same is None and game.watch.is_stopped:
             same = PartAnswer(part, part, _nothing(game), None)
         elif same is None:
-            same = _part(game, part, _until(end, limits._replace(max_states=left)))
+            same = _part(game, part, limits._replace(max_states=left))
             left = max(0, left - same.answer.states)
             splitter.solved[part.shape] = same
         if same.answer.gaps:
@@ -330,7 +321,7 @@ def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
     """Return the answer of one part."""
     small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged)
     states = max(0, min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
-    few = limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False)
+    few = limits._replace(max_states=states, samples=_RUNS_OF_A_PART)
     answer = _played(small, few)[0].last
     fine = {_is_fine(item) for item in answer.outcomes}
     ends = {_incomplete(item) for item in answer.outcomes}
@@ -340,11 +331,6 @@ def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
     elif fine == {False} and len(ends) == 1 and (answer.is_exact or part.is_short):
         completes = False
     return PartAnswer(part, part, answer, completes)
-
-
-def _until(end: float, limits: Limits) -> Limits:
-    """Return limits with the time that is left until a moment of `time.monotonic`."""
-    return limits if limits.seconds is None else limits._replace(seconds=max(0.0, end - time.monotonic()))
 
 
 def _is_fine(outcome: Outcome) -> bool:
@@ -516,20 +502,14 @@ class _Player:
 
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
-        deadline = searching = NEVER
-        if limits.seconds is not None:
-            deadline = Deadline(time.monotonic() + limits.seconds)
-            searching = deadline.later((_FOR_SEARCH - 1) * limits.seconds)
-        budget = Budget(limits.max_states, searching, self._watch.saw)
+        budget = Budget(limits.max_states, self._watch.saw)
         found: list[Exploration] = []
         for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
             if not is_settled:
                 found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
                 continue
-            if found and deadline.is_over():
-                break
             if limits.mode is Mode.FIRST:
-                run = Budget(limits.max_run, deadline.later(_GRACE_S))
+                run = Budget(limits.max_run)
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
@@ -551,14 +531,13 @@ class _Player:
             budget.refill(_LEAST_KEPT)
             runs, more = divmod(limits.samples, len(begun))
             runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
-            found.append(self._sampled(start, symmetry, deadline, runs=runs, budget=budget, before=item))
+            found.append(self._sampled(start, symmetry, runs=runs, budget=budget, before=item))
         return found
 
     def _sampled(
         self,
         start: State,
         symmetry: Symmetry,
-        deadline: Deadline,
         *,
         runs: int,
         budget: Budget,
@@ -575,7 +554,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            run = Budget(self._limits.max_run, deadline.later(_GRACE_S))
+            run = Budget(self._limits.max_run)
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, budget=run)
             done += one.runs
             for state, last in one.came_from.items():
@@ -587,7 +566,7 @@ class _Player:
             ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
             self._watch.states = budget.visited
             is_spent = before is not None and budget.is_spent()
-            if is_spent or not one.runs or self._watch.is_stopped or deadline.is_over():
+            if is_spent or not one.runs or self._watch.is_stopped:
                 break
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
         found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)

@@ -59,7 +59,6 @@ class NodeView(NamedTuple):
     """
 
     node: Node
-    is_considered: bool
     fits: bool
     taints: tuple[TaintAnswer, ...]
     rooms: tuple[Room, ...]
@@ -85,7 +84,6 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
         why_not = NotConsidered.CHOSEN_NODE
     return NodeView(
         node=node,
-        is_considered=bool(filtered.considered[at]),
         fits=bool(filtered.feasible[at]),
         taints=tuple(
             TaintAnswer(taint, any(toleration.tolerates(taint) for toleration in cls.tolerations))

@@ -131,7 +131,7 @@ def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
     selector = counts.constraint.selector
     if other.namespace != pod.namespace or other.terminating or selector.is_empty:
         return False
-    return selector.matches(dict(other.cls.labels))
+    return selector.matches(other.labels)
 
 
 def _criterion(best: Candidate, second: Candidate) -> Criterion:

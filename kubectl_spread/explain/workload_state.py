@@ -83,7 +83,7 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
     if not (failures or waiting or is_idle):
         owner = admitted_workload(controller.workload, cluster)
         quotas = usage_at_start(cluster, owner.namespace)
-        text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.template.get("spec") or {}))
+        text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.pod_spec))
         failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
     return state._replace(failures=tuple(failures), waiting=waiting, is_paused=bool(controller.spec.get("paused")))
 

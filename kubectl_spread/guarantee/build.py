@@ -172,7 +172,7 @@ class GroupBuilder:
     def _features(self, key: ObjectKey, workload: Workload) -> Iterator[Gap]:
         """Yield the features of the pods that are not followed."""
         cls = replica(workload, 0).cls
-        node = fields(workload.template.get("spec")).get("nodeName")
+        node = workload.pod_spec.get("nodeName")
         if node:
             yield Gap(GapKind.NODE_NAME, key, what=str(node))
         if cls.scheduler_name not in self._profiles:
@@ -282,7 +282,7 @@ class GroupBuilder:
     def _is_alike(self, pod: Pod, kind: int) -> bool:
         """Return whether constraints count a running pod as they count new pods of its kind."""
         workload = self._workloads[self.group.kinds[kind].owner]
-        labels, made = dict(pod.cls.labels), dict(self.classes[kind].labels)
+        labels, made = pod.labels, dict(self.classes[kind].labels)
         label = revision_label(workload)
         if label in made:
             labels[label] = made[label]

@@ -115,8 +115,8 @@ class Replicas:
         excess = placed[old] - size
         if excess > 0:
             for contents in self._victims(state[0], old, excess):
-                gone = [node for node, (one, other) in enumerate(zip(state[0], contents, strict=True)) if one != other]
-                node = gone[0] if excess == 1 else -1
+                both = enumerate(zip(state[0], contents, strict=True))
+                node = next(at for at, (one, other) in both if one != other) if excess == 1 else -1
                 yield self._event(TransitionKind.REMOVED, old, node=node, number=excess), (contents, *state[1:])
             return
         spare = size + placed[new] - (wanted - fenceposts(self.spec, wanted)[1])
@@ -174,7 +174,7 @@ class Replicas:
         unit = 1 << BITS * kind
         by_rank: dict[int, list[int]] = {}
         for node, content in enumerate(contents):
-            if count_of(content, kind):
+            if content and count_of(content, kind):
                 by_rank.setdefault(total_of(content, self.kinds), []).append(node)
         made = list(contents)
         for rank in sorted(by_rank, reverse=True):

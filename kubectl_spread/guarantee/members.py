@@ -92,12 +92,11 @@ def _pod_class(member: Member) -> PodClass:
 
 
 class UnplacedPods(NamedTuple):
-    """Pods of a workload that is not followed and that are not placed yet; is_daemon: one for each node."""
+    """Pods of a workload that is not followed and that are not placed yet."""
 
     key: ObjectKey
     cls: PodClass
     number: int
-    is_daemon: bool = False
 
 
 class Surroundings(NamedTuple):
@@ -191,7 +190,7 @@ class _Finder:
             running = sum(1 for pod in self._owned.of(key) if pod.node_name and pod.is_visible)
             if key.kind == "DaemonSet":
                 if running < len(self._cluster.nodes):
-                    yield UnplacedPods(key, self._other_classes[key], 1, is_daemon=True)
+                    yield UnplacedPods(key, self._other_classes[key], 1)
             elif wanted > running:
                 yield UnplacedPods(key, self._other_classes[key], wanted - running)
         for pod in self._foreign_pods(followed):

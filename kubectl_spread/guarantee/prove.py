@@ -32,7 +32,6 @@ from kubectl_spread.guarantee.verdict import (
     witness,
 )
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.scheduler.framework.profile import Profile
 
 ORDINARY = Limit(100_000)
@@ -134,7 +133,7 @@ def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> 
     ]
     for member in members:
         workload = member.controller.workload
-        seconds = fields(workload.template.get("spec")).get("terminationGracePeriodSeconds", _GRACE_S)
+        seconds = workload.pod_spec.get("terminationGracePeriodSeconds", _GRACE_S)
         # The pods of a StatefulSet are created again under the same names, so only once they are gone.
         if proved and workload.kind != "StatefulSet" and isinstance(seconds, int) and seconds > 0:
             yield Gap(GapKind.TERMINATING, member.key, number=seconds)
@@ -230,10 +229,14 @@ def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Cluster:
     """
     if len(cluster.nodes) <= _FEW:
         return cluster
-    used = {pod.node_name for pod in cluster.pods if pod.node_name}
-    taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
+    taken = frozenset(pod.node for pod in space.group.placed)
+    of_kind = space.filters(0).of_kind
+    is_counted = any(item.separations or any(any(spread.base) for spread in item.spreads) for item in of_kind)
+    if is_counted or any(pod.cls.pod_anti_affinity for pod in cluster.pods):  # Other pods matter by more than room.
+        used = {pod.node_name for pod in cluster.pods}
+        taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
     pods = limits.pods(range(len(space.group.kinds)))
-    least = max((spread.min_domains for item in space.filters(0).of_kind for spread in item.spreads), default=1)
+    least = max((spread.min_domains for item in of_kind for spread in item.spreads), default=1)
     lost = max((len(item.domains) for item in space.disruptions), default=0)
     kept = frozenset(needed_nodes(space.arrangement(0).tree, max(pods, least) + lost + 1, taken))
     if len(kept) == len(cluster.nodes):

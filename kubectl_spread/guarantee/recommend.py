@@ -351,14 +351,14 @@ class _Search:
         exact = {item.topology_key for item in candidate}
         if len(self._members) == 1:
             exact.update(self._apart)
-        specs = [fields(item.controller.workload.template.get("spec")) for item in self._members]
+        specs = [item.controller.workload.pod_spec for item in self._members]
         others = {item.get("topologyKey") for spec in specs for item in spec.get("topologySpreadConstraints") or ()}
         nodes = () if HOSTNAME in others else (HOSTNAME,)
         return tuple(key for key in dict.fromkeys((*self._keys, *nodes)) if key not in exact)
 
     def _patch(self, member: Member, candidate: tuple[Hard, ...]) -> Plain:
         """Return the changed fields of a workload's pod spec, soft constraints included."""
-        spec = fields(self._with(member, candidate).controller.workload.template.get("spec"))
+        spec = self._with(member, candidate).controller.workload.pod_spec
         soft = [soft_constraint(key, self._selector) for key in self._soft(candidate)]
         made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
         return {**made, "affinity": spec["affinity"]} if self._apart else made
@@ -374,7 +374,7 @@ class _Search:
 
 def _written(member: Member, key: str) -> list[Plain]:
     """Return the DoNotSchedule constraints of a workload over a key."""
-    spec = fields(member.controller.workload.template.get("spec"))
+    spec = member.controller.workload.pod_spec
     found = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") == key]
     return [item for item in found if item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY]
 
@@ -403,7 +403,7 @@ def _changed_fields(member: Member, key: str, wanted: Optional[Hard], selector: 
 
 def _has_term(member: Member, key: str) -> bool:
     """Return whether a workload has a required anti-affinity over a key."""
-    spec = fields(member.controller.workload.template.get("spec"))
+    spec = member.controller.workload.pod_spec
     anti = fields(fields(spec.get("affinity")).get("podAntiAffinity"))
     return any(item.get("topologyKey") == key for item in anti.get(REQUIRED) or ())
 
@@ -458,15 +458,11 @@ def recommend_for_group(request: RecommendationRequest) -> Recommendation:
     part = request.limit._replace(max_states=-(-request.limit.max_states // len(numbers)))
     found: dict[int, ShardRecommendation] = {}
     for number in numbers:
-        sized = _of_size(constant, number)
+        more = more_shards(constant, max(0, number - len(constant)))
+        sized = [*constant[:number], *(item._replace(is_extra=False) for item in more)]
         pods = sum(item.controller.workload.replicas or 0 for item in sized)
         limits = tuple(ShardLimit(rule, most) for rule in request.rules if (most := rule.most(pods)) is not None)
         best = recommend(request._replace(members=sized, limit=part))
         found[number] = ShardRecommendation(number, pods, limits, best)
     by_shards = tuple(found[number] for number in range(shards.least, shards.most + 1))
     return found[len(constant)].recommendation._replace(by_shards=by_shards)
-
-
-def _of_size(members: Sequence[Member], number: int) -> list[Member]:
-    more = more_shards(members, max(0, number - len(members)))
-    return [*members[:number], *(item._replace(is_extra=False) for item in more)]

@@ -11,12 +11,12 @@ import heapq
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.limit import Limit, weight
 from kubectl_spread.guarantee.model import State, total_of
 from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 from kubectl_spread.guarantee.space import Space
 
-_NEAR = 5_000  # states that are visited in the order of their distance; at most half of all
+_NEAR = 5_000  # states of few nodes that are visited in the order of their distance; at most half of all
 _TURN = 1_000  # states that are visited for one question, before it is the turn of the next
 _OWN = 20  # the search of a rule's own visits at most one of so many states
 
@@ -53,6 +53,7 @@ class Search:
         """Set up a search; goal: states closer to its violation are visited first."""
         self.ways: dict[Question, Way] = {}
         self._space = space
+        self._weight = weight(len(space.group.layout.nodes))
         self._open = list(questions)
         self._goal = goal
         self._came_from: dict[State, Optional[State]] = {}
@@ -74,7 +75,7 @@ class Search:
 
     def run(self, limit: Limit) -> None:
         """Visit states until every question is answered, or the limit is reached."""
-        self._follow(limit, min(_NEAR, limit.max_states // 2))
+        self._follow(limit, min(_NEAR // self._weight, limit.max_states // 2))
         for rule in dict.fromkeys(question.rule for question in self._open if self._queue):
             own = [question for question in self._open if question.rule == rule]
             if limit.is_over(self.states):
@@ -162,12 +163,12 @@ class Search:
             self._crowds[rule, allowed, full] = _crowds(space, rule.topology_key, full, most=allowed + 1)
         lacking = 4 * missing + 2 * (counts[full] - lasting[full])
         possible = space.possible_pods(state)
-        pods = [total_of(content, judged) for content in state[0]]
+        pods = [(at, total_of(content, judged)) for at, content in enumerate(state[0]) if content]
         for domain_of, least, together in self._crowds[rule, allowed, full]:
             short = list(least)
-            for number, domain in zip(pods, domain_of, strict=True):
-                if number and domain >= 0:
-                    short[domain] -= number
+            for at, number in pods:
+                if domain_of[at] >= 0:
+                    short[domain_of[at]] -= number
             lacking += 2 * sum([number for number in short if number > 0]) + 100 * max(0, together - possible)
         return 10_000 + lacking - sum([state[1][at] for at in kinds])
 

@@ -186,13 +186,14 @@ class Space:
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
-        return self.renaming(state)[0]
+        (contents, sizes, facts, desired), _ = self._names.ordered(state)
+        return (self.arrangement(facts).representative(contents), sizes, facts, desired)
 
     def renaming(self, state: State) -> tuple[State, list[int], Sequence[int]]:
         """Return the representative, with the node that comes to each place, and the workload that gets each name."""
         (contents, sizes, facts, desired), owners = self._names.ordered(state)
-        placed, nodes = self.arrangement(facts).ordered(contents)
-        return (placed, sizes, facts, desired), nodes, owners
+        arrangement = self.arrangement(facts)
+        return (arrangement.representative(contents), sizes, facts, desired), arrangement.order(contents), owners
 
     def is_at_rest(self, state: State, controllers: Optional[Sequence[Replicas]] = None) -> bool:
         """Return whether all wanted pods are placed, no others are left, and no rollout is under way.
@@ -328,8 +329,7 @@ class Space:
         """Return the running pods of each domain that has any, as the sum of contents."""
         dead = self.dead(state[2]) if state[2] else ()
         found: dict[int, int] = {}
-        for at, domain in enumerate(self.group.layout.domain_of[key]):
-            content = state[0][at]
+        for at, (content, domain) in enumerate(zip(state[0], self.group.layout.domain_of[key], strict=True)):
             if content and domain >= 0 and at not in dead:
                 found[domain] = found.get(domain, 0) + content
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from operator import itemgetter
+from itertools import chain
 from typing import Any, NamedTuple, Union
 
 from kubectl_spread.cluster.nested_domains import refines
@@ -85,32 +85,37 @@ class CanonicalLayout:
 
     def __init__(self, found: Tree) -> None:
         self.tree = found
-        self._slots = leaves(found)
+        slots = leaves(found)
+        self._places = sorted(range(len(slots)), key=slots.__getitem__)  # of each node among the leaves
 
-    def ordered(self, contents: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
-        """Return the representative, and for each of its places the node whose content comes there."""
-        flat, nodes = self._flat(self.tree, contents)
-        made, order = list(flat), list(nodes)
-        for slot, content, node in zip(self._slots, flat, nodes, strict=True):
-            made[slot], order[slot] = content, node
-        return tuple(made), order
+    def representative(self, contents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the contents that represent all that differ in interchangeable nodes only."""
+        flat = self._flat(self.tree, contents)
+        return tuple([flat[at] for at in self._places])
 
-    def _flat(self, group: Tree, contents: tuple[int, ...]) -> tuple[list[int], list[int]]:
-        """Return the contents of a tree with its interchangeable parts in order, and their nodes."""
+    def order(self, contents: tuple[int, ...]) -> list[int]:
+        """Return for each place of the representative the node whose content comes there."""
+        flat = self._in_order(self.tree, contents)
+        return [flat[at] for at in self._places]
+
+    def _flat(self, group: Tree, contents: tuple[int, ...]) -> list[int]:
+        """Return the contents of a tree with its interchangeable parts in order."""
         if isinstance(group, int):
-            return [contents[group]], [group]
+            return [contents[group]]
         made: list[int] = []
-        nodes: list[int] = []
         for children in group:
-            if isinstance(children[0], int):
-                inner = sorted(children, key=contents.__getitem__)
-                made += [contents[at] for at in inner]
-                nodes += inner
-                continue
-            for part, order in sorted([self._flat(child, contents) for child in children], key=itemgetter(0)):
-                made += part
-                nodes += order
-        return made, nodes
+            if isinstance(children[0], int):  # perf: most parts are nodes, and most of them are empty
+                made += sorted([contents[at] for at in children])
+            else:
+                made += chain.from_iterable(sorted([self._flat(child, contents) for child in children]))
+        return made
+
+    def _in_order(self, group: Tree, contents: tuple[int, ...]) -> list[int]:
+        """Return the nodes of a tree with its interchangeable parts in order."""
+        if isinstance(group, int):
+            return [group]
+        parts = [child for children in group for child in sorted(children, key=lambda at: self._flat(at, contents))]
+        return [node for part in parts for node in self._in_order(part, contents)]
 
     def distinct(self, contents: tuple[int, ...]) -> list[int]:
         """Return one node of each kind: another node of equal content in an equal place would do the same."""
@@ -123,7 +128,9 @@ class CanonicalLayout:
             found.append(group)
             return
         for children in group:
-            seen = {tuple(self._flat(child, contents)[0]): child for child in reversed(children)}
+            is_leaf = isinstance(children[0], int)
+            signs = [contents[child] if is_leaf else tuple(self._flat(child, contents)) for child in children]
+            seen = dict(zip(reversed(signs), reversed(children), strict=True))
             for child in reversed(seen.values()):
                 self._distinct(child, contents, found)
 
@@ -132,7 +139,7 @@ class CanonicalLayout:
 
         The order gives, for each place, the node whose content comes there.
         """
-        order = list(range(len(self._slots)))
+        order = list(range(len(self._places)))
         self._move(self.tree, node, order)
         return order
 

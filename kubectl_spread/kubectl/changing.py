@@ -25,7 +25,6 @@ from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.read import DELETION_COST
-from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
 from kubectl_spread.text.scalars import natural
@@ -101,7 +100,8 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
         raise RefusedError(f"Error from server (BadRequest): {what}")
     if after.get("kind") != target.kind:
         raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
-    for wrong in validation.spec_errors(target.kind, after.get("spec"), minor=release.minor):
+    spec = {"maxReplicas": 0, **(after.get("spec") or {})}  # of an autoscaler: 0 if the patch removes it
+    for wrong in validation.spec_errors(target.kind, spec, minor=release.minor):
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong.text()}')
     return after
 
@@ -117,7 +117,8 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
         return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
     if target.kind == "Namespace":
         return situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
-    _check_spec(target, spec, situation.release)
+    if target.kind == "PodDisruptionBudget":
+        _check_budget(target, spec)
     read = next(iter(records(target.kind, cluster_of([after])).values()))
     changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
     if target.kind == "Node":
@@ -134,22 +135,12 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
     return effect + CommandEffect((), frozenset([scaled]), notes=(changed.note,))
 
 
-def _check_spec(target: ObjectKey, spec: Plain, release: Release) -> None:
-    """Refuse what the API server refuses in a patched budget or autoscaler."""
-    wrong = ""
-    if target.kind == "PodDisruptionBudget":
-        if "selector" in spec:
-            raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
-        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-            wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
-    if target.kind == "HorizontalPodAutoscaler":
-        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
-        smallest = 0 if HPA_FROM_ZERO.of(release) else 1
-        if type(least) is int and least < smallest:
-            wrong = f"spec.minReplicas: Invalid value: {least}: must be greater than or equal to {smallest}"
-        elif type(most) is not int or type(least) is not int or most < max(1, least):
-            wrong = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
-    if wrong:
+def _check_budget(target: ObjectKey, spec: Plain) -> None:
+    """Refuse what the API server refuses in a patched budget."""
+    if "selector" in spec:
+        raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
 
 

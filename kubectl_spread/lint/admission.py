@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple, Optional
@@ -72,7 +73,11 @@ def is_directive(problem: decode.Problem) -> bool:
 
 def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
     """Return whether a value does not decode because a tool has yet to fill it in."""
-    return problem.kind is decode.ProblemKind.TYPE and has_placeholder(_written(manifest, problem.route))
+    if problem.kind is not decode.ProblemKind.TYPE:
+        return False
+    written = _written(manifest, problem.route)
+    is_name = isinstance(written, dict) and len(written) == 1 and next(iter(written.values())) is None  # `{username}`
+    return is_name or has_placeholder(written) or re.fullmatch(r"[A-Z][A-Z0-9_]*", str(written)) is not None
 
 
 def with_nulls(plain: Any, routes: list[Route]) -> Any:
@@ -198,13 +203,14 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     """
     kind = manifest.workload_kind
     if kind is None:
-        return CheckedObject([], [])
+        is_autoscaler = manifest.kind == "HorizontalPodAutoscaler" and manifest.api_version.startswith("autoscaling/")
+        return CheckedObject(_spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], [])
     problems = [item for item in workload_shape.problems(kind, manifest.plain) if not is_directive(item)]
     open_routes = [item.route for item in problems if is_open(manifest, item)]
     findings = [
         _undecodable(manifest, item, is_open=item.route in open_routes)
         for item in problems
-        if item.route not in open_routes or not is_unrelated(item)
+        if item.route not in open_routes or (FIELD in manifest.document.text and not is_unrelated(item))
     ]
     is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
@@ -216,14 +222,9 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     codes = frozenset({"SPR113"} if open_routes else ())
     if not kind.is_foreign and kind.has_fixed_place:
         root: Route = ("spec", "jobTemplate", "spec") if manifest.kind == "CronJob" else ("spec",)
-        path = decode.path_text(root)
-        for error in spec_errors(manifest.kind, value_at(manifest.plain, root), minor=minor):
-            hint = corrections.hint_for_spec(error)
-            where, message = (*root, *error.route), error.text(path)
-            findings.append(
-                api_finding("SPR116", manifest, where, message=message, path=f"{path}.{error.path}", hint=hint)
-            )
-            codes |= {Rule.SPEC_INVALID.value}
+        wrong = _spec_findings(manifest, root, minor)
+        findings += wrong
+        codes |= {finding.rule.code for finding in wrong}
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         spec = corrections.corrected_spec(owner.template.get("spec") or {}) if problems else None
@@ -231,6 +232,22 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         findings += found
         subjects.append(subject)
     return CheckedObject(findings, subjects)
+
+
+def _spec_findings(manifest: Manifest, root: Route, minor: Optional[int]) -> list[Finding]:
+    """Return the findings for what the API server refuses in a spec outside the pods; `root` is its route."""
+    path = decode.path_text(root)
+    return [
+        api_finding(
+            "SPR116",
+            manifest,
+            (*root, *error.route),
+            message=error.text(path),
+            path=f"{path}.{error.path}",
+            hint=corrections.hint_for_spec(error),
+        )
+        for error in spec_errors(manifest.kind, value_at(manifest.plain, root), minor=minor)
+    ]
 
 
 def _check_pod_spec(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
@@ -16,9 +16,11 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import check_object
 from kubectl_spread.lint.finding import Finding, Label, Severity
+from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds
 from kubectl_spread.objects.workloads.manifest import (
     looks_like_objects,
@@ -26,6 +28,7 @@ from kubectl_spread.objects.workloads.manifest import (
     Manifest,
     manifests,
     may_hold_constraints,
+    wrong_items,
 )
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import compose
@@ -81,7 +84,10 @@ class SkipReason(Enum):
     TEMPLATE = "template"  # not YAML until it is rendered
     TEXT = "text"  # a text that names constraints and is not YAML
     NOT_YAML = "notYaml"  # a file that the user did not name, without constraints
+    SNIPPET = "snippet"  # an example in a documentation, with constraints and parts that are left out
     SUITE = "suite"  # of helm-unittest, with constraints
+    GENERATED = "generated"  # from other files, with constraints
+    FACTS = "facts"  # a snapshot in a directory
     NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints
 
 
@@ -139,10 +145,8 @@ def check_source(
     """
     # Two files with one Service are alternatives, whatever the rules look at.
     around = kinds_around(codes) | (_NAMING if FIELD in source.text else frozenset())
-    reading = _Reading(source, kinds=kinds, around=around, namespace=namespace, minor=minor)
-    if looks_like_objects(source.text):
-        return reading.objects(named=named)
-    return reading.foreign(named=named)
+    reading = _Reading(source, named=named, kinds=kinds, around=around, namespace=namespace, minor=minor)
+    return reading.objects(named=named) if looks_like_objects(source.text) else reading.foreign(named=named)
 
 
 _NAMING = frozenset({"Service"})
@@ -152,9 +156,18 @@ class _Reading:
     """A reader of one source, document by document."""
 
     def __init__(
-        self, source: SourceFile, *, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int]
+        self,
+        source: SourceFile,
+        *,
+        named: bool,
+        kinds: Kinds,
+        around: frozenset[str],
+        namespace: str,
+        minor: Optional[int],
     ) -> None:
         self.source = source
+        self.is_named = named
+        self.matters = named or FIELD in source.text  # an error hides what the user asked for
         self.minor = minor
         self.kinds = kinds
         self.around = around
@@ -172,15 +185,18 @@ class _Reading:
         if named and not wanted(self.source.text):
             problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
             for problem in itertools.islice(problems, 1):
-                self._syntax(problem, named=named)
+                self._syntax(problem)
+            self._note_no_object()
             return self._result()
         for document in compose.compose(self.source, wanted):
             if isinstance(document, compose.SyntaxProblem):
-                self._syntax(document, named=named)
+                self._syntax(document)
             else:
                 self._document(document)
         if not self.skipped:
             self.findings += _separator_texts(self.source, wanted)
+        if named:
+            self._note_no_object()
         return self._result()
 
     def foreign(self, *, named: bool) -> Result:
@@ -195,18 +211,32 @@ class _Reading:
             elif holds_constraints:
                 self._document(document)
         for problem in problems[:1]:
-            self._syntax(problem, named=named)
-        if not problems and not holds_constraints:
-            self.skipped.append(Skip(SkipReason.NO_OBJECT, Place(self.source, Span(0, 0))))
+            self._syntax(problem)
+        if not holds_constraints:
+            self._note_no_object()
         return self._result()
 
+    def _note_no_object(self) -> None:
+        """Note that a file has no object, unless something else was reported."""
+        if self.subjects or self.others or self.skipped or self.findings:
+            return
+        documents = compose.compose(self.source)
+        if not any(next(manifests(item), None) for item in documents if isinstance(item, compose.Document)):
+            self.skipped.append(Skip(SkipReason.NO_OBJECT, Place(self.source, Span(0, 0))))
+
     def _document(self, document: compose.Document) -> None:
+        if not self.is_named and isinstance(document.plain, dict) and document.plain.get("kind") == "Snapshot":
+            self.skipped.append(Skip(SkipReason.FACTS, Place(self.source, nodes.span(document.root))))
+            return
         self.findings += _duplicate_keys(document)
+        self.findings += _wrong_items(document, self.kinds)
         is_object = False
         for manifest in manifests(document, self.kinds):
             is_object = True
             checked = check_object(manifest, self.namespace, minor=self.minor)
-            self.findings += checked.findings
+            self.findings += (
+                checked.findings if self.matters else (item._replace(is_unreadable=False) for item in checked.findings)
+            )
             self.subjects += checked.subjects
             self.undecodable += checked.is_undecodable
             is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
@@ -220,15 +250,15 @@ class _Reading:
                 self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, start)))
             self._search(Manifest(document, (), {}, "", ""))
 
-    def _syntax(self, problem: compose.SyntaxProblem, *, named: bool) -> None:
+    def _syntax(self, problem: compose.SyntaxProblem) -> None:
         """Report a document that is not YAML: a template, or an error in a file that matters."""
         action = first_action(self.source.text)
         if action is None:
             place = Place(self.source, problem.span)
-            if named or FIELD in self.source.text:
+            if self.is_named or (self.matters and not _is_snippet(problem)):
                 self.findings.append(Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True))
             else:
-                self.skipped.append(Skip(SkipReason.NOT_YAML, place))
+                self.skipped.append(Skip(SkipReason.SNIPPET if self.matters else SkipReason.NOT_YAML, place))
             return
         if not self.skipped and FIELD in self.source.text:
             is_helm = is_of_chart(self.source.text)
@@ -282,6 +312,16 @@ class _Reading:
         )
 
 
+_LEFT_OUT = r"(?m)^[ \t]*(?:-[ \t]*)?(?:\.\.\.|…|\[\.\.\.\])|(?<![${]){\w+}|<[A-Za-z][\w -]*>"
+
+
+def _is_snippet(problem: compose.SyntaxProblem) -> bool:
+    """Return whether the line of a syntax error, or the one before, has `...`, `{name}` or `<name>`."""
+    text, at = problem.source.text, problem.span.start
+    before = text.rfind("\n", 0, max(0, text.rfind("\n", 0, at))) + 1
+    return re.search(_LEFT_OUT, text[before : text.find("\n", at) + 1 or None]) is not None
+
+
 def _separator_texts(source: SourceFile, is_relevant: Callable[[str], bool]) -> list[Finding]:
     """Return the separators at which kubectl stops, if the file has something to check."""
     found: list[Finding] = []
@@ -302,6 +342,20 @@ def _separator_texts(source: SourceFile, is_relevant: Callable[[str], bool]) -> 
             )
         )
     return found
+
+
+def _wrong_items(document: compose.Document, kinds: Kinds) -> Iterator[Finding]:
+    """Yield a finding for each place in a List where an object is missing, unless a tool fills it in."""
+    for route, what in wrong_items(document.plain, kinds):
+        node = nodes.follow(document.root, route)
+        if node is not None and not has_placeholder(nodes.to_plain(node)):
+            path = decode.path_text(route)
+            message, place = (
+                f"`{path}` {what}, so kubectl cannot read the List",
+                Place(document.source, nodes.span(node)),
+            )
+            hint = "write the objects as items of a list, each with `apiVersion` and `kind`"
+            yield Finding(RULES["SPR113"], message, place, path=path, hint=hint, is_unreadable=True)
 
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:

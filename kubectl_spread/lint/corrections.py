@@ -42,9 +42,16 @@ _FIXED = {
 
 def hint_for_spec(error: FieldError) -> str:
     """Return the hint for an error of SPR116."""
-    if error.path != "updateStrategy":
+    if error.path not in ("updateStrategy", "minReplicas", "maxReplicas", "metrics"):
         return "write 0 or more"
-    return "write RollingUpdate or OnDelete; Recreate is a strategy of Deployments, and of StatefulSets from 1.37 on"
+    from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO, STATEFULSET_RECREATE  # 4 ms
+
+    if error.path == "updateStrategy":
+        since = STATEFULSET_RECREATE.begin
+        return f"write RollingUpdate or OnDelete; Recreate is for Deployments, and for StatefulSets from {since} on"
+    if error.path == "maxReplicas":
+        return "write a number of at least 1 and of at least minReplicas"
+    return f"write minReplicas: 1; 0 takes an object or external metric, from {HPA_FROM_ZERO.begin} on"
 
 
 def hint_for_rule(rule: Rule, value: Any) -> str:

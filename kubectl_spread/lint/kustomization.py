@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Optional, Union
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Place
+from kubectl_spread.text.source import Place, Span
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -80,7 +80,9 @@ class Kustomization(NamedTuple):
     patches: the files that hold patches.
     scalings: in the order of application, after the scalings of the `components`.
     is_rendered: only kustomize knows its objects: it renders charts, runs programs, or reads other repositories.
-    patch_targets: what the patches in files are for, by path; those that name their target themselves are left out.
+    patch_targets: what the patches are for, by the path of a file, or by the place of an inline patch; those that name
+        their target themselves are left out.
+    labels: that it adds to pod templates; None for the value of one that it adds to selectors, too.
     """
 
     directory: str
@@ -91,18 +93,20 @@ class Kustomization(NamedTuple):
     suffix: str = ""
     components: tuple[str, ...] = ()
     is_rendered: bool = False
-    patch_targets: Mapping[str, tuple[PatchTarget, ...]] = MappingProxyType({})
+    patch_targets: Mapping[Union[str, Span], tuple[PatchTarget, ...]] = MappingProxyType({})
+    labels: Mapping[str, Optional[str]] = MappingProxyType({})
 
 
-def with_components(item: Kustomization, known: Mapping[str, Kustomization], depth: int = 0) -> tuple[Scaling, ...]:
-    """Return the scalings of a kustomization and of its components, which change all its objects."""
-    if depth > _MOST_LEVELS:
-        return item.scalings
-    found: list[Scaling] = []
-    for path in item.components:
+def with_components(item: Kustomization, known: Mapping[str, Kustomization], depth: int = 0) -> Kustomization:
+    """Return a kustomization with the scalings and labels of its components, which change all its objects."""
+    scalings: list[Scaling] = []
+    labels: dict[str, Optional[str]] = {}
+    for path in item.components if depth <= _MOST_LEVELS else ():
         component = known.get(path)
-        found += [ANYTHING] if component is None else with_components(component, known, depth + 1)
-    return (*found, *item.scalings)
+        inner = None if component is None else with_components(component, known, depth + 1)
+        scalings += [ANYTHING] if inner is None else inner.scalings
+        labels.update({} if inner is None else inner.labels)
+    return item._replace(scalings=(*scalings, *item.scalings), labels={**labels, **item.labels})
 
 
 def kustomization(
@@ -133,14 +137,31 @@ def kustomization(
         _text(plain.get("nameSuffix")),
         tuple(path for text in _texts(plain.get("components")) if (path := _below(directory, text))),
         any(plain.get(key) for key in _RENDERED),
-        {
-            patch.path: tuple(
-                other.target for other in patches if other.path == patch.path and other.target is not None
-            )
-            for patch in patches
-            if patch.path
-        },
+        _patch_targets(patches, document),
+        _labels(plain),
     )
+
+
+def _patch_targets(
+    patches: Iterable[Patch], document: Optional[Document]
+) -> dict[Union[str, Span], tuple[PatchTarget, ...]]:
+    found: dict[Union[str, Span], tuple[PatchTarget, ...]] = {}
+    for patch in patches:
+        if patch.target is not None and document is not None:
+            key = patch.path or document.place(patch.route)
+            found[key] = (*found.get(key, ()), patch.target)
+    return found
+
+
+def _labels(plain: Mapping[str, Any]) -> dict[str, Optional[str]]:
+    """Return the labels of `commonLabels` and `labels`."""
+    found: dict[str, Optional[str]] = dict.fromkeys(fields(plain.get("commonLabels")))
+    for _, entry in numbered_mappings(plain.get("labels")):
+        if entry.get("includeSelectors") or entry.get("includeTemplates"):
+            is_selected = bool(entry.get("includeSelectors"))
+            pairs = fields(entry.get("pairs"))
+            found.update({key: None if is_selected else str(value) for key, value in pairs.items()})
+    return found
 
 
 _RENDERED = ("helmCharts", "helmChartInflationGenerator", "generators", "transformers")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding, Fix, Knowledge, RuleTarget, Severity
+from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import check_subject, RULES
@@ -29,7 +30,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, value_at
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
-from kubectl_spread.objects.workloads.kinds import Kinds, leads_to, PodPlace, PodSpecPath
+from kubectl_spread.objects.workloads.kinds import KINDS, Kinds, leads_to, PodPlace, PodSpecPath
 from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import node as nodes
@@ -85,7 +86,7 @@ class Outside:
         """
         root = nodes.follow(manifest.document.root, manifest.route)
         if root is not None:
-            target = _Target(NestedObjects([], [], manifest.kind in _WITH_PATCHES), is_own, set())
+            target = _Target(NestedObjects([], [], _is_kustomization(manifest)), is_own, set())
             self._below(manifest, nodes.to_plain(root), target)
             if target.world.subjects:
                 self.worlds.append(target.world)
@@ -124,7 +125,7 @@ class Outside:
         scalar = nodes.follow(manifest.document.root, (*manifest.route, *route))
         if not isinstance(scalar, nodes.Scalar):
             return
-        world = NestedObjects([], [], manifest.kind in _WITH_PATCHES)
+        world = NestedObjects([], [], _is_kustomization(manifest))
         inside = target._replace(world=world, is_own=lambda _: False, level=target.level + 1)
         wanted = functools.partial(looks_relevant, around=self._around, kinds=self._kinds)
         for found in embedded.documents(source, scalar, wanted):
@@ -143,8 +144,14 @@ class Outside:
             self.worlds.append(world)
 
 
+def _is_kustomization(manifest: Manifest) -> bool:
+    """Return whether an object, or the object around a text, has patches; a kustomization may leave its kind out."""
+    is_named = os.path.basename(manifest.document.source.name) in FILE_NAMES
+    return manifest.kind in _WITH_PATCHES or (is_named and not manifest.kind)
+
+
 _OF_A_CHART = "check what the chart renders with these values: helm template ... | kubectl spread check -"
-_HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check the workloads that it creates"
+_HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check its pods: kubectl spread check -n NAMESPACE"
 _HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
 
 
@@ -153,27 +160,24 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
     subjects = [subject for subject in outside.lists if _is_unmapped(subject)]
     if not subjects:
         return []
-    first = subjects[0]
-    manifest, more = first.manifest, len(subjects) - 1
-    what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
-    why = _why(manifest, what, is_one=not more)
-    others = f" and {count_noun(more, 'more list')} in this file" if more else ""
+    first, kind = subjects[0], subjects[0].manifest.kind
+    where = (
+        "these are values of a Helm chart: the pods' labels are not in this file"
+        if kind in _HINTS
+        else f"the operator of {kind} creates the pods, and their labels are not known here"
+    )
+    message = f"{where}, so whether labelSelector matches them was not checked"
+    more = f" (and {count_noun(len(subjects) - 1, 'more list')} in this file)" if len(subjects) > 1 else ""
     return [
         Finding(
             RULES["SPR006"],
-            f"`{FIELD}`{others} {'were' if more else 'was'} checked only in part, {why}",
+            f"{message}{more}",
             place_of(first),
-            manifest.ref,
+            first.manifest.ref,
             first.found.path,
-            _HINTS.get(manifest.kind, _HINT),
+            _HINTS.get(kind, _HINT),
         )
     ]
-
-
-def _why(manifest: Manifest, what: str, *, is_one: bool) -> str:
-    if manifest.workload_kind is None:
-        return f"because it is not known where {_article(what)} {what} has its pods"
-    return f"because {'it is' if is_one else 'they are'} outside the known pod specs of {_article(what)} {what}"
 
 
 def _is_unmapped(subject: BareSubject) -> bool:
@@ -183,10 +187,6 @@ def _is_unmapped(subject: BareSubject) -> bool:
     if not manifest.kind or is_patch or subject.operator is not None:
         return False
     return not manifest.document.is_embedded or manifest.kind in _HINTS
-
-
-def _article(word: str) -> str:
-    return "an" if word[:1] in "AEIOaeio" else "a"
 
 
 Plain = dict[str, Any]
@@ -211,7 +211,8 @@ _SCALING = ("autoscaling", "hpa", "keda", "horizontalPodAutoscaler")
 class BareSubject(Subject):
     """Constraints without a pod. Routes lead from the root of their manifest, and only `route` makes them.
 
-    `siblings` are the lists of the same source. `chart` is the chart whose values these are, if it is in the run.
+    `siblings` are the lists of the same source. `chart` is the chart whose values these are, if it is in the run, and
+    `run` are the labels of the run.
     """
 
     has_pod = False
@@ -220,6 +221,7 @@ class BareSubject(Subject):
         self.found = found
         self.siblings = siblings
         self.chart: Optional[Chart] = None
+        self.run = RunLabels((), ())
         self._paths: dict[Route, str] = {}
         wrong = [problem.route for problem in decode.problems(found.entries, _SHAPE) if _is_type(problem)]
         spec = {FIELD: with_nulls(found.entries, wrong)}  # rules skip these values
@@ -288,11 +290,12 @@ class BareSubject(Subject):
 
     @property
     def is_json_patch(self) -> bool:
-        """Return whether this is the value of an operation in a file of its own."""
-        return self.found.is_patch and self.found.is_complete and not self.manifest.document.is_embedded
+        """Return whether this is the value of an operation in a file of its own or in a kustomization."""
+        is_in_reach = not self.manifest.document.is_embedded or _is_kustomization(self.manifest)
+        return self.found.is_patch and self.found.is_complete and is_in_reach
 
     def doubt(self, requirement: LabelRequirement) -> str:
-        """Return why the pods hardly have a label: it is misspelt, or has the name of another release."""
+        """Return why the pods hardly have a label: it is misspelt, copied, or has the name of another release."""
         key = requirement.key
         others = {name for other in self.siblings if other is not self for name in other.selected_keys}
         similar = "" if key in others else next((other for other in sorted(others) if _is_misspelt(key, other)), "")
@@ -307,6 +310,17 @@ class BareSubject(Subject):
                 f"its chart sets `{key}` to the name of the release, as most do: the selector asks for {values}, and "
                 f"the release is `{names[0]}`"
             )
+        return self._copied(requirement, names) or self.run.without(requirement)
+
+    def _copied(self, requirement: LabelRequirement, names: Sequence[str]) -> str:
+        """Return why a label is that of another release: nothing else in this one has the other's name."""
+        for value in requirement.values if requirement.key in _OF_AN_APP and names else ():
+            other = self.run.releases.get(value)
+            selectors = [self.selector(constraint).requirements or () for constraint in self.constraints]
+            selected = sum(value in part.values for parts in selectors for part in parts)
+            named = len(re.findall(rf"\b{re.escape(value)}\b", self.manifest.document.text))
+            if other is not None and value not in names and named == selected:
+                return f"`{requirement.key}: {value}` was copied from {other} `{value}`, which nothing else here names"
         return ""
 
     @property
@@ -321,8 +335,40 @@ class BareSubject(Subject):
         return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
 
+class RunLabels:
+    """The labels that the workloads of a run have and that its bare lists select by, and the kinds of its releases."""
+
+    def __init__(self, workloads: Iterable[Subject], lists: Sequence[BareSubject]) -> None:
+        self.releases = {item.manifest.name: item.manifest.kind for item in lists if _release_names(item.manifest)}
+        self._had = _by_key(pair for item in workloads for pair in item.labels.items())
+        self._selected = _by_key(
+            (part.key, value)
+            for item in lists
+            for constraint in item.constraints
+            for part in item.selector(constraint).requirements or ()
+            for value in part.values
+        )
+
+    def without(self, requirement: LabelRequirement) -> str:
+        """Return that no workload has a label, if workloads have all other values that lists select by."""
+        had, values = self._had.get(requirement.key, set()), set(requirement.values)
+        others = self._selected.get(requirement.key, set()) - values
+        is_telling = len(others) >= _FEWEST_OTHERS and others <= had and values.isdisjoint(had)
+        if requirement.operator != "In" or not is_telling:
+            return ""
+        written = " or ".join(f"`{value}`" for value in requirement.values)
+        return f"no workload of this run has {written} for `{requirement.key}`, as it seems: all others are here"
+
+
+def _by_key(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for key, value in pairs:
+        found.setdefault(key, set()).add(value)
+    return found
+
+
 def check_lists(
-    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects
+    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects, run: RunLabels
 ) -> list[Finding]:
     """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
 
@@ -335,6 +381,7 @@ def check_lists(
     for subject in subjects:
         source = subject.manifest.document.source
         subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
+        subject.run = run
         found += _api_errors(subject, project.for_manifest(subject.manifest).target.minor)
         if id(subject.manifest) not in projects.patches.manifests:
             found += check_subject(subject, project, rules)
@@ -491,33 +538,37 @@ class Chart(NamedTuple):
         path = ".".join(str(step) for step in route if isinstance(step, str))
         parts = [part for text in self.templates for part in _parts_about_constraints(text)]
         own = [part for part in parts if f".{path}" in part] or parts
-        adding = [re.search(_ADDS_SELECTOR, part) is not None for part in own]
-        if any(adding):
+        if any(re.search(_ADDS_SELECTOR, part) for part in own):
             return Completion.SURE
-        is_copied = all(re.search(_COPIES, part) for part in own)
+        is_copied = all(re.search(_COPIES, part) and part.partition("\n")[0] in KINDS for part in own)
         return Completion.NONE if own and is_copied else Completion.CHART
 
 
 _ADDS_SELECTOR = r"(?i)labelSelector|matchLabels|selectorLabels"
 _COPIES = r"toYaml|tplvalues\.render"
-_PART = r"(?m)^([ \t]*)(?:[\w.-]*opologySpreadConstraints:|\{\{-?\s*define\s+\"[^\"]*opologySpread).*$"
+_PART = r"(?m)^([ \t]*)(?:[\w.-]*opologySpreadConstraints:|\{\{-?\s*(define\s+\"[^\"]*|range\b[^}]*)opologySpread).*$"
+_ENDS = {"d": r"\{\{-?\s*define\b", "r": r"\{\{-?\s*end\b"}  # of a definition and of a loop
 
 
 def _parts_about_constraints(text: str) -> Iterator[str]:
-    """Yield the parts of a template that print constraints: below the key, and in definitions for it."""
+    """Yield the parts of a template that print constraints: below the key, in definitions for it, and in loops.
+
+    The first line of each part is the kind of the object that has it. A definition counts as one of a Deployment.
+    """
     for match in re.finditer(_PART, text):
         indent, lines = len(match[1]), text[match.start() :].split("\n")
-        is_definition = "define" in match[0]
+        last = _ENDS.get((match[2] or "")[:1])
         end = next(
             (
                 at
                 for at, line in enumerate(lines[1:], 1)
-                if (re.match(r"\{\{-?\s*define\b", line) if is_definition else _is_next_key(line, indent))
+                if (re.match(last, line) if last else _is_next_key(line, indent))
             ),
             len(lines),
         )
-        before = text[: match.start()].rsplit("\n", 2)[-2:]  # the condition names the values
-        yield "\n".join([*before, *lines[:end]])
+        before = text[: match.start()]
+        kind = next(reversed(re.findall(r"(?m)^kind:[ \t]*(\w+)", before)), "Deployment")
+        yield "\n".join([kind, *before.rsplit("\n", 2)[-2:], *lines[:end]])  # the condition names the values
 
 
 def _is_next_key(line: str, indent: int) -> bool:
@@ -527,6 +578,8 @@ def _is_next_key(line: str, indent: int) -> bool:
 
 
 _INSTANCE = "app.kubernetes.io/instance"
+_OF_AN_APP = ("app", "k8s-app", "app.kubernetes.io/name")
+_FEWEST_OTHERS = 2  # values of other lists, which must be in the run
 _SHORTEST_KEY = 8  # characters of a label key; shorter ones that differ in one letter may both be meant
 
 

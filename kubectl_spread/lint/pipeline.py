@@ -17,6 +17,7 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
+    from kubectl_spread.lint.outside import RunLabels
     from kubectl_spread.lint.selection import NamedPath
     from kubectl_spread.lint.suppress import AnySuppression, Waiver
     from kubectl_spread.simulate.cluster_facts import KnownCluster
@@ -42,13 +43,15 @@ def read(
 class SelectedFindings(NamedTuple):
     """The findings by place with those about suppressions, how many were suppressed, and the workloads as they run.
 
-    `unchecked` are the findings about what was not checked, if the profile leaves these out: SARIF has them.
+    `unchecked` are the findings about what was not checked, if the profile leaves these out: SARIF has them. `unjoined`
+    are the sources of patches whose workloads are not in the run.
     """
 
     findings: list[Finding]
     ignored: int
     workloads: list[Workload]
     unchecked: list[Finding] = []  # noqa: RUF012 (never changed)
+    unjoined: Sequence[str] = ()
 
 
 class AcceptedItems(NamedTuple):
@@ -101,7 +104,7 @@ def findings_of(
             findings, results, policy, accepted=accepted, project=project, followed=followed
         )
     found = sort_findings([*findings, *unmatched], [*sources, *configs])
-    return SelectedFindings(found, ignored, project.workloads, unchecked)
+    return SelectedFindings(found, ignored, project.workloads, unchecked, project.patches.unjoined)
 
 
 def _suppressed(
@@ -142,14 +145,18 @@ def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRul
 def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], projects: Projects) -> list[Finding]:
     """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
+    labels: Optional[RunLabels] = None
     for result in results:
         if result.outside is not None:
-            from kubectl_spread.lint.outside import check_lists
+            from kubectl_spread.lint.outside import check_lists, RunLabels
             from kubectl_spread.lint.project import Project
             from kubectl_spread.lint.registry import findings_by_object
 
+            if labels is None:
+                outsides = [item.outside for item in results if item.outside is not None]
+                labels = RunLabels(projects.subjects, [item for outside in outsides for item in outside.lists])
             alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-            findings += check_lists(result.outside.lists, alone, codes, projects)
+            findings += check_lists(result.outside.lists, alone, codes, projects, labels)
             for world in result.outside.worlds:
                 nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
                 for manifest, found in findings_by_object(nested, codes):

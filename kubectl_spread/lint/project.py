@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
@@ -156,6 +156,12 @@ class Project:
             for key, value in subject.labels.items():
                 self._by_label.setdefault((namespace, key, value), []).append(subject)
 
+    @property
+    def cluster(self) -> KnownCluster:
+        """Return the cluster facts, for rules that run only with them."""
+        assert self.facts is not None  # noqa: S101 (the registry sees to it)
+        return self.facts
+
     @cached_property
     def namespaces(self) -> list[str]:
         """Return the namespaces that workloads are in, by name."""
@@ -236,6 +242,10 @@ class Project:
     def is_overlaid(self, subject: Subject) -> bool:
         """Return whether overlays of kustomize may change a workload."""
         return self.scope is not None and self.scope.is_overlaid(subject.manifest)
+
+    def added_labels(self, subject: Subject) -> Mapping[str, Optional[str]]:
+        """Return the labels that kustomizations add to a workload's pods; see `Kustomization.labels`."""
+        return {} if self._root is None else self._root.labels(subject.manifest)
 
     def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""

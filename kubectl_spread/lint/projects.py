@@ -19,7 +19,7 @@ from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Place, SourceFile
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 if TYPE_CHECKING:
     from kubectl_spread.simulate.cluster_facts import KnownCluster
@@ -268,9 +268,9 @@ class Patches:
         self._targets: dict[tuple[str, str], list[Subject]] = {}
         for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
             self._targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
-        found = (patch for result in results for patch in _patches(result))
-        joined = [(patch, self._bases(patch)) for patch in found] if self._targets else []
+        joined = [(patch, self._bases(patch)) for result in results for patch in _patches(result)]
         self.joined = [(patch, bases) for patch, bases in joined if bases]
+        self.unjoined = [patch.manifest.document.source.name for patch, bases in joined if not bases]
         self.manifests = {id(patch.manifest) for patch, _ in self.joined}
 
     def _bases(self, patch: Subject) -> list[Subject]:
@@ -278,7 +278,15 @@ class Patches:
         path = os.path.abspath(patch.manifest.document.source.name)
         naming = [item for item in self._kustomizations.values() if path in item.patches or path == _file_of(item)]
         if not patch.has_pod:
-            targets = [(item, target) for item in naming for target in item.patch_targets.get(path, ())]
+            at = patch.place(patch.holder).span.start
+            targets = [
+                (item, target)
+                for item in naming
+                for where, found in item.patch_targets.items()
+                if (path in item.patches and where == path)
+                or (isinstance(where, Span) and path not in item.patches and where.start <= at < where.end)
+                for target in found
+            ]
             return [
                 base
                 for item, target in targets
@@ -293,8 +301,11 @@ class Patches:
         return [base for base in same_name if _is_in_reach(patch, base)]
 
     def _is_reached(self, item: Kustomization, base: Subject) -> bool:
+        """Return whether a kustomization lists the file of a workload; a component changes what its users list."""
         if item.directory not in self._reached:
-            self._reached[item.directory] = set(reached_files(item, self._kustomizations))
+            users = [other for other in self._kustomizations.values() if item.directory in other.components]
+            found = {path for user in (item, *users) for path in reached_files(user, self._kustomizations)}
+            self._reached[item.directory] = found
         return os.path.abspath(base.manifest.document.source.name) in self._reached[item.directory]
 
 

@@ -75,7 +75,11 @@ _TEXT_RULES = (
         "`topologySpreadConstraints` is in a place where it has no effect",
         fixes=UNSAFE,
     ),
-    RuleMeta("SPR116", "spec-invalid", "a number or the update strategy in the spec of a workload is not accepted"),
+    RuleMeta(
+        "SPR116",
+        "spec-invalid",
+        "a number or the update strategy in the spec of a workload or an autoscaler is not accepted",
+    ),
     RuleMeta("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
 )
 

@@ -113,6 +113,11 @@ class Root(NamedTuple):
         chains = self.chains.get(os.path.abspath(manifest.document.source.name))
         return None if chains is None else [_set_by(chain, manifest) for chain in chains]
 
+    def labels(self, manifest: Manifest) -> Mapping[str, Optional[str]]:
+        """Return the labels that kustomizations of this root add to an object's pods; see `Kustomization.labels`."""
+        chains = self.chains.get(os.path.abspath(manifest.document.source.name), ()) if self.chains else ()
+        return {key: value for chain in chains for item in chain for key, value in item.labels.items()}
+
 
 def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:
     names = [manifest.name]
@@ -141,10 +146,7 @@ def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules)
 def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root]:
     grouped: dict[tuple[RootKind, str], dict[int, SourceFile]] = {}
     chains: dict[tuple[RootKind, str], dict[str, tuple[Chain, ...]]] = {}
-    known = {
-        path: item._replace(scalings=with_components(item, rules.kustomizations))
-        for path, item in rules.kustomizations.items()
-    }
+    known = {path: with_components(item, rules.kustomizations) for path, item in rules.kustomizations.items()}
     listed, patches = _listed(known)
     for source in sources:
         path = os.path.abspath(source.name)

@@ -212,21 +212,7 @@ def quota_error(spec: Plain, found: Quota, used: Quantities, *, usage: Quantitie
     """
     if not charges(spec, found):
         return ""
-    missing = _unspecified(spec, found)
-    if missing:
-        return f"failed quota: {found.name}: must specify {missing}"
-    over = sorted(name for name, most in found.hard.items() if name in usage and used.get(name, 0) + usage[name] > most)
-    if not over:
-        return ""
-    requested, before, limited = (
-        ",".join(f"{name}={_amount(name, amounts.get(name, 0))}" for name in over)
-        for amounts in (usage, used, found.hard)
-    )
-    return f"exceeded quota: {found.name}, requested: {requested}, used: {before}, limited: {limited}"
-
-
-def _unspecified(spec: Plain, found: Quota) -> str:
-    """Return the resources that a quota counts and some container does not request."""
+    # The resources that a quota counts and some container does not request
     parts = []
     for name in sorted(set(_ASKED) & found.hard.keys()):
         field, _, resource = name.rpartition(".")
@@ -238,7 +224,17 @@ def _unspecified(spec: Plain, found: Quota) -> str:
         ]
         if lacking:
             parts.append(f"{name} for: {','.join(sorted(lacking))}")
-    return "; ".join(parts)
+    missing = "; ".join(parts)
+    if missing:
+        return f"failed quota: {found.name}: must specify {missing}"
+    over = sorted(name for name, most in found.hard.items() if name in usage and used.get(name, 0) + usage[name] > most)
+    if not over:
+        return ""
+    requested, before, limited = (
+        ",".join(f"{name}={_amount(name, amounts.get(name, 0))}" for name in over)
+        for amounts in (usage, used, found.hard)
+    )
+    return f"exceeded quota: {found.name}, requested: {requested}, used: {before}, limited: {limited}"
 
 
 def charges(spec: Plain, found: Quota) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Toleration
 
 
@@ -105,6 +106,11 @@ class PodClass(NamedTuple):
         return self
 
     @property
+    def owner_key(self) -> Optional[ObjectKey]:
+        """Return the controller of the pods; None without one."""
+        return None if self.owner is None else ObjectKey(self.owner.kind, self.namespace, self.owner.name)
+
+    @property
     def has_pod_affinity(self) -> bool:
         """Return whether it has any pod affinity or anti-affinity."""
         return bool(
@@ -154,6 +160,14 @@ class Pod(NamedTuple):
     @property
     def owner(self) -> Optional[Owner]:
         return self.cls.owner
+
+    @property
+    def owner_key(self) -> Optional[ObjectKey]:
+        return self.cls.owner_key
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return dict(self.cls.labels)
 
     @property
     def key(self) -> str:

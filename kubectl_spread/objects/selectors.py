@@ -107,10 +107,7 @@ class LabelRequirement(NamedTuple):
             return self.key in labels
         if operator == "DoesNotExist":
             return self.key not in labels
-        return self._compares(labels)
-
-    def _compares(self, labels: Labels) -> bool:
-        """Return whether Gt or Lt holds: both sides must be base-10 int64."""
+        # Whether Gt or Lt holds: both sides must be base-10 int64
         have = parse_int64(labels.get(self.key, ""))
         want = parse_int64(self.values[0]) if self.values else None
         if have is None or want is None:

@@ -21,8 +21,8 @@ from kubectl_spread.objects.constraints.constraint import (
     TopologySpreadConstraint,
 )
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE, LATEST
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings
+from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE, LATEST, Release
 from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
 
@@ -73,16 +73,21 @@ _COUNTS = (
 
 
 def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[FieldError]:
-    """Validate numbers in the spec of a workload, and a StatefulSet's strategy; wrong types are left to the decoder.
+    """Validate numbers in the spec of a workload or an autoscaler, and a StatefulSet's strategy.
 
-    `minor`: the API server's minor version, the latest recorded one by default.
+    Values of wrong types are left to the decoder. `minor`: the API server's minor version, the latest recorded one by
+    default.
 
-    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec (v1.36.2).
+    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec; pkg/apis/autoscaling/validation/
+    validation.go, validateHorizontalPodAutoscalerSpec (v1.36.2).
     """
     if not isinstance(spec, dict):
         return []
+    release = LATEST if minor is None else default_release(minor)
+    if kind == "HorizontalPodAutoscaler":
+        return _autoscaler_errors(spec, None if minor is None else release)
     errors = [
-        FieldError(Rule.SPEC_INVALID, name, (name,), f"Invalid value: {value}: must be greater than or equal to 0")
+        _spec_error(name, value, "must be greater than or equal to 0")
         for name, value in ((name, spec.get(name)) for name in _COUNTS)
         if type(value) is int and value < 0
     ]
@@ -91,11 +96,39 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
     if kind == "StatefulSet" and isinstance(named, str) and named not in ("RollingUpdate", "OnDelete", ""):
         from kubectl_spread.objects.releases.behaviours import STATEFULSET_RECREATE  # 4 ms
 
-        if named != "Recreate" or not STATEFULSET_RECREATE.of(LATEST if minor is None else default_release(minor)):
+        if named != "Recreate" or not STATEFULSET_RECREATE.of(release):
             value = f'{{"Type":{decode.go_quote(named)},"RollingUpdate":{_rolling(strategy.get("rollingUpdate"))}}}'
-            why = f"Invalid value: {value}: must be 'RollingUpdate' or 'OnDelete'"
-            errors.append(FieldError(Rule.SPEC_INVALID, "updateStrategy", ("updateStrategy", "type"), why))
+            error = _spec_error("updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'")
+            errors.append(error._replace(route=("updateStrategy", "type")))
     return errors
+
+
+def _autoscaler_errors(spec: dict[str, Any], release: Optional[Release]) -> list[FieldError]:
+    """Validate the range of an autoscaler. Cluster facts have no metrics, and no target beside them.
+
+    Of an unknown release, the feature gate HPAScaleToZero may be on.
+    """
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas")  # None in a part of a manifest
+    errors = []
+    if type(least) is int and least < 1:
+        from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO  # 4 ms
+
+        smallest = 0 if release is None or HPA_FROM_ZERO.of(release) else 1
+        types = {item.get("type") for _, item in numbered_mappings(spec.get("metrics"))}
+        if least < smallest:
+            errors.append(_spec_error("minReplicas", least, f"must be greater than or equal to {smallest}"))
+        elif "scaleTargetRef" in spec and not types & {"Object", "External"}:
+            why = "Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"
+            errors.append(FieldError(Rule.SPEC_INVALID, "metrics", ("minReplicas",), why))
+    if type(most) is int and most < 1:
+        errors.append(_spec_error("maxReplicas", most, "must be greater than 0"))
+    if type(most) is type(least) is int and most < least:
+        errors.append(_spec_error("maxReplicas", most, "must be greater than or equal to `minReplicas`"))
+    return errors
+
+
+def _spec_error(field: str, value: Any, why: str) -> FieldError:
+    return FieldError(Rule.SPEC_INVALID, field, (field,), f"Invalid value: {value}: {why}")
 
 
 def _rolling(rolling: Any) -> str:

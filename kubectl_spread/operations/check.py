@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from kubectl_spread.text.wording import count_noun
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.guarantee.policy.policy import Policy as PlacementPolicy
-    from kubectl_spread.lint.check_source import Result
+    from kubectl_spread.lint.check_source import Result, SkipReason
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
@@ -215,8 +215,11 @@ def prepare(request: CheckRequest) -> PreparedCheck:
         from kubectl_spread.sources.live.resources import Question
 
         texts = tuple(result.source.text for result in read.results)
-        known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts))
+        known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts, has_new_nodes=True))
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
+    elif not asked.config.domains and (words := rule_choice.asking_for_facts(request.choice)):
+        verb = "needs" if len(words) == 1 else "need"
+        asked.source.warn(f"{', '.join(words)} {verb} cluster facts (--live, --snapshot or --topology); not run")
     return prepare_files(asked, read, known)
 
 
@@ -243,7 +246,11 @@ def result_of(check: PreparedCheck) -> CheckResult:
     read, known = check.read, check.known
     judged = check.judge(read.results)
     findings, baselined, notes = new_findings(judged.findings, read, check.settings)
-    not_applied = _not_applied(known, check.placements)
+    # The kinds that the API server applies to new pods, and that an older snapshot does not hold
+    complete = known.cluster.complete if known is not None else frozenset[str]()
+    is_created = any(not pod.ran_already for placement in check.placements for pod in placement.placed)
+    is_snapshot = bool(complete) and is_created
+    not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
     return CheckResult(
         findings,
         check.placements,
@@ -254,7 +261,11 @@ def result_of(check: PreparedCheck) -> CheckResult:
         check.settings,
         notes=(
             *notes,
-            *text.coverage(read.results, () if read.rules is None else tuple(read.rules.kustomizations.values())),
+            *text.coverage(
+                read.results,
+                () if read.rules is None else tuple(read.rules.kustomizations.values()),
+                unjoined=judged.unjoined,
+            ),
             *text.unapplied_kinds(not_applied),
             *text.claim_quotas(_claim_quotas(known, check.placements)),
         ),
@@ -316,25 +327,55 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
     Raises:
         SourceError: there is nothing to check.
     """
+    from kubectl_spread.lint.check_source import SkipReason
     from kubectl_spread.lint.pipeline import is_seen
+    from kubectl_spread.lint.workload import FIELD
+    from kubectl_spread.text.source import SourceFile
 
     results: list[Result] = []
     errors: list[SourceError] = []
     texts: set[str] = set()  # names of inputs that are not files
     for item in rule_choice.read_inputs(given):
-        if isinstance(item, SourceError):
+        if isinstance(item, SourceError) and item.is_aside:
+            results.append(_unread(SourceFile(item.source, ""), SkipReason.NOT_YAML))
+        elif isinstance(item, SourceError):
             errors.append(rule_choice.at_path_setting(item, given, asked.config))
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
+        elif item.is_fixture and FIELD in item.source.text:
+            results.append(_unread(item.source, SkipReason.GENERATED))
         else:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))
     if not results and not errors and not given.exclusion.is_forced:
         raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
     files = len(results) + len(errors)
+    bundles = set(map(id, _bundles(results)))
+    results = [_unread(item.source, SkipReason.GENERATED) if id(item) in bundles else item for item in results]
     seen = [result.source.name for result in results if is_seen(result)]
     rules = root_rules_of(given, asked.config, [item.source for item in results], texts=texts)
     return ReadFiles(results, errors, files, seen, given.is_whole and len(seen) == files, rules=rules)
+
+
+def _unread(source: SourceFile, reason: SkipReason) -> Result:
+    """Return the result of a file that is not read."""
+    from kubectl_spread.lint.check_source import Result, Skip
+    from kubectl_spread.text.source import Place, Span
+
+    return Result(source, (), (), skipped=(Skip(reason, Place(source, Span(0, 0))),))
+
+
+_OF_BUNDLES = ("install", "bundle", "release", "all", "all-in-one", "components")
+
+
+def _bundles(results: Sequence[Result]) -> Iterator[Result]:
+    """Yield the files with the name of a bundle whose workloads, two or more, are all in other files as well."""
+    keys = [frozenset(subject.key for subject in result.subjects if subject.workload.name) for result in results]
+    held = Counter(key for item in keys for key in item)
+    for result, own in zip(results, keys, strict=True):
+        name = os.path.splitext(os.path.basename(result.source.name))[0]
+        if name in _OF_BUNDLES and len(own) > 1 and all(held[key] > 1 for key in own):
+            yield result
 
 
 def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], *, texts: Iterable[str]) -> RootRules:
@@ -431,22 +472,13 @@ def _cluster_facts(
             placements=placements,
             rollouts=rollouts,
             namespace=asked.namespace,
-            policies=_policies(asked.config),
+            policies=[_policy(asked.config, at) for at in range(len(asked.config.policies))],
             specs=specs,
         )
     from kubectl_spread.sources import topology
 
     profiles = cluster_facts.load_profiles(asked.source)
     return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))
-
-
-def _policies(config: Config) -> list[PlacementPolicy]:
-    """Read the policies that the configuration names.
-
-    Raises:
-        SourceError, ConfigError: one cannot be read, or has errors.
-    """
-    return [_policy(config, at) for at in range(len(config.policies))]
 
 
 def _policy(config: Config, at: int) -> PlacementPolicy:
@@ -467,14 +499,6 @@ def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:
         for result in reversed(read.results)
         for checked in reversed(result.workloads)
     }
-
-
-def _not_applied(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:
-    """Return the kinds that the API server applies to new pods, and that an older snapshot does not hold."""
-    complete = known.cluster.complete if known is not None else frozenset[str]()
-    is_created = any(not pod.ran_already for placement in placements for pod in placement.placed)
-    is_snapshot = bool(complete) and is_created
-    return tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
 
 
 def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:

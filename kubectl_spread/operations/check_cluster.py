@@ -46,6 +46,7 @@ class ClusterCheckRequest(NamedTuple):
         namespace: None for the context's; empty for all.
         choice: rules and their settings.
         config: the configuration, if it was loaded already.
+        known: the cluster, if it was read already.
     """
 
     source: ClusterSource = ClusterSource(live=True)
@@ -53,6 +54,7 @@ class ClusterCheckRequest(NamedTuple):
     namespace: Optional[str] = None
     choice: RuleChoice = RuleChoice()
     config: Optional[Config] = None
+    known: Optional[LoadedCluster] = None
 
 
 class RunningWorkloads(NamedTuple):
@@ -76,11 +78,11 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     """
     config = request.config if request.config is not None else rule_choice.load_config(request.choice)
     source = request.source.or_live()
-    session = cluster_facts.open_session(source)
+    session = cluster_facts.open_session(source) if request.known is None else None
     asked = check.settings(request.choice, config, source=source, namespace=request.namespace or None, session=session)
     kinds = request.selection.all_kinds
     question = Question(request.namespace if request.namespace == "" else asked.namespace, kinds, is_overview=not kinds)
-    known = cluster_facts.load(asked.source, session, question)
+    known = request.known or cluster_facts.load(asked.source, session, question)
     own = own_namespace(session, known.cluster) if request.namespace is None else request.namespace
     selection = request.selection._replace(namespace=own)
     asked = asked._replace(namespace="default")  # running workloads name their own
@@ -119,7 +121,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
         if key not in cluster.owners and wanted.includes(key, controller.labels)
     ]
     results = [asked.read(_source(controller)) for _, controller in controllers]
-    pending = list(_pending(cluster, wanted))
+    pending = list(_of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted))
     waits = {key for key, _ in pending}
     seen = {*(key for key, _ in controllers), *waits}
     running = RunningResults(
@@ -151,16 +153,12 @@ def _source(controller: Controller) -> SourceFile:
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 
-def _pending(cluster: Cluster, wanted: Selection) -> Iterable[tuple[ObjectKey, Pod]]:
-    return _of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted)
-
-
 def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iterable[tuple[ObjectKey, Pod]]:
     """Yield the selected pods, with their workloads."""
     for pod in pods:
         key = workload_of(pod, cluster)
         controller = cluster.controllers.get(key)
-        if wanted.includes(key, controller.labels if controller is not None else dict(pod.cls.labels)):
+        if wanted.includes(key, controller.labels if controller is not None else pod.labels):
             yield key, pod
 
 
@@ -173,7 +171,7 @@ def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, 
             key.kind in KINDS
             and key.kind != "Pod"
             and key not in cluster.controllers
-            and wanted.includes(key, dict(pod.cls.labels))
+            and wanted.includes(key, pod.labels)
         ):
             unseen[f"{key.kind.lower()}/{key.name}"] = key.kind
     if not unseen:

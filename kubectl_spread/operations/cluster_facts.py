@@ -200,7 +200,7 @@ def place(
         replicas,
     )
 
-    return replicas.place(
+    placements = replicas.place(
         [_scaled(workload, known.cluster) for workload in workloads],
         known.cluster,
         known.profiles,
@@ -209,6 +209,11 @@ def place(
         explain_first=explain_first,
         evicts=evicts,
     )
+    if not known.cluster.provisioning:
+        return placements
+    from kubectl_spread.simulate.added_nodes import with_prospects  # 30 ms
+
+    return with_prospects(placements, known.cluster, known.profiles)
 
 
 def _scaled(workload: Workload, cluster: Cluster) -> Workload:

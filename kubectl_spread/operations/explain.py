@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
@@ -28,7 +29,8 @@ class ExplainRequest(NamedTuple):
         paths: manifests; `-` is standard input. Either these and `kustomize` are given, or targets.
         kustomize: directories that kustomize renders.
         source: the cluster facts; the live cluster if none are named.
-        namespace: of targets, and of objects that name none; None for the context's.
+        namespace: of targets, and of objects that name none; None for the context's, empty for all. Without targets and
+            manifests, its Pending pods are explained.
         node: report everything about this node instead of all nodes.
         suggestions: the largest number of changes to suggest for a Pending pod; 0 disables the search.
         allow_remote: kustomize may download.
@@ -92,8 +94,9 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     Raises:
         SpreadError: as `explain_pods` does.
     """
-    if bool(request.targets) == bool(request.paths or request.kustomize):
-        raise RequestError("name a pod or workload, or a manifest with -f")
+    has_files = bool(request.paths or request.kustomize)
+    if (request.targets and has_files) or not (request.targets or has_files or request.namespace is not None):
+        raise RequestError("name a pod or workload, or a manifest with -f; -A explains everything that is Pending")
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     manifests = [
@@ -103,10 +106,11 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
     selection = Selection(request.targets)
     kinds = selection.all_kinds
-    question = Question(request.namespace or (session.target.namespace if session is not None else ""), kinds, texts)
-    question = question._replace(is_overview=bool(request.targets) and not kinds)
+    own = session.target.namespace if session is not None else ""
+    question = Question(own if request.namespace is None else request.namespace, kinds, texts, has_new_nodes=True)
+    question = question._replace(is_overview=not (has_files or kinds))
     known = cluster_facts.load(source, session, question)
-    namespace = request.namespace or own_namespace(session, known.cluster)
+    namespace = own_namespace(session, known.cluster) if request.namespace is None else request.namespace
     request = request._replace(targets=selection._replace(namespace=namespace).named(known.cluster).targets)
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     return ExplainInputs(request, manifests, settings)
@@ -115,8 +119,8 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
 def explain(given: ExplainInputs) -> ExplainResult:
     """Explain the pods of the inputs."""
     request = given.request
-    if request.targets:
-        return _of_targets(request.targets, given.settings)
+    if not (request.paths or request.kustomize):
+        return _of_targets(_named_or_pending(request.targets, given.settings), given.settings)
     found = _of_manifests(given.manifests, given.settings)
     if found.reports or found.missing or found.errors or found.notes:
         return found
@@ -124,16 +128,29 @@ def explain(given: ExplainInputs) -> ExplainResult:
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _of_targets(targets: Iterable[ObjectName], settings: ReportSettings) -> ExplainResult:
+def _named_or_pending(targets: Sequence[ObjectName], settings: ReportSettings) -> list[tuple[str, ObjectName]]:
+    """Return targets with their namespaces; without any, the workloads with Pending pods."""
+    if targets:
+        return [(settings.namespace, target) for target in targets]
+    cluster = settings.known.cluster
+    pending = (pod for pod in cluster.pending() if not pod.terminating and settings.namespace in ("", pod.namespace))
+    found = {workload_of(pod, cluster): pod.name for pod in pending}
+    known = ((key, key if key in cluster.controllers else ObjectName("Pod", name)) for key, name in found.items())
+    return [(key.namespace, ObjectName(item.kind, item.name)) for key, item in sorted(known, key=lambda pair: pair[0])]
+
+
+def _of_targets(targets: Iterable[tuple[str, ObjectName]], settings: ReportSettings) -> ExplainResult:
     """Explain pods and workloads of the cluster facts."""
     reports: list[PodReport] = []
     missing: list[SpreadError] = []
-    for target in targets:
+    for namespace, target in targets:
         try:
-            reports += pod_reports.of_target(target, settings)
+            reports += pod_reports.of_target(target, settings._replace(namespace=namespace))
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
-    return ExplainResult(reports, missing, list(settings.known.errors), settings.known)
+    reports = pod_reports.with_added_nodes(reports, settings.known)
+    notes = () if reports or missing else ("no pod is Pending",)
+    return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
 
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:

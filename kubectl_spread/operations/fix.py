@@ -37,12 +37,14 @@ class FixPreview(NamedTuple):
         changes: the files that would change.
         fixed: the number of findings that would be fixed.
         errors: inputs that could not be read.
+        is_unreadable: a document could not be decoded.
         left: the findings that could be fixed if nothing changes.
     """
 
     changes: tuple[ChangedFile, ...]
     fixed: int
     errors: list[SourceError]
+    is_unreadable: bool
     left: Fixable
 
 
@@ -74,7 +76,8 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
         if old.source.text != new.source.text
     )
     left = Fixable() if changes else _fixable(fixed.first, fixed.results, prepared.settings, findings_of)
-    return FixPreview(changes, len(fixed.fixed), prepared.errors, left)
+    is_unreadable = any(finding.is_unreadable for finding in fixed.first)
+    return FixPreview(changes, len(fixed.fixed), prepared.errors, is_unreadable, left)
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:

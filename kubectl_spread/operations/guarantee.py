@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Watch
-from kubectl_spread.engine.search.limit import Deadline, Limit
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.members import groups_of, KINDS, Member, member_of
@@ -45,7 +44,6 @@ class GuaranteeRequest(NamedTuple):
         selection: the workloads, if there are no manifests; all of a namespace by default.
         namespace: of objects that name none, and of the selection; None for the context's.
         max_states: most states that are visited for a regime.
-        seconds: time for each group; None for no limit.
         wants_recommendation: look for constraints that keep the policy.
         allow_remote: kustomize may download.
     """
@@ -58,7 +56,6 @@ class GuaranteeRequest(NamedTuple):
     selection: Selection = Selection()
     namespace: Optional[str] = None
     max_states: int = 100_000
-    seconds: Optional[float] = None
     wants_recommendation: bool = False
     allow_remote: bool = False
 
@@ -235,8 +232,7 @@ def _judged(
 
     def limit(subject: str) -> Limit:
         watch.subject = subject
-        deadline = Deadline() if request.seconds is None else Deadline(time.monotonic() + request.seconds)
-        return Limit(request.max_states, deadline, watch.saw)
+        return Limit(request.max_states, watch.saw)
 
     result = prove(members, known.cluster, known.profiles, spec.rules, regimes=regimes, limit=limit(name), name=name)
     if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:

@@ -74,6 +74,25 @@ def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     return [_suggesting(prospects.of(pods[0]), asked)]
 
 
+def with_added_nodes(reports: list[PodReport], known: LoadedCluster) -> list[PodReport]:
+    """Return reports on pods of a cluster, with what one round of Karpenter does about those that are Pending."""
+    explained = [report.explanation for report in reports if report.explanation.verdict is PodVerdict.PENDING]
+    cluster = known.cluster
+    if not explained or not cluster.provisioning:
+        return reports
+    from kubectl_spread.provisioners import prospect  # 30 ms
+
+    if not prospect.has_pools(cluster):
+        return reports
+    alike = {(item.pod.namespace, name) for item in explained for name in (item.pod.name, *item.others)}
+    waiting = [pod for pod in cluster.pending() if (pod.namespace, pod.name) in alike]
+    pods = (*waiting, *(item.pod for item in explained))
+    found = prospect.added_nodes(cluster, pods, known.profiles)
+    return [
+        report._replace(added_node=found.get(report.explanation.pod.key) or report.added_node) for report in reports
+    ]
+
+
 def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
     """Return reports on the pods of one placement of several; empty if it has no pod to explain.
 
@@ -178,12 +197,13 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
         reports = [PodReport(placement.first) if pod.node_name else _report(pod, moment, asked)]
     for report in reports:
         explanation = report.explanation._replace(ignored=placement.ignored)
-        yield report._replace(explanation=explanation, placement=placement)
+        added = placement.added_nodes.get(explanation.pod.key)
+        yield report._replace(explanation=explanation, placement=placement, added_node=added)
 
 
 def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
     """Return the final placement of a workload with soft constraints; None without any, or for a single node."""
-    written = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
+    written = mappings(owner.pod_spec.get("topologySpreadConstraints"))
     if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
         return None
     known = asked.known

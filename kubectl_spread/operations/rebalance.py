@@ -28,7 +28,7 @@ class RebalanceRequest(NamedTuple):
         kustomize: directories that kustomize renders, likewise.
         has_soft: repair ScheduleAnyway constraints, too.
         most_moves: most evictions for a group of workloads; None for no limit.
-        seconds: upper bound; None for none.
+        effort: factor of the limits of the search, which are numbers of states.
         allow_remote: kustomize may download.
     """
 
@@ -39,7 +39,7 @@ class RebalanceRequest(NamedTuple):
     kustomize: tuple[str, ...] = ()
     has_soft: bool = False
     most_moves: Optional[int] = None
-    seconds: Optional[float] = None
+    effort: float = 1.0
     allow_remote: bool = False
 
 
@@ -114,7 +114,7 @@ def rebalance(
             selection.includes,
             request.has_soft,
             request.most_moves,
-            request.seconds,
+            request.effort,
             has_defaults=bool(selection.targets),
         ),
         watch,

@@ -24,7 +24,6 @@ from kubectl_spread.report.replicas import ReplicaCountRow, ReplicaTable
 
 _RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000
-_LEAST_S = 1.0  # for each row
 
 
 def counts(text: str) -> Range:
@@ -75,9 +74,7 @@ def table(
     least, most = numbers or Range(scalers[key].min_replicas, scalers[key].max_replicas)
     most = max(least, most)
     rest = tuple(command for command in request.commands if ".." not in command.value("replicas"))
-    seconds = request.limits.seconds
-    seconds = None if seconds is None else max(_LEAST_S, seconds / (most - least + 1))
-    request = request._replace(limits=request.limits._replace(seconds=seconds, has_messages=False))
+    request = request._replace(limits=request.limits._replace(has_messages=False))
     rows: list[ReplicaCountRow] = []
     errors: tuple[SourceError, ...] = ()
     for replicas in range(least, most + 1):

@@ -121,6 +121,15 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     return asked
 
 
+def asking_for_facts(choice: RuleChoice) -> list[str]:
+    """Return the words on the command line that select only rules which need cluster facts."""
+    from kubectl_spread.lint.registry import RULES
+    from kubectl_spread.lint.selection import named_codes
+
+    words = (part.strip() for given in (*choice.select, *choice.extend_select) for part in given.split(","))
+    return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
+
+
 def accepted_items(choice: RuleChoice, config: Config, *, is_whole: bool) -> AcceptedItems:
     """Return which findings the configuration accepts."""
     from kubectl_spread.lint.pipeline import AcceptedItems

@@ -121,18 +121,18 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
         word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
         belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
         return NotFoundError(f'{_full_name(kind)} "{name}" {belongs}: name {word}/{workload.name} instead')
-    unread = [item for item in cluster.unread if _hides(item, kind, namespace)]
+    unread = [
+        item
+        for item in cluster.unread
+        if (item.kind in (kind, "Pod", *_BETWEEN.get(kind, ())) and item.namespace != namespace)
+    ]
     if unread:
         return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
     what = f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
-    other = _namespaces_with(kind, name, cluster)
-    return NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)
-
-
-def _namespaces_with(kind: str, name: str, cluster: Cluster) -> list[str]:
-    """Return the namespaces with an object of a kind and name."""
+    # The namespaces with an object of a kind and name
     pods = (pod.namespace for pod in cluster.pods if kind == "Pod" and pod.name == name)
-    return sorted({*pods, *(key.namespace for key in cluster.controllers if (key.kind, key.name) == (kind, name))})
+    other = sorted({*pods, *(key.namespace for key in cluster.controllers if (key.kind, key.name) == (kind, name))})
+    return NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)
 
 
 def missing_targets(
@@ -179,10 +179,6 @@ def is_missing(namespace: str, cluster: Cluster) -> bool:
 def no_namespace(namespace: str) -> NotFoundError:
     """Return the error for a namespace that does not exist, in kubectl's words."""
     return NotFoundError(f'namespaces "{namespace}" not found')
-
-
-def _hides(item: Unread, kind: str, namespace: str) -> bool:
-    return item.kind in (kind, "Pod", *_BETWEEN.get(kind, ())) and item.namespace != namespace
 
 
 def _missing_rights(unread: list[Unread]) -> str:

@@ -75,6 +75,26 @@ def workload_status(request: StatusRequest) -> StatusResult:
     return StatusReader(request).read()
 
 
+_MOST_NODES = 300  # In larger clusters the check takes longer than the status.
+
+
+def count_workloads_with_findings(found: StatusResult, source: ClusterSource) -> int:
+    """Return how many of the workloads `check` reports something about; 0 in a large cluster, where nothing is checked.
+
+    Raises:
+        SpreadError: the configuration cannot be followed.
+    """
+    if len(found.cluster.nodes) > _MOST_NODES:
+        return 0
+    from kubectl_spread.operations import check_cluster
+
+    minor = max(profile.minor for profile in found.known.profiles.values())
+    source = source._replace(kubernetes_version=f"1.{minor}", listener=cluster_facts.ignore)
+    selection = found.selection
+    asked = check_cluster.ClusterCheckRequest(source, selection, selection.namespace, known=found.known)
+    return len({item.object for item in check_cluster.check_workloads(asked).findings})
+
+
 class StatusStream(NamedTuple):
     """The workloads of one reading, to be read once, with the cluster and the result of the policy."""
 

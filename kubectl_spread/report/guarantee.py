@@ -69,6 +69,8 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
                 wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
             ]
         blocks += advice
+    if not style.is_detailed and verdict is not ProofStatus.NOT_APPLICABLE:
+        blocks.append(["More: --details shows how each rule was proved, and every recommendation in full."])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
@@ -84,8 +86,11 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
     yield wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
     yield _overview(result, style)
+    is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     for verdicts in words.by_rule(result):
-        yield list(_rule(verdicts, style))
+        # Beside rules that are not kept, the table says enough about those that are.
+        if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
+            yield list(_rule(verdicts, style))
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
@@ -121,7 +126,7 @@ def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
 def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
     """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
-    for text, regimes in words.decisions(found, has_more=True).items():
+    for text, regimes in words.decisions(found, has_more=True, is_detailed=style.is_detailed).items():
         head = f"{when}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")

@@ -17,7 +17,7 @@ VERDICTS = {
     ProofStatus.PROVED: "proved",
     ProofStatus.REFUTED: "refuted",
     ProofStatus.UNDECIDED: "not decided",
-    ProofStatus.NOT_APPLICABLE: "-",
+    ProofStatus.NOT_APPLICABLE: "not checked",
 }
 SETTLED, MOVING = "once settled", "while pods move"
 _MOST_DOMAINS = 12
@@ -57,16 +57,16 @@ def coincidence(witness: Witness) -> str:
     return f"This is a coincidence of {witness.chances} steps: each of them could have gone another way."
 
 
-def proof(verdict: RuleVerdict) -> str:
-    """Return how a rule was proved, with the numbers."""
+def proof(verdict: RuleVerdict, *, is_detailed: bool = True) -> str:
+    """Return how a rule was proved, with all details also the arithmetic."""
     if verdict.bound is not None:
-        return bound_text(verdict.bound, verdict.rule)
+        return bound_text(verdict.bound, verdict.rule, is_detailed=is_detailed)
     if verdict.basis is not Basis.ALL_OUTCOMES:
         return f"all {verdict.states:,} states were visited, whatever the workloads' names"
     return f"all {verdict.states:,} states were visited"
 
 
-def decisions(verdicts: Verdicts, *, has_more: bool = False) -> dict[str, list[Regime]]:
+def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool = True) -> dict[str, list[Regime]]:
     """Return how a rule was decided, and the regimes that were decided so; has_more: what follows is named, too."""
     regimes: dict[str, list[Regime]] = {}
     for regime, verdict in verdicts:
@@ -74,7 +74,7 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False) -> dict[str, list[R
             continue
         text = "refuted"
         if verdict.verdict is ProofStatus.PROVED:
-            text = f"proved: {proof(verdict)}"
+            text = f"proved: {proof(verdict, is_detailed=is_detailed)}"
         elif verdict.verdict is ProofStatus.UNDECIDED and verdict.states:
             text = f"not decided: no violation in {verdict.states:,} visited states"
             text += ", and there are more" if has_more else ""
@@ -85,8 +85,8 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False) -> dict[str, list[R
     return regimes
 
 
-def bound_text(bound: Bound, rule: PolicyRule) -> str:
-    """Return a bound as a sentence with its numbers."""
+def bound_text(bound: Bound, rule: PolicyRule, *, is_detailed: bool) -> str:
+    """Return a bound as a sentence, with all details also the arithmetic."""
     if bound.kind is BoundKind.EMPTIEST:
         return _emptiest(bound)
     if rule.kind is RuleKind.PLACED:
@@ -99,7 +99,7 @@ def bound_text(bound: Bound, rule: PolicyRule) -> str:
     head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')}"
     if rule.kind is RuleKind.SEPARATE:
         head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')} of a workload"
-    return f"{head}: {_reason(bound)}"
+    return f"{head}: {_reason(bound)}" if is_detailed else head
 
 
 def _emptiest(bound: Bound) -> str:
@@ -286,5 +286,5 @@ _GAPS = {
     GapKind.SAME_CONSTRAINTS: (
         "other constraints for other numbers of shards: {others} and new shards keep those of the manifests"
     ),
-    GapKind.NO_RANGE: "scaling of {others}: the number of replicas has no range; name one with --replicas MIN..MAX",
+    GapKind.NO_RANGE: "scaling of {others} was not checked: add --replicas MIN..MAX",
 }

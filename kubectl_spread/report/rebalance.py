@@ -54,8 +54,7 @@ def render(found: Rebalance, style: Style) -> str:
     """Return the answer; in a wide style long lists are complete."""
     blocks = [lines for item in found.repairs for lines in map(list, _blocks(item, style)) if lines]
     if found.is_cut_short:
-        reason = "; --timeout gives it more time" if found.is_late else ", to keep the answer quick"
-        blocks.append([f"A search was cut short{reason}."])
+        blocks.append(["A search was cut short; --effort thorough visits more states."])
     if found.notes:
         blocks.append(_wrapped(["Not simulated:", *(f"  {note}" for note in found.notes)], style))
     return "\n\n".join("\n".join(block) for block in blocks)

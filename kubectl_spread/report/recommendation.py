@@ -67,19 +67,22 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
         yield wrap(sentence, style.width)
     if found.is_beside_rollouts:
         sentence = (
-            "No candidate keeps the policy during rollouts, which start extra pods. These keep it otherwise; fewer "
-            "extra pods (maxSurge: 0) may help:"
+            "No candidate keeps the policy during rollouts, which start extra pods. The options below keep it except "
+            "during a rollout. maxSurge: 0 may help:"
         )
         yield wrap(sentence, style.width)
     if not found.options and found.tried:
         candidates = count_noun(found.tried, "candidate")
         sentence = f"None of {candidates} keeps the policy and leaves no pod Pending on these nodes."
         if found.is_cut_off:
-            sentence = f"Of {candidates}, none was proved within the limit of states; --max-states sets it."
+            sentence = f"Of {candidates}, none was proved within the limit of states; --effort thorough raises it."
         yield wrap(sentence, style.width)
     yield [line for item in found.formulas for line in _formula(item, style)]
     for number, option in enumerate(found.options, 1):
-        yield list(_option(number, option, style))
+        if number == 1 or style.is_detailed:
+            yield list(_option(number, option, style))
+        else:
+            yield wrap(f"{number}. {_head(option)}; --details shows it", style.width, hanging="   ")
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
@@ -125,14 +128,15 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 def _formula(item: Formula, style: Style) -> list[str]:
     where = domain(item.rule.topology_key)
-    sentence = f"{rule_text(item.rule)}: of {count_noun(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
+    arithmetic = f" ({_arithmetic(item)})" if style.is_detailed else ""
+    sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}{arithmetic}"
     if not item.most:
-        return wrap(f"{sentence}so no {where} may hold a pod.", style.width, hanging="  ")
+        return wrap(f"{sentence}, so none.", style.width, hanging="  ")
     if item.needs > item.domains:
-        sentence += f"so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
+        sentence += f", so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
         sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
         return wrap(f"{sentence}.", style.width, hanging="  ")
-    sentence += f"so maxSkew is {item.most} while some {where} is empty"
+    sentence += f". maxSkew {item.most} keeps that while a {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
         sentence += (
@@ -165,8 +169,9 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
         yield from (f"     {line}" for line in patches[:most])
         if patches[most:]:
             yield f"     # {len(patches) - most} more commands with other labels; --wide prints all of them"
-    yield "   Proof:"
-    for item, verdict in _shown_proofs(option):
+    if style.is_detailed:
+        yield "   Proof:"
+    for item, verdict in _shown_proofs(option) if style.is_detailed else ():
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
         sentence = f"{item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
         yield from wrap(sentence, style.width, indent="     ", hanging="  ")

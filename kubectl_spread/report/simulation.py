@@ -115,8 +115,9 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
         yield ["No workload changes."]
     stuck = ", ".join(stuck_before(step))
     if stuck:
-        yield wrap(f"Already incomplete before this step, and not changed by it: {stuck}", style.width)
-    waiting = pending_pods(step)
+        yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style.width)
+    unaffected = {item.key for item in step.workloads if not item.is_concerned}
+    waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
     earlier = [item for item in waiting if was_pending(item)]
     later = [item for item in waiting if not was_pending(item)]
     for title, items in (("Pending:", later), ("Pending already before this step:", earlier)):
@@ -179,7 +180,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
     if item.refusal or item.refused:
-        when = "" if item.refusal else "on the way "
+        when = "" if item.refusal else "during the step "
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
     for spread in item.spreads if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
@@ -190,16 +191,15 @@ NOT_ROLLED_OUT = "its changed template is not rolled out"
 
 
 def numbers(item: WorkloadSummary, step: StepSummary) -> str:
-    """Return `3 of 4 pods ready, as few as 2 on the way`."""
+    """Return `3 of 4 pods ready, as few as 2 during the step`."""
     parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready"]
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
-        parts.append(f"as few as {item.fewest_ready} on the way")
+        parts.append(f"as few as {item.fewest_ready} during the step")
     if item.terminating.most and item.terminating == item.restarted:
-        noun = "earlier pod stays" if item.terminating == Range(1, 1) else "earlier pods stay"
+        noun = "old pod stays" if item.terminating == Range(1, 1) else "old pods stay"
         parts.append(f"{item.terminating} {noun} Terminating")
     elif item.restarted.most:
-        noun = "earlier pod is" if item.restarted == Range(1, 1) else "earlier pods are"
-        parts.append(f"{item.restarted} {noun} gone")
+        parts.append(f"{item.restarted} {'old pod' if item.restarted == Range(1, 1) else 'old pods'} deleted")
         parts += [f"{item.terminating} of them still Terminating"] if item.terminating.most else []
     if item.pending.most:
         parts.append(f"{item.pending} Pending")
@@ -214,10 +214,10 @@ def _sampled(step: StepSummary) -> str:
 
 
 def skew(spread: WorkloadSpread, step: StepSummary) -> str:
-    """Return `skew: 1 before, at most 2 on the way, 1 at the end`."""
-    parts = [f"{spread.before} before", f"{spread.after} at the end"]
+    """Return `skew: 1 before, up to 2 during, 1 after`."""
+    parts = [f"{spread.before} before", f"{spread.after} after"]
     if spread.on_the_way is not None:
-        parts.insert(1, f"at most {spread.on_the_way} on the way")
+        parts.insert(1, f"up to {spread.on_the_way} during")
     return f"skew: {_sampled(step)}{', '.join(parts)}"
 
 
@@ -298,8 +298,12 @@ def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> It
     yield f"{way_title(played.summary)}:"
     yield from _indented([places_before(played)], style)
     most = None if style.is_wide else _MOST_SENTENCES
-    for line in numbered(way_to_get_stuck(played, before), most=most, ends=_ENDS, where="--wide prints all of them"):
+    sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
+    every = len(way_to_get_stuck(played, before))
+    for line in numbered(sentences, most=most, ends=_ENDS, where="--wide prints all of them"):
         yield from wrap(line, style.width, indent="  ", hanging="   ")
+    if every > len(sentences):
+        yield f"  --details prints all {every} events."
 
 
 def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
@@ -373,19 +377,21 @@ def _number_of_outcomes(step: StepSummary) -> str:
     return "There is one outcome, apart from the names of interchangeable domains"
 
 
-def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep]) -> list[str]:
+def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_detailed: bool = True) -> list[str]:
     """Return the way to get stuck, sentence by sentence.
 
     Args:
         played: the step that may get stuck.
         before: the steps before it; a step with only one outcome becomes one sentence.
+        is_detailed: also events that follow from others, such as the creation of a pod in place of an evicted one.
     """
+    left_out = {EventKind.DONE} if is_detailed else _FOLLOWING
     steps = [*before, played][-len(played.summary.witness) :]
     sentences: list[str] = []
     names = EventNames(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        told = [] if is_plain else [names.sentence(event) for event in events if event.kind is not EventKind.DONE]
+        told = [] if is_plain else [names.sentence(event) for event in events if event.kind not in left_out]
         sentences += without_repeats([f"`{step.text}` is accepted.", *told])
     for (owner, pod, is_old), number in Counter(map(_STUCK, played.summary.stuck)).items():
         who = f"Pod {pod}"
@@ -396,6 +402,7 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep]) -> list[s
 
 
 _STUCK = attrgetter("owner", "name", "is_original")
+_FOLLOWING = {EventKind.DONE, EventKind.CREATED, EventKind.READY, EventKind.GONE}
 
 
 def places_before(played: PlayedStep) -> str:

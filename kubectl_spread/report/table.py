@@ -18,10 +18,11 @@ _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attem
 
 
 class Style(NamedTuple):
-    """The width of a text, and whether long lists are complete."""
+    """The width of a text, whether long lists are complete, and whether it has the evidence behind the answer."""
 
     width: int = 120
     is_wide: bool = False
+    is_detailed: bool = False
 
 
 class Rows(NamedTuple):

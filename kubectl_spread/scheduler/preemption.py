@@ -264,7 +264,7 @@ def _by_budget(pods: list[Pod], budgets: tuple[DisruptionBudget, ...]) -> tuple[
     for pod in pods:
         breaks = False
         for at, budget in enumerate(budgets):
-            labels = dict(pod.cls.labels)
+            labels = pod.labels
             if budget.namespace != pod.namespace or not labels:
                 continue
             if not budget.selector.matches(labels) or pod.name in budget.disrupted_pods:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Certainty
@@ -10,6 +10,9 @@ from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
+
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Prospect
 
 
 class PlacedPod(NamedTuple):
@@ -84,6 +87,7 @@ class Placement(NamedTuple):
     first_replica: the workload's first pod, as its controller creates it.
     not_tried: the number of replicas beyond the largest number that is simulated.
     in_any_order: the placed pods over all orders of creation, if other workloads are created as well and they differ.
+    added_nodes: by the key of a Pending pod, what Karpenter does about it; empty without NodePools.
     """
 
     workload: Workload
@@ -106,6 +110,7 @@ class Placement(NamedTuple):
     first_replica: Optional[Pod] = None
     not_tried: int = 0
     in_any_order: Optional[Range] = None
+    added_nodes: dict[str, Prospect] = {}  # noqa: RUF012 (never written to)
 
     @property
     def new(self) -> int:

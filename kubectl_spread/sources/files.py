@@ -26,6 +26,8 @@ OF_TOOLS = frozenset(
         *("pnpm-store", "pytest_cache", "ruff_cache", "svn", "terraform", "terragrunt-cache", "tox", "venv", "yarn"),
     )
 )
+# Expected outputs of tests, which are generated from other files.
+_OF_FIXTURES = frozenset({"testdata", "golden", "goldens", "__snapshots__"})
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"
@@ -47,23 +49,29 @@ _OTHER_ENCODINGS = {
 class Input(NamedTuple):
     """An input text; `named` if the user named the file itself, not its directory.
 
-    `is_file`: the text comes from a file, not from standard input or from another program.
+    `is_file`: the text comes from a file, not from standard input or from another program. `is_fixture`: the file is an
+    expected output of a test.
     """
 
     source: SourceFile
     named: bool
     is_file: bool = True
+    is_fixture: bool = False
 
 
 class Path(NamedTuple):
-    """A path to read; `named` as in `Input`."""
+    """A path to read; `named` and `is_fixture` as in `Input`."""
 
     path: str
     named: bool
+    is_fixture: bool = False
 
 
 class Exclusion(NamedTuple):
-    """Files and directories to skip; a path that the user named is only skipped if the exclusion `is_forced`."""
+    """Files and directories to skip; a path that the user named is only skipped if the exclusion `is_forced`.
+
+    With a forced exclusion a program, such as pre-commit, has collected the paths. No file counts as named.
+    """
 
     globs: tuple[Globs, ...] = ()
     is_forced: bool = False
@@ -102,7 +110,7 @@ def files(
             yield found
         elif (where := os.path.abspath(found.path)) not in seen:
             seen.add(where)
-            yield found._replace(named=where in named)
+            yield found._replace(named=where in named and not exclusion.is_forced)
 
 
 def _all(paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
@@ -318,12 +326,26 @@ def _not_text(name: str, raw: bytes, at: int, message: str) -> SourceError:
 def _input(found: Path, inside: Optional[str]) -> Union[Input, SourceError]:
     try:
         source = read_text(found.path, inside=inside, max_bytes=_MAX_NAMED)
-        return Input(source, found.named, is_file=found.path != STDIN)
+        is_fixture = found.is_fixture and not found.named
+        return Input(source, found.named, is_file=found.path != STDIN, is_fixture=is_fixture)
     except SourceError as error:
+        is_refused = inside is not None and outside(found.path, inside) is not None
+        error.is_aside = not found.named and not is_refused and _names_no_constraints(found.path)
         return error
 
 
-def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
+def _names_no_constraints(path: str) -> bool:
+    """Return whether a file that is no text, or is no file, holds no constraints in any encoding."""
+    try:
+        with _opened(path) as file:
+            return b"opologySpreadConstraints" not in file.read(_MAX_NAMED).replace(b"\0", b"")
+    except OSError as error:
+        return not isinstance(error, PermissionError)
+
+
+def _directory(
+    path: str, *, recursive: bool, exclusion: Exclusion, is_fixture: bool = False
+) -> Iterator[Union[Path, SourceError]]:
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
@@ -339,9 +361,10 @@ def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[
         if exclusion.covers(entry.path, named=False):
             continue
         if is_directory:
-            yield from _directory(entry.path, recursive=True, exclusion=exclusion)
+            is_inside = is_fixture or entry.name in _OF_FIXTURES
+            yield from _directory(entry.path, recursive=True, exclusion=exclusion, is_fixture=is_inside)
         elif not _is_special(entry):
-            yield Path(entry.path, named=False)
+            yield Path(entry.path, named=False, is_fixture=is_fixture or ".golden." in entry.name)
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

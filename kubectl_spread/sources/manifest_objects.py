@@ -75,9 +75,7 @@ def _undecodable(manifest: Manifest, what: str) -> list[SourceError]:
 
 
 _EXTENSIONS = "[.json .yaml .yml]"  # resource.FileExtensions
-_CLUSTER_WIDE = frozenset(
-    ("Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "CSINode", "CSIDriver")
-)
+_CLUSTER_WIDE = frozenset((*build.CLUSTER_WIDE_KINDS, "Node", "CSINode", "CSIDriver"))
 _AROUND = frozenset((*build.APPLIED_KINDS, "Node", "HorizontalPodAutoscaler"))
 
 
@@ -165,13 +163,15 @@ class StepObjects:
                     yield _placed(manifest.plain, namespace)
 
     def _refused(self, source: SourceFile, namespace: str) -> set[tuple[str, str, str]]:
-        """Record the workloads that the API server would refuse, and return their keys."""
+        """Record the objects that the API server would refuse, and return their keys."""
+        lost = set()
         result = check_source(source, named=True, codes=(), namespace=namespace, minor=self._minor)
         for finding in result.findings:
             if finding.rule.severity is Severity.ERROR:
                 error = source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
                 self.errors.append(error)
                 self._refusals += [] if finding.is_unreadable else [error]
+                lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
         good = {_key(checked.manifest, namespace) for checked in result.workloads}
         every = {
             _key(manifest, namespace)
@@ -180,7 +180,7 @@ class StepObjects:
             for manifest in manifests(document)
             if manifest.workload_kind is not None
         }
-        return every - good
+        return (every - good) | (lost - good)
 
     def _is_usable(self, manifest: Manifest) -> bool:
         """Return whether an object takes part; record an error if it does not decode."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.pod import Pod
@@ -74,7 +74,7 @@ def load(*paths: str, inside: Optional[str] = None) -> SnapshotFacts:
             builder.add_pod(item.read)
         elif reading.decodes(item):
             builder.add(item.read)
-        elif item.read.get("kind") in SHAPES:
+        elif item.read.get("kind") in SHAPES and not is_of_another_group(item.read):
             builder.leave_out(item.read)
     if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
         builder.leave_out({})  # A whole document, or a part of a list.
@@ -184,7 +184,7 @@ class _Reading:
         """Return whether a plain object is of an evaluated kind and decodes; decoding errors are recorded."""
         plain: Any = item.read
         shape = SHAPES.get(str(plain.get("kind")))
-        if shape is None:
+        if shape is None or is_of_another_group(plain):
             return False
         if decode.decodes(plain, shape):
             return True

@@ -43,10 +43,12 @@ ROWS = [
     ),
     Row(1_000, 10_000, 10, "simulate rollout restart deploy/web-3", 1.0, "completes"),
     Row(600, 3_000, 100, "simulate rollout restart deploy/web-3", 5.0, "completes"),
+    Row(30, 300, 30, "simulate rollout restart deploy/web-3", 10.0, "completes"),
     Row(600, 3_000, 100, "simulate lose zone=a", 5.0, _STUCK),
     Row(5_000, 50_000, 10, "simulate lose zone=a", 40.0, _STUCK),
     Row(1_000, 10_000, 100, "check -A", 6.0, "web-99 in app: the next rollout gets stuck in every", closed=True),
-    Row(1_000, 10_000, 100, "guarantee deploy/web-3 --max-share zone=1/2", 5.0, "creation, restarts: proved"),
+    Row(1_000, 10_000, 100, "rebalance -A", 10.0, "there is nothing to rebalance", closed=True),
+    Row(1_000, 10_000, 100, "guarantee deploy/web-3 --at-most zone=1/2", 5.0, "creation, restarts: proved"),
 ]
 
 

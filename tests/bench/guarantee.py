@@ -22,8 +22,8 @@ from tests.guarantee import cases
 
 PODS, BUDGET_S, RECOMMEND_S = 18, 30, 120
 RULES: tuple[PolicyRule, ...] = (
-    texts.max_share("hostname<1/3"),
-    texts.max_share("zone<1/2"),
+    texts.less_than("hostname=1/3"),
+    texts.less_than("zone=1/2"),
     texts.survive("zone", "50%"),
     PLACED,
 )

@@ -133,7 +133,7 @@ def explained(case: Case) -> str:
     asked = [case.target] if case.target else ["-f", str(case.file)]
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out):
-        run(["explain", *asked, option, str(facts)])
+        run(["explain", *asked, option, str(facts), "--details"])
     return " ".join(out.getvalue().split())
 
 

@@ -10,6 +10,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain, Explanation
 from kubectl_spread.objects.reading import read
 from kubectl_spread.report.explain import constraints, verdict
+from kubectl_spread.report.table import Style
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 
 Plain = dict[str, Any]
@@ -23,7 +24,8 @@ def explained(objects: list[Plain], incoming: Plain, *, config: str = "") -> Exp
 
 def constraint_text(explanation: Explanation, *, width: Optional[int] = None) -> str:
     """The accounts of all constraints."""
-    return "\n".join(line for report in explanation.constraints for line in constraints.lines(report, width=width))
+    style = Style(width or 1_000, is_detailed=True)
+    return "\n".join(line for report in explanation.constraints for line in constraints.lines(report, style))
 
 
 def conflict_text(explanation: Explanation, *, width: Optional[int] = None) -> str:

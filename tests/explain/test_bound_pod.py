@@ -17,14 +17,14 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.explain.document import explanation
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.table import lay_out
+from kubectl_spread.report.table import lay_out, Style
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.forecast import forecast
 
 
-def lines(*args: Any, **options: Any) -> list[str]:
+def lines(bound: BoundPodReport, node: str) -> list[str]:
     """The text of the blocks."""
-    return lay_out(text.bound_pod_blocks(*args, **options))
+    return lay_out(text.bound_pod_blocks(bound, node, Style(is_detailed=True)))
 
 
 Plain = dict[str, Any]

@@ -20,14 +20,14 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of scores)
 from kubectl_spread.report.explain import scores as text
-from kubectl_spread.report.table import lay_out
+from kubectl_spread.report.table import lay_out, Style
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 
 
-def lines(*args: Any, **options: Any) -> list[str]:
+def lines(scores: ScoreTable, *, width: int = 120, own: str = "", wide: bool = False) -> list[str]:
     """The text of the blocks."""
-    return lay_out(text.blocks(*args, **options))
+    return lay_out(text.blocks(scores, Style(width, wide, is_detailed=True), own=own))
 
 
 Plain = dict[str, Any]

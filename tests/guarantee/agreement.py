@@ -55,7 +55,7 @@ def compared(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Optiona
             events = None if item.witness is None else len(item.witness.events)
             is_longer = item.witness is not None and not item.witness.is_shortest and (events or 0) > (fewest or 0)
             if item.verdict is not expected or (events != fewest and not is_longer):
-                told = f"{rule}: {item.verdict.value} by {item.method}, judge: {fewest}"
+                told = f"{rule}: {item.verdict.value} by {item.basis}, judge: {fewest}"
                 found.append(f"{told}, {events} events")
     ways, impossible = _replayed(result, case)
     return Comparison([f"{seed} {regime} {text}" for text in (*found, *impossible)], ways)

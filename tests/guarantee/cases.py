@@ -114,7 +114,7 @@ def rules(found: Plain) -> list[PolicyRule]:
         if rule["kind"] == "placed":
             made.append(PLACED)
         elif rule["kind"] == "share":
-            made.append(texts.max_share(f"{rule['key']}{'<' if rule['strict'] else '<='}{rule['share']}"))
+            made.append(texts.share_of(rule["key"], f"{'<' if rule['strict'] else ''}{rule['share']}"))
         elif rule["kind"] == "domains":
             made.append(texts.min_domains(f"{rule['key']}={rule['number']}"))
         elif rule["kind"] == "separate":

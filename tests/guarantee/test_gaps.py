@@ -138,7 +138,7 @@ def test_open_questions_leave_rules_undecided(name: str, capsys: pytest.CaptureF
     items, verdicts, notes = CASES[name]
     (tmp_path / "all.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     words = ["-f", str(tmp_path / "all.json"), "--topology", "zones=3,nodes=2,cpu=8", "-l", "app=web"]
-    run(["guarantee", *words, "--max-share", "zone<2/3", "--regime", "restarts", "-o", "json"])
+    run(["guarantee", *words, "--less-than", "zone=2/3", "--regime", "restarts", "-o", "json"])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
 
     assert {item["rule"]["kind"]: item["verdict"] for item in group["regimes"][0]["rules"]} == verdicts

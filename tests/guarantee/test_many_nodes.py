@@ -11,7 +11,7 @@ from kubectl_spread.cli.main import run
 from tests.guarantee.test_gaps import by_zone, Plain, pods_of
 
 WEB = {"matchLabels": {"app": "web"}}
-RULES = ("--max-share", "hostname=1/3", "--max-share", "zone<2/3", "--survive", "zone", "--keep", "50%")
+RULES = ("--at-most", "hostname=1/3", "--less-than", "zone=2/3", "--survive", "zone", "--keep", "50%")
 
 
 def answer(nodes: int, path: Path, capsys: pytest.CaptureFixture[str]) -> list[Plain]:
@@ -42,10 +42,11 @@ def test_more_nodes_than_pods_make_no_difference(
     assert answer(100, path, capsys) == answer(7, path, capsys)
 
 
-def test_nodes_with_pods_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A taken node has less room, so that its place matters."""
-    web = pods_of("web", replicas=3, cpu="3", **by_zone(WEB))
-    taken = [f"node-{zone}{number:03}" for zone in "ab" for number in range(1, 41)]
+def answer_beside_pods(
+    each: int, taken: str, folder: Path, capsys: pytest.CaptureFixture[str], *, regime: str
+) -> list[Plain]:
+    """Return the rules of a regime. Nodes have 4 cores, and those of `taken` zones have a pod of 2 cores."""
+    names = [f"node-{zone}{number:03}" for zone in "abc" for number in range(1, each + 1)]
     pods = [
         {
             "apiVersion": "v1",
@@ -54,27 +55,45 @@ def test_nodes_with_pods_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[
             "spec": {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
             "status": {"phase": "Running"},
         }
-        for node in taken
+        for node in names
+        if node[5] in taken
     ]
     nodes = [
         {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": f"node-{zone}{number:03}",
-                         "labels": {"kubernetes.io/hostname": f"node-{zone}{number:03}",
-                                    "topology.kubernetes.io/zone": zone}},
+            "metadata": {
+                "name": name,
+                "labels": {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": name[5]},
+            },
             "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"}},
         }
-        for zone in "abc" for number in range(1, 41)
-    ]  # fmt: skip
-    (tmp_path / "web.json").write_text(json.dumps(web))
-    (tmp_path / "facts.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *pods]}))
-    words = ["-f", str(tmp_path / "web.json"), "--snapshot", str(tmp_path / "facts.json")]
-    run(["guarantee", *words, "--max-share", "zone=1/2", "--regime", "creation", "-o", "json"])
+        for name in names
+    ]
+    cpu = "3" if regime == "creation" else "2"
+    (folder / "web.json").write_text(json.dumps(pods_of("web", replicas=3, cpu=cpu, **by_zone(WEB))))
+    (folder / "facts.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *pods]}))
+    words = ["-f", str(folder / "web.json"), "--snapshot", str(folder / "facts.json")]
+    run(["guarantee", *words, "--at-most", "zone=1/2", "--regime", regime, "-o", "json"])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
-    (placed,) = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "placed"]
+    rules: list[Plain] = group["regimes"][0]["rules"]
+    return rules
+
+
+def test_nodes_with_less_room_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A taken node has less room, so that its place matters."""
+    rules = answer_beside_pods(40, "ab", tmp_path, capsys, regime="creation")
+    (placed,) = [rule for rule in rules if rule["rule"]["kind"] == "placed"]
 
     assert placed["verdict"] == "refuted"
+
+
+def test_other_pods_on_equal_nodes_make_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All nodes have one pod of another workload, and room for one more."""
+    many, few = (answer_beside_pods(each, "abc", tmp_path, capsys, regime="rollouts") for each in (40, 7))
+
+    assert [(rule["verdict"], rule["states"]) for rule in many] == [(rule["verdict"], rule["states"]) for rule in few]
+    assert any(rule["states"] for rule in many)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +111,8 @@ def test_room_for_all_pods_in_each_zone_is_a_proof(
     """A node takes one pod of 10 cores. 175 pods at a time need 44 such nodes in each of 4 zones."""
     path = tmp_path / "web.json"
     path.write_text(json.dumps(pods_of("web", replicas=replicas, cpu=cpu, **by_zone(WEB))))
-    words = ["-f", str(path), "--topology", f"zones=4,nodes={nodes},cpu=16", "--max-share", "zone=1/2"]
-    run(["guarantee", *words, "--regime", "rollouts", "--max-states", "2000", "-o", "json"])
+    words = ["-f", str(path), "--topology", f"zones=4,nodes={nodes},cpu=16", "--at-most", "zone=1/2"]
+    run(["guarantee", *words, "--regime", "rollouts", "--effort", "quick", "-o", "json"])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
     rules = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "placed"]
 
@@ -105,7 +124,7 @@ def test_a_limit_of_each_revision_holds_once_settled(tmp_path: Path, capsys: pyt
     path = tmp_path / "web.json"
     spread = by_zone(WEB, matchLabelKeys=["pod-template-hash"])
     path.write_text(json.dumps(pods_of("web", replicas=100, **spread)))
-    words = ["-f", str(path), "--topology", "zones=3,nodes=300", "--max-share", "zone=1/2", "--max-states", "50"]
+    words = ["-f", str(path), "--topology", "zones=3,nodes=300", "--at-most", "zone=1/2", "--effort", "quick"]
     run(["guarantee", *words, "--regime", "rollouts", "-o", "json"])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
     (share,) = [rule for rule in group["regimes"][0]["rules"] if rule["rule"]["kind"] == "maxShare"]

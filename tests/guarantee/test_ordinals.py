@@ -37,7 +37,7 @@ def _events(management: str) -> list[WitnessEvent]:
     }
     case = {"nodes": nodes, "workloads": _workloads(management), "rules": []}
     result = prove(
-        cases.members(case), cases.cluster(case), cases.profiles(), [texts.max_share("zone<=3/4")],
+        cases.members(case), cases.cluster(case), cases.profiles(), [texts.at_most("zone=3/4")],
         regimes=[Regime.DISRUPTIONS], limit=Limit(100_000),
     )  # fmt: skip
     (verdict,) = result.results[0].rules
@@ -101,7 +101,7 @@ def _way(items: list[Plain], folder: Path, capsys: pytest.CaptureFixture[str], *
     """Return the numbered events of the only way to a violation."""
     path = folder / "facts.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    run(["guarantee", *words, str(path), "--max-share", "zone<2/3", "--allow-pending", "--regime", "restarts"])
+    run(["guarantee", *words, str(path), "--less-than", "zone=2/3", "--allow-pending", "--regime", "restarts"])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     return [line for line in lines if line[:1].isdecimal() and line[1] == "."]
 
@@ -133,7 +133,7 @@ def test_running_pods_have_claims_that_the_facts_may_lack(tmp_path: Path, capsys
     items = [_stateful_set(volumeClaimTemplates=[claim]), _node("a1", "a"), _node("b1", "b"), _pod(0, "a1")]
     path = tmp_path / "facts.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    words = ["--snapshot", str(path), "--max-share", "zone<1", "--regime", "restarts", "--recommend", "-o", "json"]
+    words = ["--snapshot", str(path), "--max-count", "zone=0", "--regime", "restarts", "--recommend", "-o", "json"]
     run(["guarantee", "sts/db", *words])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
 

@@ -16,7 +16,7 @@ from tests.pages.parsing import Page
 
 Plain = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases/policy"
-WEB = ("-f", str(CASES / "web.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2")
+WEB = ("-f", str(CASES / "web.yaml"), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2")
 
 
 def web() -> Plain:
@@ -46,7 +46,7 @@ def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
 
 def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[str]) -> None:
     """Its ReplicaSet keeps no pods; a pod that somebody deletes before it does is one too many."""
-    facts = ("-f", str(CASES / "recommended.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2")
+    facts = ("-f", str(CASES / "recommended.yaml"), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2")
     code, out, _ = said(capsys, *facts)
 
     assert (code, out[0]) == (1, "Policy of the command line: refuted")
@@ -56,7 +56,7 @@ def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[st
 
 def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 6 during it."""
-    code, out, _ = said(capsys, *by_revision(tmp_path))
+    code, out, _ = said(capsys, *by_revision(tmp_path), "--details")
 
     assert (code, out[0]) == (1, "Policy of the command line: proved once settled, refuted while pods move")
     assert [" ".join(line.split()) for line in out[5:7]] == [
@@ -136,7 +136,7 @@ def test_a_recommendation_passes_check(capsys: pytest.CaptureFixture[str], tmp_p
         str(manifest),
         "--topology",
         "zones=3,nodes=2",
-        "--max-share",
+        "--at-most",
         "zone=1/2",
         "--regime",
         "creation",

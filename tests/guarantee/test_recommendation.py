@@ -89,10 +89,8 @@ def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.Captur
         "zones=3,nodes=4",
         "--regime",
         "creation",
-        "--timeout",
-        "0",
     )
-    found = recommended(capsys, *words, "--max-share", "zone<1/2", "--separate", "zone")
+    found = recommended(capsys, *words, "--less-than", "zone=1/2", "--separate", "zone")
     reasons = {
         item["constraints"][0]["maxSkew"]: (item["verdict"]["rule"]["kind"], item["verdict"]["witness"]["number"])
         for item in found["attempts"]
@@ -106,8 +104,8 @@ def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("kind", "replicas", "rules"),
     [
-        ("StatefulSet", 6, ("--max-share", "zone=1/2")),
-        ("StatefulSet", 6, ("--max-share", "zone=1/2", "--max-share", "hostname=1/3")),
+        ("StatefulSet", 6, ("--at-most", "zone=1/2")),
+        ("StatefulSet", 6, ("--at-most", "zone=1/2", "--at-most", "hostname=1/3")),
         ("Deployment", 4, ("--min-domains", "zone=3")),
         ("StatefulSet", 3, ("--separate", "zone")),
         ("StatefulSet", 5, ("--survive", "zone", "--keep", "quorum")),
@@ -151,8 +149,8 @@ def test_what_is_proved_once_settled_is_recommended(capsys: pytest.CaptureFixtur
     """During a rollout a zone can hold more than half of the pods; afterwards it does not."""
     (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 4)))
     facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2")
-    found = recommended(capsys, *facts, "--max-share", "zone=1/2")
-    run(["guarantee", *facts, "--max-share", "zone=1/2", "--recommend"])
+    found = recommended(capsys, *facts, "--at-most", "zone=1/2")
+    run(["guarantee", *facts, "--at-most", "zone=1/2", "--recommend", "--details"])
     text = " ".join(capsys.readouterr().out.split())
     (option,) = found["options"]
     (rollouts,) = [item for item in option["regimes"] if item["regime"] == "rollouts"]
@@ -180,7 +178,7 @@ def test_new_volumes_are_left_aside(capsys: pytest.CaptureFixture[str], tmp_path
     facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--regime", "restarts")
     rules = ("--survive", "zone", "--keep", "quorum")
     (option,) = recommended(capsys, *facts, *rules)["options"]
-    run(["guarantee", *facts, *rules, "--recommend"])
+    run(["guarantee", *facts, *rules, "--recommend", "--details"])
     text = " ".join(capsys.readouterr().out.split())
 
     assert option["newVolumes"]
@@ -198,7 +196,7 @@ def test_the_candidates_that_do_not_work_are_listed_with_their_fields(
     """The fields of a candidate are not taken for another candidate."""
     (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 3)))
     facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--replicas", "2..4")
-    run(["guarantee", *facts, "--max-share", "zone<2/3", "--recommend"])
+    run(["guarantee", *facts, "--less-than", "zone=2/3", "--recommend", "--details"])
     text = " ".join(capsys.readouterr().out.split())
 
     assert (
@@ -210,9 +208,9 @@ def test_the_candidates_that_do_not_work_are_listed_with_their_fields(
 def test_constraints_that_keep_the_policy_stay_as_they_are(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Redis over three zones with four nodes each: with `at most`, there is nothing to change."""
     words = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=4", "--regime", "creation")
-    rules = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--separate", "zone")
+    rules = ("--less-than", "hostname=1/3", "--less-than", "zone=1/2", "--separate", "zone")
     found = recommended(capsys, *words, *rules)
-    run(["guarantee", *words, *rules, "--recommend"])
+    run(["guarantee", *words, *rules, "--recommend", "--details"])
     best = found["options"][0]
 
     assert found["relaxed"]
@@ -230,9 +228,9 @@ def test_the_same_is_said_once_for_equal_workloads(capsys: pytest.CaptureFixture
         items.append(plain)
     (tmp_path / "cache.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     words = ["-f", str(tmp_path / "cache.json"), "--topology", "zones=3,nodes=2", "--regime", "creation", "--recommend"]
-    run(["guarantee", *words, "-l", "group=cache", "--max-share", "zone=1/2", "--separate", "zone"])
+    run(["guarantee", *words, "-l", "group=cache", "--at-most", "zone=1/2", "--separate", "zone"])
     together = capsys.readouterr().out
-    run(["guarantee", *words, "--max-share", "zone=1/2"])
+    run(["guarantee", *words, "--at-most", "zone=1/2"])
     apart = capsys.readouterr().out
 
     assert together.count("topologySpreadConstraints:") == together.count("kubectl patch")

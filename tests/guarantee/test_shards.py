@@ -46,7 +46,7 @@ def test_the_largest_max_skew_follows_the_number_of_shards(
 ) -> None:
     """A third of the pods on a node and half of them in a zone, one less where it divides."""
     words = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--policy", str(STRICT), "--topology", "zones=3,nodes=4")
-    found = judged(capsys, *words, "--shards", shards, "--regime", "creation", "--recommend", "--timeout", "2s")
+    found = judged(capsys, *words, "--shards", shards, "--regime", "creation", "--recommend")
     rows = [(item["pods"], *[limit["most"] for limit in item["limits"]]) for item in found["recommendation"]["shards"]]
 
     assert rows == numbers
@@ -55,7 +55,7 @@ def test_the_largest_max_skew_follows_the_number_of_shards(
 def test_three_shards_wait_for_each_other_and_relaxed_rules_end_it(capsys: pytest.CaptureFixture[str]) -> None:
     """With six nodes, `less than` needs maxSkew 1 for nodes; `at most` allows 2, and the 2 of zones stays."""
     words = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--policy", str(STRICT), "--topology", "zones=3,nodes=2")
-    found = judged(capsys, *words, "--shards", "3..3", "--regime", "creation", "--recommend", "--timeout", "0")
+    found = judged(capsys, *words, "--shards", "3..3", "--regime", "creation", "--recommend")
     (three,) = found["recommendation"]["shards"]
     best = three["recommendation"]["options"][0]["constraints"]
 
@@ -106,7 +106,7 @@ def test_the_last_pods_after_a_scale_in_are_uneven(
 )
 def test_wrong_ranges_are_refused(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The message says what to write."""
-    facts = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2")
+    facts = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2")
 
     assert run(["guarantee", *facts, *words]) == 2
     assert message in capsys.readouterr().err

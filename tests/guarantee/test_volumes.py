@@ -35,7 +35,7 @@ def verdicts(item: Plain, rules: tuple[str, ...], *, path: Path, output: pytest.
 
 def test_lost_pods_may_stay_pending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A pod cannot leave the zone of its volume; counts are limited all the same."""
-    rules = ("--max-share", "zone=2/3", "--survive", "zone", "--keep", "1")
+    rules = ("--at-most", "zone=2/3", "--survive", "zone", "--keep", "1")
     plain = pods_of("web", "StatefulSet", **by_zone(WEB, maxSkew=2))
     free = verdicts(plain, rules, path=tmp_path / "free.json", output=capsys)
     found = verdicts(with_volumes(3, 2), rules, path=tmp_path / "web.json", output=capsys)
@@ -50,7 +50,7 @@ def test_lost_pods_may_stay_pending(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_violation_at_creation_needs_no_pod_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The volumes are created where the pods go first."""
-    found = verdicts(with_volumes(4, 3), ("--max-share", "zone=1/2"), path=tmp_path / "web.json", output=capsys)
+    found = verdicts(with_volumes(4, 3), ("--at-most", "zone=1/2"), path=tmp_path / "web.json", output=capsys)
 
     assert found["maxShare"]["creation"] == "refuted"
 

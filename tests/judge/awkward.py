@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Optional
+from unittest import mock
 
 from kubectl_spread.cli import main
+from kubectl_spread.cli.commands import simulate
 from tests.judge import clusters, living
 from tests.naive import objects
 from tests.naive.controllers import actions, explore, job, kubectl, limits, patching
@@ -492,7 +494,7 @@ def simulated(items: list[Plain], verb: str, seed: int) -> Command:
     if chance.random() < 0.3:
         further = _Commands(items, chance).draw(chance.choice(_FURTHER))
         more = ("--then", shlex.join(further.words))
-    return drawn._replace(words=("simulate", *drawn.words, "-n", NAMESPACE, "-o", "json", *_LIMITS, *more))
+    return drawn._replace(words=("simulate", *drawn.words, "-n", NAMESPACE, "-o", "json", *more))
 
 
 _FURTHER = (
@@ -506,9 +508,6 @@ _FURTHER = (
     "add-nodes",
     "set env",
 )
-
-
-_LIMITS = ("--max-states", str(MAX_STATES), "--timeout", "0")
 
 
 def asked(items: list[Plain], seed: int) -> Iterator[Command]:
@@ -644,7 +643,8 @@ def run(items: list[Plain], command: Command, folder: Path, *, limit_s: float = 
     before = signal.signal(signal.SIGPROF, _hang)
     signal.setitimer(signal.ITIMER_PROF, limit_s)
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        limit = mock.patch.object(simulate, "_MAX_STATES", MAX_STATES)
+        with limit, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code: Optional[int] = main.run([*words, "--snapshot", str(facts)])
     except HangError as error:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "kubectl_spread/" in frame.filename]

@@ -15,7 +15,12 @@ from tests.judge import awkward
 
 # Starts on which commands once hung: a pod of an ordered StatefulSet on a node that is gone.
 HUNG = (5, 27)
-STARTS = [*((kind, seed) for kind in awkward.KINDS for seed in range(4)), *(("StatefulSet", seed) for seed in HUNG)]
+# A start on which an eviction is under way while a command is given.
+EVICTED = 65
+STARTS = [
+    *((kind, seed) for kind in awkward.KINDS for seed in range(4)),
+    *(("StatefulSet", seed) for seed in (*HUNG, EVICTED)),
+]
 
 
 @pytest.mark.parametrize(("kind", "seed"), STARTS, ids=[f"{kind} {seed}" for kind, seed in STARTS])
@@ -39,3 +44,13 @@ def test_every_verb_is_drawn() -> None:
             drawn |= {" ".join(command.words[1:3]), command.words[1]}
 
     assert drawn >= set(VERBS)
+
+
+def test_no_suggestion_restarts_more_pods_than_run(tmp_path: Path) -> None:
+    """A change that replaces the Pending pod of a Job without running pods restarts none."""
+    items = awkward.start("Job", 6) or []
+    (command,) = [item for item in awkward.asked(items, 6) if item.words[1] == "job/sweep"]
+    suggested = awkward.run(items, command, tmp_path).document["suggestions"]
+
+    assert suggested
+    assert {item["rollout"]["restarts"] for item in suggested} == {0}

@@ -7,8 +7,10 @@ import json
 import ssl
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple, Optional
+
+from tests.apiserver import QuietServer
 
 Plain = dict[str, Any]
 _PASSED_ON = ("Content-Type", "Content-Encoding", "Retry-After", "Warning", "Location")
@@ -109,7 +111,7 @@ class Recorder:
         class Handler(_Handler):
             recorder = outer
 
-        httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        httpd = QuietServer(("127.0.0.1", 0), Handler)
         httpd.daemon_threads = True
         self.url = f"http://127.0.0.1:{httpd.server_address[1]}"
         threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -116,7 +116,7 @@ def test_the_message_of_a_pending_pod_is_the_schedulers(trouble: Trouble, scene:
     for pod in prepare(scene, trouble):
         name = pod["metadata"]["name"]
         condition, said = explained_alike(scene, name, spread)
-        text = spread("explain", f"pod/{name}", "--kubeconfig", scene.kubeconfig)
+        text = spread("explain", f"pod/{name}", "--details", "--kubeconfig", scene.kubeconfig)
         jsonschema.validate(said.document, schemas.load("explanation"))
 
         assert condition == said.document["message"]
@@ -175,7 +175,7 @@ def test_pods_held_back_by_gates_are_told_as_such(scene: Scene, spread: Spread) 
     (pod,) = scene.wait("web", bound=0, refused=1)
     name = f"pod/{pod['metadata']['name']}"
     said = spread("explain", name, "--kubeconfig", scene.kubeconfig, "-o", "json")
-    text = spread("explain", name, "--kubeconfig", scene.kubeconfig)
+    text = spread("explain", name, "--details", "--kubeconfig", scene.kubeconfig)
 
     assert condition_of(pod) == said.document["message"]
     assert ("SchedulingGated", "same") == (said.document["verdict"], said.document["lastMessage"]["comparison"])

@@ -121,7 +121,7 @@ def test_a_cluster_without_nodes_is_answered(cluster: Cluster, spread: Spread, t
     """No pod finds a node, in the scheduler's words; that is not a fault of the input."""
     if cluster.list("Node"):
         pytest.skip("this test needs a cluster without nodes, and yours has some")
-    said = spread("explain", "-f", WEB, "--kubeconfig", cluster.kubeconfig(tmp_path))
+    said = spread("explain", "-f", WEB, "--details", "--kubeconfig", cluster.kubeconfig(tmp_path))
 
     assert said.code == 1
     assert "no nodes available to schedule pods" in said.out

@@ -8,14 +8,14 @@ import socket
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubectl_spread.cli.main import run
-from tests.apiserver import ApiServer, Reply, status
+from tests.apiserver import ApiServer, QuietServer, Reply, status
 from tests.live.conftest import AsUser, exec_user, Kubeconfig, shop_objects
 from tests.pki import Authority
 
@@ -491,7 +491,7 @@ def test_a_proxy_that_refuses_is_named(
 ) -> None:
     """Neither its user nor its password is printed."""
     handler = type("Refusing", (RefusingProxy,), {"status": status})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as proxy:
+    with QuietServer(("127.0.0.1", 0), handler) as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         host = f"127.0.0.1:{proxy.server_port}"
         url = f"http://shop:secret@{host}"

@@ -53,6 +53,12 @@ def test_the_role_of_a_namespace_allows_each_list_there_and_nothing_else() -> No
     assert {("", "nodes", "list")} == roles()["ClusterRole", "kubectl-spread-nodes"]
 
 
+def test_the_role_for_karpenter_allows_its_lists() -> None:
+    expected = {(resource.group, resource.plural, "list") for resource in resources.PROVISIONING}
+
+    assert expected == roles()["ClusterRole", "kubectl-spread-karpenter"]
+
+
 def test_the_role_for_the_schedulers_configuration_allows_to_get_it() -> None:
     assert {("", "configmaps", "get")} == roles()["Role", "kubectl-spread-scheduler"]
 

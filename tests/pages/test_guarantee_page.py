@@ -23,7 +23,7 @@ def page(capsys: pytest.CaptureFixture[str], *args: str, code: int) -> str:
 
 
 def test_the_verdict_on_each_rule_and_regime_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    found = assert_is_closed_off(page(capsys, *WEB, "--max-share", "zone<1/2", code=1), has_script=True).words
+    found = assert_is_closed_off(page(capsys, *WEB, "--less-than", "zone=1/2", code=1), has_script=True).words
 
     assert "Policy of the command line: refuted" in found
     assert "less than 1/2 of the pods in one zone proved proved refuted not judged refuted" in found
@@ -32,7 +32,7 @@ def test_the_verdict_on_each_rule_and_regime_is_a_table(capsys: pytest.CaptureFi
 
 def test_the_violation_is_drawn_with_the_limit_of_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
     """The zone that holds too many pods has as many dots as the violation says."""
-    text = page(capsys, *WEB, "--max-share", "zone<1/2", code=1)
+    text = page(capsys, *WEB, "--less-than", "zone=1/2", code=1)
     found = Page(text).words
     numbers = re.search(r"Violation: zone (\w+) holds (\d+) of (\d+) pods; 1 allowed", found)
 
@@ -47,7 +47,7 @@ def test_the_violation_is_drawn_with_the_limit_of_the_rule(capsys: pytest.Captur
 
 
 def test_the_way_to_a_violation_has_a_moment_for_each_event(capsys: pytest.CaptureFixture[str]) -> None:
-    text = page(capsys, *WEB, "--max-share", "zone<1/2", code=1)
+    text = page(capsys, *WEB, "--less-than", "zone=1/2", code=1)
     sentences = re.findall(r'<div class="what"><p>(.*?)</p>', text)
 
     assert sentences[0] == "At the start: no pods"
@@ -79,7 +79,7 @@ def test_nothing_in_a_manifest_becomes_markup(tmp_path: Path, capsys: pytest.Cap
     facts.write_text(json.dumps({"kind": "List", "items": [hostile, node("b1", "b")]}))
     manifest = tmp_path / "web.json"
     manifest.write_text(json.dumps(written))
-    run(["guarantee", "-o", "html", "-f", str(manifest), "--snapshot", str(facts), "--max-share", "zone<1/9"])
+    run(["guarantee", "-o", "html", "-f", str(manifest), "--snapshot", str(facts), "--less-than", "zone=1/9"])
     text = capsys.readouterr().out
 
     assert_is_closed_off(text, has_script=True)

@@ -28,7 +28,7 @@ COMMANDS = {
     "check": ["check", "web.json", "--snapshot", "facts.json"],
     "explain": ["explain", "-f", "web.json", "--snapshot", "facts.json"],
     "simulate": ["simulate", "-f", "web.json", "--snapshot", "facts.json", "cordon", "b1"],
-    "guarantee": ["guarantee", "-f", "web.json", "--snapshot", "facts.json", "--max-share", "zone<1/9"],
+    "guarantee": ["guarantee", "-f", "web.json", "--snapshot", "facts.json", "--less-than", "zone=1/9"],
 }
 
 
@@ -56,7 +56,7 @@ def test_a_name_is_text(command: str, name: str, tmp_path: Path, monkeypatch: py
     """Control characters, and marks that turn the direction of text, are not on the page."""
     text = made(command, name, tmp_path, monkeypatch).read_text(encoding="utf-8")
 
-    page = assert_is_closed_off(text, has_script=command in ("simulate", "guarantee"))
+    page = assert_is_closed_off(text, has_script=command in ("simulate", "guarantee", "status"))
     assert not set("\x00\x07\x1b\u2028\u202e\u202c\ufeff") & set(text)
     assert "{{ 7 * 7 }}" in page.words or name != NAMES["template"]
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "explain": ["explain", "deploy/web", "-n", "shop", "--snapshot", str(SHOP / "cluster.yaml")],
     "simulate": ["simulate", "-f", WEB, "--topology", "zones=3,nodes=2", "rollout", "restart", "deploy/web"],
     "rebalance": ["rebalance", "-A", "--snapshot", str(EXAMPLES / "rebalance" / "zone-came-back.yaml")],
-    "guarantee": ["guarantee", "-f", WEB, "--topology", "zones=3,nodes=2", "--max-share", "zone<1/2"],
+    "guarantee": ["guarantee", "-f", WEB, "--topology", "zones=3,nodes=2", "--less-than", "zone=1/2"],
     "many": ["check", WEB, "--topology", "zones=3,nodes=1000"],
 }
 WIDTHS = (420, 1600)

@@ -78,7 +78,7 @@ def test_several_workloads_have_letters(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_long_run_has_few_moments_and_a_small_page(capsys: pytest.CaptureFixture[str]) -> None:
-    args = [*WEB, "--outcomes", "first", "scale", "deploy/web", "--replicas=200"]
+    args = [*WEB, "--effort", "quick", "scale", "deploy/web", "--replicas=200"]
     text = page(capsys, *args)
 
     assert text.count('<li class="frame">') <= 121
@@ -133,7 +133,7 @@ def test_a_page_that_would_be_too_large_has_fewer_pictures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At last it has none, and says so; the words stay."""
-    args = [*WEB, "--outcomes", "first", "scale", "deploy/web", "--replicas=200"]
+    args = [*WEB, "--effort", "quick", "scale", "deploy/web", "--replicas=200"]
     whole = page(capsys, *args)
     monkeypatch.setattr(simulation, "_MOST_BYTES", len(whole) - 1)
     fewer = page(capsys, *args)

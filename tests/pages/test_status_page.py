@@ -51,7 +51,7 @@ def two_revisions() -> list[Plain]:
 
 
 def test_the_page_is_closed_off(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert_is_closed_off(page(capsys, "--snapshot", facts(*two_revisions())))
+    assert_is_closed_off(page(capsys, "--snapshot", facts(*two_revisions())), has_script=True)
 
 
 def test_each_pod_is_a_dot_in_the_box_of_its_node_by_revision(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +103,7 @@ def test_nothing_in_a_cluster_becomes_markup(facts: Any, capsys: pytest.CaptureF
     objects[-1]["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "message": HOSTILE}]
     text = page(capsys, "--snapshot", facts(*nodes, *objects))
 
-    assert_is_closed_off(text)
+    assert_is_closed_off(text, has_script=True)
     assert "\x1b" not in text
     assert "&lt;script&gt;" in text
 
@@ -133,7 +133,7 @@ def test_every_format_can_go_to_a_file(
     ("args", "message"),
     [
         (["-o", "html="], "no file is named: html="),
-        (["-o", "htm"], "'htm' is not one of 'wide', 'json', 'prometheus', 'html'"),
+        (["-o", "htm"], "'htm' is not one of 'wide', 'json', 'yaml', 'prometheus', 'html'"),
         (["-w", "-o", "html"], "-w prints changes to standard output, so it cannot write a page or a file"),
         (["-w", "-o", "json=x.json"], "-w prints changes to standard output, so it cannot write a page or a file"),
     ],
@@ -145,7 +145,8 @@ def test_wrong_outputs_are_wrong_usage(args: list[str], message: str, capsys: py
 
 def test_a_cluster_without_constraints_has_a_page(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        "No workloads with spread constraints found" in assert_is_closed_off(page(capsys, "--snapshot", facts())).words
+        "No workloads with spread constraints found"
+        in assert_is_closed_off(page(capsys, "--snapshot", facts()), has_script=True).words
     )
 
 
@@ -160,3 +161,49 @@ def test_a_page_without_workloads_says_so_in_the_words_of_the_terminal(
     assert "No workloads with spread constraints found in shop namespace.\n" == capsys.readouterr().err
     assert "<h1>No workloads with spread constraints found in shop namespace</h1>" in found.out
     assert "every DoNotSchedule constraint holds" not in found.out
+
+
+def test_the_table_comes_first_and_leads_to_the_pictures(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    text = page(capsys, "--snapshot", facts(*two_revisions()))
+
+    assert text.index("<table") < text.index('class="card"')
+    assert '<a href="#w1">deployment/web</a>' in text
+    assert '<section class="card" id="w1" data-name="shop deployment/web" data-tone="bad">' in text
+
+
+def test_a_zone_that_takes_all_pods_of_a_workload_is_named(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not if the pods are in two zones."""
+    one = [deployment(constraint()), replica_set(), pod("w-1", "a1"), pod("w-2", "a1")]
+
+    text = page(capsys, "--snapshot", facts(*one))
+    assert "1 of 1 workload cannot survive zone a: all its pods run there." in Page(text).words
+    text = page(capsys, "--snapshot", facts(*one, pod("w-3", "b1")))
+    assert "cannot survive" not in text
+
+
+def test_a_constraint_that_holds_is_not_ok_for_the_pods_that_it_blocks(
+    facts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints."
+    waiting = {**pod("w-2"), "status": pending(message)}
+    other = {**pod("w-3"), "status": pending("0/3 nodes are available: 3 Insufficient cpu.")}
+    text = page(capsys, "--snapshot", facts(deployment(constraint()), replica_set(), pod("w-1", "a1"), waiting, other))
+
+    assert "DoNotSchedule blocks 1 pod" in Page(text).words
+
+
+def pending(message: str) -> Plain:
+    """The status of a pod that the scheduler refused."""
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    return {"phase": "Pending", "conditions": [refused]}
+
+
+def test_a_page_says_when_its_facts_were_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not when the page was made."""
+    head = {"apiVersion": "kubectl-spread/v1", "kind": "Snapshot", "readAt": "2026-01-02T03:04:05Z"}
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({**head, "items": [node("a1", "a"), deployment(constraint()), replica_set()]}))
+    words = Page(page(capsys, "--snapshot", str(path))).words
+
+    assert "Read at 2026-01-02 03:04 UTC" in words
+    assert "Time" not in words

@@ -29,21 +29,21 @@ def result(rule: PolicyRule, *pods: str, desired: int = 0) -> Evaluation:
 
 def test_a_share_refers_to_the_wanted_pods() -> None:
     """Two of six wanted pods are a third, although only three run."""
-    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", desired=6)
+    found = result(texts.less_than("zone=1/2"), "web@a1", "web@a2", "web@b1", desired=6)
 
     assert (found.domains, found.number, found.limit, found.pods, found.is_violated) == (("a",), 2, 2, 6, False)
 
 
 def test_surge_pods_raise_the_number_that_a_share_refers_to() -> None:
     """Of five running pods at most two are less than half, also if four are wanted."""
-    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1", "web@c1", desired=4)
+    found = result(texts.less_than("zone=1/2"), "web@a1", "web@a2", "web@b1", "web@b1", "web@c1", desired=4)
 
     assert (found.number, found.limit, found.is_violated) == (2, 2, False)
 
 
 def test_all_fullest_domains_are_named() -> None:
     """Two zones hold half of the pods."""
-    found = result(texts.max_share("zone<1/2"), "web@a1", "web@a2", "web@b1", "web@b1")
+    found = result(texts.less_than("zone=1/2"), "web@a1", "web@a2", "web@b1", "web@b1")
 
     assert (found.domains, found.number, found.limit, found.is_violated) == (("a", "b"), 2, 1, True)
 
@@ -57,7 +57,7 @@ def test_a_terminating_pod_is_named_where_it_decides() -> None:
 
 def test_pods_on_nodes_without_the_label_are_in_no_domain() -> None:
     """They are among the pods that a share refers to."""
-    found = result(texts.max_share("zone<1/2"), "web@a1", "web@x1", "web@x1", "web@x1")
+    found = result(texts.less_than("zone=1/2"), "web@a1", "web@x1", "web@x1", "web@x1")
 
     assert (found.number, found.pods, found.is_violated) == (1, 4, False)
 

@@ -60,8 +60,8 @@ def test_a_policy_has_groups_with_rules(tmp_path: Path) -> None:
 
     assert (found.name, found.regimes) == ("ha", (Regime.CREATION, Regime.RESTARTS))
     assert [rule._replace(line=0, column=0) for rule in redis.rules] == [
-        texts.max_share("hostname<1/3"),
-        texts.max_share("zone=50%"),
+        texts.less_than("hostname=1/3"),
+        texts.at_most("zone=50%"),
         texts.max_count("hostname=4"),
         texts.min_domains("zone=2"),
         texts.separate("zone"),

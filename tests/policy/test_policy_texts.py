@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from kubectl_spread.guarantee.policy import texts
@@ -13,33 +15,41 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "strict", "pods", "most"),
+    ("read", "text", "key", "strict", "pods", "most"),
     [
-        ("hostname=1/3", HOSTNAME, False, 18, 6),
-        ("hostname<=1/3", HOSTNAME, False, 18, 6),
-        ("hostname<1/3", HOSTNAME, True, 18, 5),
-        ("hostname=<1/3", HOSTNAME, True, 18, 5),
-        ("hostname=<=1/3", HOSTNAME, False, 18, 6),
-        ("hostname < 1/3", HOSTNAME, True, 20, 6),
-        ("zone<50%", ZONE, True, 6, 2),
-        ("zone=50%", ZONE, False, 7, 3),
-        ("zone=4", ZONE, False, 18, 4),
-        ("zone<4", ZONE, True, 18, 3),
-        ("example.com/rack<1/2", "example.com/rack", True, 3, 1),
-        ("rack<1/2", "rack", True, 4, 1),
+        (texts.at_most, "hostname=1/3", HOSTNAME, False, 18, 6),
+        (texts.less_than, "hostname=1/3", HOSTNAME, True, 18, 5),
+        (texts.less_than, "hostname = 1/3", HOSTNAME, True, 20, 6),
+        (texts.less_than, "zone=50%", ZONE, True, 6, 2),
+        (texts.at_most, "zone=50%", ZONE, False, 7, 3),
+        (texts.less_than, "example.com/rack=1/2", "example.com/rack", True, 3, 1),
+        (texts.less_than, "rack=1/2", "rack", True, 4, 1),
     ],
 )
-def test_a_share_limits_the_pods_of_a_domain(text: str, key: str, strict: bool, pods: int, most: int) -> None:
-    """`=` and `<=` mean at most, `<` means less than."""
-    rule = texts.max_share(text)
+def test_a_share_limits_the_pods_of_a_domain(
+    read: Callable[[str], PolicyRule], text: str, key: str, strict: bool, pods: int, most: int
+) -> None:
+    rule = read(text)
 
     assert (rule.kind, rule.topology_key, rule.is_strict) == (RuleKind.MAX_SHARE, key, strict)
     assert rule.most(pods) == most
 
 
+@pytest.mark.parametrize(
+    ("text", "strict", "most"),
+    [("1/3", False, 6), ("<=1/3", False, 6), ("<1/3", True, 5), ("4", False, 4), ("<4", True, 3)],
+)
+def test_a_share_of_a_file_has_its_sign_and_may_be_a_count(text: str, strict: bool, most: int) -> None:
+    """`=` and `<=` mean at most, `<` means less than."""
+    rule = texts.share_of("hostname", text)
+
+    assert (rule.kind, rule.topology_key, rule.is_strict) == (RuleKind.MAX_SHARE, HOSTNAME, strict)
+    assert rule.most(18) == most
+
+
 def test_a_strict_share_of_no_pods_allows_none() -> None:
     """The limit is never negative."""
-    assert texts.max_share("zone<1/2").most(0) == 0
+    assert texts.less_than("zone=1/2").most(0) == 0
 
 
 @pytest.mark.parametrize(
@@ -63,14 +73,19 @@ def test_other_rules_have_a_key_and_a_number() -> None:
 @pytest.mark.parametrize(
     ("read", "message"),
     [
-        (lambda: texts.max_share("zone"), "zone is not KEY=SHARE: write zone<=1/2, zone<1/2 or zone=50%"),
-        (lambda: texts.max_share("zone=3/2"), "3/2 is not a share: write a fraction between 0 and 1, such as 1/3"),
-        (lambda: texts.max_share("zone=1/0"), "1/0 is not a share: write a fraction between 0 and 1, such as 1/3"),
-        (lambda: texts.max_share("zone=half"), "half is not a number of pods: write 1/3, 50% or 4"),
-        (lambda: texts.max_share("zone=101%"), "101% is not a number of pods: write 1/3, 50% or 4"),
-        (lambda: texts.max_share("zone<0"), "no number of pods is less than 0: write a share such as 1/3"),
+        (lambda: texts.at_most("zone"), "zone is not KEY=SHARE: write --at-most zone=1/2"),
         (
-            lambda: texts.max_share("zones=1/2"),
+            lambda: texts.less_than("zone<1/2"),
+            "zone<1/2 is not KEY=SHARE: write --less-than zone=1/2",
+        ),
+        (lambda: texts.at_most("zone=1"), "1 is no share: write --at-most zone=1/2, or --max-count zone=1 for pods"),
+        (lambda: texts.at_most("zone=3/2"), "3/2 is not a share: write a fraction between 0 and 1, such as 1/3"),
+        (lambda: texts.at_most("zone=1/0"), "1/0 is not a share: write a fraction between 0 and 1, such as 1/3"),
+        (lambda: texts.at_most("zone=half"), "half is not a number of pods: write 1/3, 50% or 4"),
+        (lambda: texts.at_most("zone=101%"), "101% is not a number of pods: write 1/3, 50% or 4"),
+        (lambda: texts.less_than("zone=0%"), "no number of pods is less than 0%: write a share such as 1/3"),
+        (
+            lambda: texts.at_most("zones=1/2"),
             "zones is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?",
         ),
         (lambda: texts.survive("zone", "quorm"), "quorm is not a number of pods: did you mean `quorum`?"),

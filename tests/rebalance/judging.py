@@ -31,9 +31,9 @@ class TooManyError(Exception):
     """More worlds than are visited."""
 
 
-def plan_for(world: World, *, soft: bool, seconds: float = 20.0) -> Rebalance:
+def plan_for(world: World, *, soft: bool) -> Rebalance:
     """Return the repairs of all workloads of a world."""
-    return rebalance(facts(world), profiles(), RepairRequest(has_soft=soft, seconds=seconds))
+    return rebalance(facts(world), profiles(), RepairRequest(has_soft=soft))
 
 
 def facts(world: World) -> Cluster:

@@ -137,8 +137,8 @@ def test_a_file_that_is_given_twice_is_read_once(tree: Path) -> None:
     assert [(str(tree / "sub" / "e.yaml"), True)] == [(given.source.name, given.named) for given in found]
 
 
-def test_a_broken_link_in_a_directory_is_an_error(tmp_path: Path) -> None:
-    """It looks like a manifest, and cannot be read."""
+def test_a_broken_link_in_a_directory_is_set_aside(tmp_path: Path) -> None:
+    """It looks like a manifest, and names no constraints: it is told, and does not fail the run."""
     (tmp_path / "a.yaml").symlink_to(tmp_path / "gone.yaml")
     found = files.inputs((str(tmp_path),), recursive=False)
 

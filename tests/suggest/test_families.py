@@ -105,7 +105,7 @@ def test_the_answer_says_why_the_obvious_change_does_not_help() -> None:
     )
 
     assert none_lines(Suggestions(tried=7, failed=failed)) == [
-        "No suggestion: none of 7 changes that were simulated helps.",
+        "No change that was tried helps; 7 changes tried, such as:",
         f"  - set maxSkew: 2: the pod still finds no node ({message})",
         "  - uncordon node b1: in the end 2 pods of Deployment web would still be Pending",
         "  - delete pod api-1: in the end 1 other pod of Deployment api would be Pending",

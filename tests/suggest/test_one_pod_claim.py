@@ -13,7 +13,7 @@ CASES = Path(__file__).parents[1] / "cases" / "engine"
 
 def test_one_replica_is_suggested_and_never_none(capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(CASES / "read-write-once-pod-app.yaml"), "--snapshot", str(CASES / "read-write-once-pod.yaml")]
-    code = run(["explain", "-f", *files])
+    code = run(["explain", "-f", *files, "--details"])
     told = capsys.readouterr().out
     suggestions = told[told.index("Suggestions, each simulated:") :]
 

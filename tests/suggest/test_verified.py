@@ -21,7 +21,7 @@ from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of suggestions)
 from kubectl_spread.report.explain.suggestions import lines
-from kubectl_spread.report.table import unpainted
+from kubectl_spread.report.table import Style, unpainted
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.naive.builders import decide_all
 from tests.suggest.applying import applied
@@ -80,7 +80,7 @@ def test_every_suggestion_places_the_pod(case: Case) -> None:
 def test_suggestions_can_be_told(case: Case) -> None:
     """The document follows its schema, lines of prose are not too long, and shells read the commands."""
     found = suggestions_for(case)
-    text = list(map(unpainted, lines(found, width=80)))
+    text = list(map(unpainted, lines(found, Style(width=80, is_detailed=True))))
     prose = [line for line in text if not line.startswith(("     ", "   $"))]
 
     told = json.loads(json.dumps([to_document(item) for item in found.items]))

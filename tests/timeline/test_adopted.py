@@ -112,13 +112,27 @@ def test_a_zone_that_a_node_joins_is_unlike_other_zones() -> None:
         assert alike["b"] == alike["c"]
 
 
-def test_commands_follow_each_other_before_tolerated_taints_remove_pods() -> None:
-    """The node is Ready again before tolerationSeconds are over, so that its pod stays."""
+def test_tolerated_taints_of_the_start_may_remove_pods_before_a_command() -> None:
+    """Nobody knows how long ago the taint came: the node may be Ready again before tolerationSeconds are over or not."""
     down = node("a1", "a")
     down["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
     seconds = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}
     spec = _spec(tolerations=[{**seconds, "effect": "NoExecute"}])
     rest = [*THREE_ZONES[1:], _replica_set(spec), _pod("old", spec)]
     answer = play(cluster_of([down, *rest]), profiles(), [steps.Become(cluster_of([node("a1", "a"), *rest]))])
+
+    assert {outcome.restarts.get(SET, 0) for outcome in answer.last.outcomes} == {0, 1}
+    assert answer.last.is_complete
+
+
+def test_commands_follow_each_other_before_tolerated_taints_remove_pods() -> None:
+    """A taint that a command brings is gone with the next command, long before tolerationSeconds are over."""
+    down = node("a1", "a")
+    down["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
+    seconds = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}
+    spec = _spec(tolerations=[{**seconds, "effect": "NoExecute"}])
+    rest = [*THREE_ZONES[1:], _replica_set(spec), _pod("old", spec)]
+    ready, lost = cluster_of([node("a1", "a"), *rest]), cluster_of([down, *rest])
+    answer = play(ready, profiles(), [(steps.Become(lost), steps.Become(ready))])
 
     assert [outcome.restarts.get(SET, 0) for outcome in answer.last.outcomes] == [0]

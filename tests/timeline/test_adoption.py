@@ -216,7 +216,7 @@ def test_the_pods_of_a_deleted_replicaset_keep_their_names(tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize(
-    ("replicas", "end"), [(5, "  5 of 5 pods ready"), (1, "  1 of 1 pod ready, 2 earlier pods are gone")]
+    ("replicas", "end"), [(5, "  5 of 5 pods ready"), (1, "  1 of 1 pod ready, 2 old pods deleted")]
 )
 def test_an_orphaned_replicaset_is_scaled(
     replicas: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -140,7 +140,8 @@ class World:
         for at in range(size):
             node = self.chance.choice(self.names)
             pod = self._object("Pod", f"{name}-{at}", {}, name, ("StatefulSet", name))
-            pod["metadata"]["labels"] = {**template["metadata"]["labels"], "controller-revision-hash": "1"}
+            of_pod = {"controller-revision-hash": "1", "statefulset.kubernetes.io/pod-name": f"{name}-{at}"}
+            pod["metadata"]["labels"] = {**template["metadata"]["labels"], **of_pod}
             volume = {"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}-{at}"}}
             pod["spec"] = {"containers": containers, "volumes": [volume], "nodeName": node}
             pod["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -230,18 +231,21 @@ def compare(seed: int) -> Optional[list[str]]:
         return None
     concerns = {ObjectKey("Deployment", "shop", name) for name in world.sizes}
     expected = summarize(whole, concerns)
-    by_run = _of_parts(cluster, ops, {"_STATES_BEFORE_PARTS": 0})  # Even a step with few states has parts here.
-    alone = _of_parts(cluster, ops, {"_FEW_NODES": 0, "_FEW_NEW": -1})  # without a run of the whole step
+    by_run = answer_by_parts(cluster, ops, {"_STATES_BEFORE_PARTS": 0})  # Even a step with few states has parts here.
+    alone = answer_by_parts(cluster, ops, {"_FEW_NODES": 0, "_FEW_NEW": -1})  # without a run of the whole step
     if not alone.parts:
         return None if not by_run.parts else ["parts with a run only"]
     return [*_wrong(expected, alone, concerns), *(_wrong(expected, by_run, concerns) if by_run.parts else ())]
 
 
-def _of_parts(cluster: Cluster, ops: tuple[steps.Op, ...], limits: dict[str, int]) -> run.StepAnswer:
+def answer_by_parts(
+    cluster: Cluster, ops: tuple[steps.Op, ...], constants: dict[str, int], *, by_counts: bool = True
+) -> run.StepAnswer:
     with pytest.MonkeyPatch.context() as patch:
-        for name, number in limits.items():
+        for name, number in constants.items():
             patch.setattr(run, name, number)
-        return run.play(cluster, PROFILES, [ops], splitter=Splitter(cluster, PROFILES)).last
+        limits = Limits(by_counts=by_counts)
+        return run.play(cluster, PROFILES, [ops], limits=limits, splitter=Splitter(cluster, PROFILES)).last
 
 
 def _wrong(expected: StepSummary, found: run.StepAnswer, concerns: set[ObjectKey]) -> list[str]:
@@ -274,12 +278,26 @@ def test_enough_random_steps_have_parts() -> None:
     assert not any(answered)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_counts_of_pods_change_no_answer_of_a_part(seed: int) -> None:
+    """Terminating pods, scores and pods on the same node decide nothing in a part, so counts decide everything."""
+    world = World(seed)
+    cluster = cluster_of(world.items)
+    ops = (steps.Restart(ObjectKey("Deployment", "shop", "web")),)
+    alone = {"_FEW_NODES": 0, "_FEW_NEW": -1}
+    by_counts, by_pods = (answer_by_parts(cluster, ops, alone, by_counts=is_counted) for is_counted in (True, False))
+
+    found = [summarize(answer, ())._replace(states=0) for answer in (by_counts, by_pods)]
+    assert by_counts.basis is by_pods.basis
+    assert sorted(found[0].workloads) == sorted(found[1].workloads)
+
+
 def _answered(items: list[Plain], *ops: steps.Op) -> run.StepAnswer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "_FEW_NODES", 0)
         cluster = cluster_of(items)
         splitter = Splitter(cluster, PROFILES)
-        return run.play(cluster, PROFILES, [ops], limits=Limits(max_states=500), splitter=splitter).last
+        return run.play(cluster, PROFILES, [ops], limits=Limits(max_states=3_000), splitter=splitter).last
 
 
 def test_a_drain_of_a_large_node_is_proved() -> None:
@@ -354,13 +372,16 @@ def test_the_bound_of_a_rollout_is_not_that_of_another_workload() -> None:
     assert short == {"web-0": True, "web-1": False}
 
 
-def test_a_time_limit_ends_the_search_of_parts() -> None:
+def test_an_interrupted_search_ends_its_parts() -> None:
     """A part that is not reached has no numbers."""
     cluster = cluster_of(clusters.cluster(120, 600, 10)["items"])
     lost = tuple(f"n{at:04}" for at in range(0, 120, 3))
     splitter = Splitter(cluster, PROFILES)
 
-    answer = run.play(cluster, PROFILES, [(steps.NodesDown(lost),)], limits=Limits(seconds=0.0), splitter=splitter)
+    watch = run.Watch()
+    watch.is_stopped = True
+
+    answer = run.play(cluster, PROFILES, [(steps.NodesDown(lost),)], watch=watch, splitter=splitter)
     summary = summarize(answer.last, ())
 
     assert (summary.verdict, summary.basis) == (Verdict.NOT_KNOWN, Basis.STATE_LIMIT)

@@ -139,7 +139,7 @@ def test_a_drain_that_ends_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "drain a1: gets stuck",
         "",
         "Job app/batch gets stuck",
-        "  0 of 3 pods ready, 3 earlier pods are gone, 3 not created",
+        "  0 of 3 pods ready, 3 old pods deleted, 3 not created",
         "  the Job fails: Job has reached the specified backoff limit",
     ]
 

@@ -212,8 +212,7 @@ class _Policy(NamedTuple):
 _TAINTS = _Policy(
     "nodeTaintsPolicy",
     Rank.TAINTS_POLICY,
-    "nodes with untolerated taints are no longer counted: if an outage taints a whole zone, "
-    "the other zones take its pods",
+    "if an outage taints a whole zone, its pods move to the other zones",
 )
 _AFFINITY = _Policy(
     "nodeAffinityPolicy",
@@ -330,7 +329,7 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         title = f"add {_written(chosen)} {where}"
         yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
         return
-    common = set.intersection(*map(set, others)) - taken - dict(problem.pod.cls.labels).keys() - PASSING_LABELS
+    common = set.intersection(*map(set, others)) - taken - problem.pod.labels.keys() - PASSING_LABELS
     if common:
         key = min(common)
         values = sorted({labels[key] for labels in others})
@@ -352,7 +351,7 @@ def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[
     label, constraint = problem.revision_label, report.constraint
     if not report.self_match or not label or label in constraint.match_label_keys or label in constraint.selected_keys:
         return []
-    own = dict(problem.pod.cls.labels).get(label)
+    own = problem.pod.labels.get(label)
     revisions = {dict(group.labels).get(label, own) for group in problem.counted_groups(report.selector)}
     if revisions <= {own}:
         return []

@@ -181,7 +181,7 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
         title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}"
         fold = f"{FAMILY} {' '.join(place)}" if there and place else ""
-        note = "add the requests of the DaemonSet pods on a new node"
+        note = "the node also needs room for your DaemonSet pods"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)

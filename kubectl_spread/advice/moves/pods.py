@@ -94,7 +94,7 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
         notes=tuple(
             f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
             for budget in cluster.budgets
-            if budget.namespace == pod.namespace and budget.selector.matches(dict(pod.cls.labels))
+            if budget.namespace == pod.namespace and budget.selector.matches(pod.labels)
             if budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods
         ),
         damage=Damage.RESTARTS,
@@ -131,7 +131,7 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Propo
         if not pod.terminating
         and (owner := workload_of(pod, problem.cluster)) != workload_of(problem.pod, problem.cluster)
         and owner.kind in SCALED_KINDS
-        and not problem.is_own(dict(pod.cls.labels))
+        and not problem.is_own(pod.labels)
     )
     if not owners:
         return
@@ -348,8 +348,8 @@ def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
     label = problem.revision_label
     if problem.owner.kind != "Deployment" or not label or not problem.may_surge:
         return
-    own = dict(problem.pod.cls.labels).get(label)
-    old = [pod for pod in problem.running if dict(pod.cls.labels).get(label) not in (None, own)]
+    own = problem.pod.labels.get(label)
+    old = [pod for pod in problem.running if pod.labels.get(label) not in (None, own)]
     if old:
         yield first_deleted(old)
 

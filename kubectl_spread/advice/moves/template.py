@@ -90,9 +90,7 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
     key = term.get("topologyKey") or ""
     taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
     is_against_itself = (
-        at < len(own)
-        and own[at].selector.matches(dict(problem.pod.cls.labels))
-        and problem.pod.namespace in own[at].namespaces
+        at < len(own) and own[at].selector.matches(problem.pod.labels) and problem.pod.namespace in own[at].namespaces
     )
     if not is_against_itself or (key, DO_NOT_SCHEDULE) in taken:
         return
@@ -143,7 +141,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[P
     keys = list(term.get("matchLabelKeys") or ())
     if not label or label in keys:
         return
-    own = dict(problem.pod.cls.labels).get(label)
+    own = problem.pod.labels.get(label)
     old = [
         group
         for group in problem.columns.groups
@@ -386,7 +384,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
             family=f"{resource} request",
             rank=Rank.REQUESTS,
             relaxes={requirement.id},
-            gives_up=f"{text} of {resource} are reserved for the container instead of {_text(request, resource)}",
+            gives_up=f"the container is guaranteed {text} of {resource} instead of {_text(request, resource)}",
         )
 
     if steps:

@@ -125,7 +125,15 @@ class Board:
     def _settled(self, names: frozenset[str]) -> SettledStates:
         """Return the states in which the cluster is at rest before the first eviction."""
         while True:
-            self._distinguish(names)
+            self._symmetry = Symmetry(self.world, self.loaded, names)
+            self._known: dict[tuple[State, Slot], SettledStates] = {}
+            self._alike = self.kinds(names)
+            nodes = self.world.facts[self.loaded.facts].nodes
+            self._twins = {
+                at: (self._alike[at][0], tuple(sorted(item for item in node.labels.items() if item[0] != HOSTNAME)))
+                for at, node in enumerate(nodes)
+                if node is not None
+            }
             try:
                 start = self._moves.settle(Draft(self.world, self.loaded)).state
                 return self._explored(start)
@@ -145,17 +153,6 @@ class Board:
             before = self.beginning
             after = self.after(before.states, self.world.slot_of[uid], most_pending=pending(before.states))
             self.beginning = after._replace(is_exact=before.is_exact and after.is_exact)
-
-    def _distinguish(self, names: frozenset[str]) -> None:
-        self._symmetry = Symmetry(self.world, self.loaded, names)
-        self._known: dict[tuple[State, Slot], SettledStates] = {}
-        self._alike = self.kinds(names)
-        nodes = self.world.facts[self.loaded.facts].nodes
-        self._twins = {
-            at: (self._alike[at][0], tuple(sorted(item for item in node.labels.items() if item[0] != HOSTNAME)))
-            for at, node in enumerate(nodes)
-            if node is not None
-        }
 
     def kinds(self, names: frozenset[str]) -> dict[int, tuple[int, ...]]:
         """Return the nodes that are interchangeable with each node, by index, if the named nodes are unique."""

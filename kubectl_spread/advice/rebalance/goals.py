@@ -23,10 +23,11 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
 from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
@@ -252,17 +253,10 @@ def constraint_change(
 
     alike: signature of each domain; a domain may have any count of the domains with the same one.
     """
-    values = list(status.counts.domains)
-    kinds: dict[object, list[str]] = {}
-    for value in values:
-        kinds.setdefault((alike or {}).get(value, value), []).append(value)
-    ranges: dict[str, Range] = {}
-    for same in kinds.values():
-        numbers = [item.get(value, 0) for item in counts for value in same]
-        ranges.update(dict.fromkeys(same, Range(min(numbers, default=0), max(numbers, default=0))))
     low = status.counts.is_below_min_domains
-    numbers_of = [[item.get(value, 0) for value in values] for item in counts]
-    skews = [max(numbers) - (0 if low else min(numbers)) for numbers in numbers_of]
+    numbers = [{value: item.get(value, 0) for value in status.counts.domains} for item in counts]
+    ranges = ranges_of(numbers, alike or {})
+    skews = [max(item.values()) - (0 if low else min(item.values())) for item in numbers]
     return ConstraintChange(
         key,
         status.position,
@@ -272,12 +266,9 @@ def constraint_change(
         status.min_domains,
         status.is_default,
         is_violated,
-        tuple(
-            DomainChange(value, matching, ranges[value] if counts else None)
-            for value, matching in status.counts.domains.items()
-        ),
+        tuple(DomainChange(value, matching, ranges.get(value)) for value, matching in status.counts.domains.items()),
         status.skew,
-        Range(min(skews), max(skews)) if skews else None,
+        range_of(skews) if skews else None,
     )
 
 

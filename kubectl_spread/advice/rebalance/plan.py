@@ -244,14 +244,13 @@ class Rebalance(NamedTuple):
     """Result for all selected workloads.
 
     repairs: those with violated constraints. checked: the selected workloads. notes: features
-    that were not simulated. is_cut_short: a limit ended a search. is_late: it was the time that the user allowed.
+    that were not simulated. is_cut_short: a limit ended a search.
     """
 
     repairs: tuple[Repair, ...]
     checked: tuple[ObjectKey, ...]
     notes: tuple[str, ...] = ()
     is_cut_short: bool = False
-    is_late: bool = False
 
     @property
     def is_fine(self) -> bool:

@@ -366,11 +366,7 @@ def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
     wide = _search(board, tally, movable, smaller)
     if wide.plan is None and found.plan is not None:
         board.name_nodes(_nodes(board, narrow))  # The states of the first search's plan are of these.
-    return _better(found, wide)
-
-
-def _better(found: SearchResult, wide: SearchResult) -> SearchResult:
-    """Return the result of two searches, the second one for a shorter list among more pods."""
+    # The result of two searches, the second one for a shorter list among more pods
     troubles = tuple(dict.fromkeys((*found.troubles, *wide.troubles)))
     if wide.plan is not None or found.plan is None:
         return wide._replace(troubles=troubles)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
@@ -30,11 +29,11 @@ from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
-from kubectl_spread.engine.search.limit import NEVER
+from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.simulate.running.status import ConstraintStatus, counted_workloads, WorkloadStatus
@@ -80,7 +79,7 @@ def volatile_volumes(owner: ObjectKey, cluster: Cluster) -> tuple[str, ...]:
     controller = cluster.controllers.get(owner)
     if controller is None:
         return ()
-    spec = fields(controller.workload.template.get("spec"))
+    spec = controller.workload.pod_spec
     return tuple(
         str(volume.get("name", ""))
         for volume in mappings(spec.get("volumes"))
@@ -105,11 +104,11 @@ def roll_out(
         options: extent of the search.
         changed: controllers as the steps change them.
     """
-    deadline, watch, has_soft = options.limit.deadline, options.watch, options.has_soft
-    for limits in (_FIRST, _ALL):
-        # A step of the first run, or of the search, has its share of the time that the user allows.
-        left = None if deadline == NEVER else max(0.0, deadline.at - time.monotonic()) / 2 / (1 + len(ops))
-        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=left), watch=watch)
+    watch, has_soft = options.watch, options.has_soft
+    size = _size(known, keys)
+    some = _ALL if size == 1 else _ALL._replace(mode=Mode.SAMPLE, samples=-(-_ALL.samples // size))
+    for limits in (_FIRST, some):
+        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits, watch=watch)
         last = answer.last
         if watch.is_stopped or not last.outcomes or last.is_endless:
             return None
@@ -126,6 +125,12 @@ def roll_out(
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
     statuses = [item for item in results if item is not None]
     return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
+
+
+def _size(known: Workloads, keys: Sequence[ObjectKey]) -> int:
+    """Return how many ordinary states a state with some workloads counts for."""
+    pods = sum(item.status.wanted or item.status.running for item in known.items if item.status.key in keys)
+    return weight(pods + len(known.cluster.nodes))
 
 
 def _repaired_status(
@@ -193,6 +198,7 @@ _MOST_REMEDIES = 4
 _MOST_NEW_NODES = 3
 _MOST_TRIED = 12  # sets of new nodes
 _STATES_OF_ONE = 5_000  # for one change
+_STATES_OF_A_ROLLOUT = 1_000  # about, in all its runs
 
 
 _FIELDS: dict[RemedyKind, dict[str, Any]] = {
@@ -215,13 +221,13 @@ class _Case:
 
     @property
     def is_late(self) -> bool:
-        return self.options.watch.is_stopped or self.states <= 0 or self.options.limit.is_late()
+        return self.options.watch.is_stopped or self.states <= 0
 
 
 def remedies(
     known: Workloads, keys: Sequence[ObjectKey], found: Iterable[Obstacle], options: SearchOptions
-) -> tuple[Remedy, ...]:
-    """Return a few changes after which the constraints can hold, the least harmful first.
+) -> tuple[tuple[Remedy, ...], int]:
+    """Return a few changes after which the constraints can hold, the least harmful first, and the states that are left.
 
     Args:
         known: all workloads.
@@ -239,7 +245,7 @@ def remedies(
     made: list[Remedy] = []
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
-        return ()  # A higher limit is enough.
+        return (), case.states  # A higher limit is enough.
     for way in _ways(kinds):
         if len(made) == _MOST_REMEDIES or case.is_late:
             break
@@ -247,7 +253,7 @@ def remedies(
         has_smaller = any(item.kind is RemedyKind.BY_REVISION for item in made)  # A smaller change is enough.
         if remedy is not None and not (remedy.kind is RemedyKind.HONOR_BY_REVISION and has_smaller):
             made.append(remedy)
-    return tuple(made)
+    return tuple(made), case.states
 
 
 def _ways(kinds: set[ObstacleKind]) -> Iterator[Callable[[_Case], Iterator[Remedy]]]:
@@ -265,9 +271,10 @@ def _ways(kinds: set[ObstacleKind]) -> Iterator[Callable[[_Case], Iterator[Remed
 def _with_plan(case: _Case, cluster: Cluster, remedy: Remedy) -> Iterator[Remedy]:
     """Yield a remedy with the length of the plan on the changed cluster, if there is one."""
     known = workloads_of(cluster, case.known.profiles)
-    limit = case.options.limit._replace(max_states=min(_STATES_OF_ONE, case.states))
+    size = _size(known, case.keys)
+    limit = case.options.limit._replace(max_states=min(_STATES_OF_ONE, case.states) // size)
     found = propose(known, RepairGroup(case.keys), case.options._replace(limit=limit))
-    case.states -= found.board.states
+    case.states -= found.board.states * size
     plan = found.result.plan
     if plan is not None:
         yield remedy._replace(evictions=len(plan.slots), is_exact=plan.is_exact)
@@ -280,7 +287,7 @@ def _budgets(case: _Case) -> Iterator[Remedy]:
         if not any(
             budget.namespace == pod.namespace
             and cluster.top_owner(pod) in case.keys
-            and budget.selector.matches(dict(pod.cls.labels))
+            and budget.selector.matches(pod.labels)
             for pod in cluster.bound_pods()
         ):
             continue
@@ -387,6 +394,7 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     changed = _patched(case.known.cluster.controllers[key], status.position, fields)
     options = case.options._replace(has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN)
+    case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
     found = roll_out(case.known, case.keys, [steps.Apply(changed)], options, changed={key: changed})
     if found is not None:
         remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
@@ -395,10 +403,10 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
 
 def _patched(controller: Controller, position: int, fields: dict[str, Any]) -> Controller:
     owner = controller.workload
-    spec = owner.template.get("spec") or {}
+    spec = owner.pod_spec
     written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
     written[position].update(fields)
     if "whenUnsatisfiable" in fields:
         written[position].pop("minDomains", None)
-    template = {**owner.template, "spec": {**spec, "topologySpreadConstraints": written}}
-    return controller._replace(workload=owner._replace(template=template, known_hash=""))
+    changed = owner.with_pod_spec({**spec, "topologySpreadConstraints": written})
+    return controller._replace(workload=changed)

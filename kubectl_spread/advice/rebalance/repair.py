@@ -9,11 +9,10 @@ Each group's plan begins where the plans of the previous groups end.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance.board import Board, UnsafeEviction
+from kubectl_spread.advice.rebalance.board import Board
 from kubectl_spread.advice.rebalance.goals import changes, conflict, Goal, is_broken, NEVER, violated
 from kubectl_spread.advice.rebalance.plan import (
     Coverage,
@@ -43,8 +42,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
-from kubectl_spread.engine.search.limit import Deadline, Limit
-from kubectl_spread.engine.search.limit import NEVER as NO_DEADLINE
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.state import Slot
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -128,7 +126,7 @@ def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ..
 def budget_of(pod: Pod, cluster: Cluster) -> str:
     """Return the name of the budget that selects a pod; empty if there is none."""
     budgets = (item for item in cluster.budgets if item.namespace == pod.namespace)
-    return next((item.name for item in budgets if item.selector.matches(dict(pod.cls.labels))), "")
+    return next((item.name for item in budgets if item.selector.matches(pod.labels)), "")
 
 
 def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle]:
@@ -165,22 +163,18 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
         return
     yield from _unreachable(known.cluster, keys, proposal)
     yield from pinned_pods(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
-    yield from _unsafe_evictions(result.troubles)
+    # One obstacle for all pods whose eviction fails with the same message
+    found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
+    for item in result.troubles:
+        found.setdefault((item.kind, item.message), {})[item.pod] = None
+    for kind, message in sorted(found, key=lambda key: _ORDER.index(key[0])):
+        yield Obstacle(kind, None, tuple(found[kind, message]), message)
     if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
         yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
     elif not result.is_over:
         yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
     elif result.evictions and not result.troubles:
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
-
-
-def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
-    """Yield one obstacle for all pods whose eviction fails with the same message."""
-    found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
-    for item in troubles:
-        found.setdefault((item.kind, item.message), {})[item.pod] = None
-    for kind, message in sorted(found, key=lambda key: _ORDER.index(key[0])):
-        yield Obstacle(kind, None, tuple(found[kind, message]), message)
 
 
 _ORDER = (
@@ -241,22 +235,21 @@ def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
 
 
 _STATES = 60_000  # Most states that the search for one group's evictions visits.
-_STATES_OF_REMEDIES = 20_000
-_SHARE = 0.8  # Share of a group's time for the search of evictions, if the user limits it.
+_STATES_OF_REMEDIES = 40_000  # of all groups
 
 
 class RepairRequest(NamedTuple):
     """What to repair, and within which limits.
 
     wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
-    evictions of a plan; None for no limit. seconds: upper bound; None for none. has_defaults: include workloads that
-    have only ScheduleAnyway constraints of the scheduler's defaults.
+    evictions of a plan; None for no limit. effort: factor of the limits. has_defaults: include workloads that have only
+    ScheduleAnyway constraints of the scheduler's defaults.
     """
 
     wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
     has_soft: bool = False
     most_moves: Optional[int] = None
-    seconds: Optional[float] = None
+    effort: float = 1.0
     has_defaults: bool = False
 
 
@@ -311,7 +304,7 @@ class _Repairing:
         self._known = known
         self._request = request
         self._watch = watch
-        self._end = NO_DEADLINE if request.seconds is None else Deadline(time.monotonic() + request.seconds)
+        self._left = int(_STATES_OF_REMEDIES * request.effort)
         self._repaired: list[ObjectKey] = []
         self._evicted: list[str] = []
         self._chosen: tuple[Pod, ...] = ()
@@ -322,25 +315,19 @@ class _Repairing:
         found = []
         for at, keys in enumerate(groups):
             self._watch.step = at
-            deadline, now = NO_DEADLINE, time.monotonic()
-            if self._end != NO_DEADLINE:  # Each group has its share of the time that the user allows.
-                deadline = Deadline(now + max(1.0, (self._end.at - now) / (len(groups) - at)))
-            found.append(self._repair(keys, deadline))
-        is_late = self._end.is_over()
+            found.append(self._repair(keys))
         gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
-        return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up, is_late)
+        return Rebalance(tuple(found), checked, tuple(self._notes), gave_up)
 
-    def _repair(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Repair:
+    def _repair(self, keys: tuple[ObjectKey, ...]) -> Repair:
         known, request = self._known, self._request
-        options = SearchOptions(request.has_soft, request.most_moves, Limit(_STATES, deadline), self._watch)
+        options = SearchOptions(request.has_soft, request.most_moves, Limit(int(_STATES * request.effort)), self._watch)
         clear = tuple(beforehand(known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
             return self._result(keys, None, () if is_unknown else self._restarts(keys, None, options), clear)
-        left = 0.0 if deadline == NO_DEADLINE else deadline.at - time.monotonic()
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
-        limit = Limit(_STATES, deadline.later(left * (_SHARE - 1)))
-        proposal = propose(known, group, options._replace(limit=limit))
+        proposal = propose(known, group, options)
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
         plan = self._settling(keys, options) if is_unsettled else self._plan(keys, proposal)
@@ -350,8 +337,8 @@ class _Repairing:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
         if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
-            limit = Limit(_STATES_OF_REMEDIES, deadline)
-            return found._replace(remedies=remedies(known, keys, reasons, options._replace(limit=limit)))
+            made, self._left = remedies(known, keys, reasons, options._replace(limit=Limit(self._left)))
+            return found._replace(remedies=made)
         return found
 
     def _result(

@@ -33,7 +33,7 @@ from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.cluster_facts import ClusterSource, open_session
-from kubectl_spread.operations.rule_choice import load_config, RuleChoice
+from kubectl_spread.operations.rule_choice import LEVELS, load_config, RuleChoice
 from kubectl_spread.report.check.report import FORMATS as RENDERERS
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -59,9 +59,9 @@ _fix_options = gather_options(
     "fixes",
     FixOptions,
     (
-        option("--fix: Apply the fixes that keep a manifest's meaning to the files."),
-        option("--unsafe-fixes: With --fix or --diff: also apply fixes that may change where pods run."),
-        option("--diff: Print what --fix would change as a diff; write nothing."),
+        option("--fix: Apply fixes that keep a manifest's meaning."),
+        option("--unsafe-fixes: Also fixes that may change where pods run."),
+        option("--diff: Print what --fix would change."),
     ),
 )
 
@@ -85,39 +85,35 @@ _choice_options = gather_options(
     "choice",
     RuleChoice,
     (
+        option("--fail-on LEVEL: error (default), warning, info or never.", type=click.Choice((*LEVELS, "never"))),
         option(
-            "--fail-on [error|warning|info|never]: Exit with 1 on findings of this severity or worse.  [default: error]"
+            "--profile NAME: minimal (only errors), default, or strict.",
+            type=click.Choice(("minimal", "default", "strict")),
         ),
         option(
-            "--profile [minimal|default|strict]: Rule set to start from: only errors, the default rules, or also "
-            "opinions.  [default: default]"
-        ),
-        option(
-            "--select RULES...: Run only these rules: codes, code prefixes or names, separated by commas.",
+            "--select RULES...: Run only these: SPR3,selector-missing.",
             shell_complete=complete.rules,
         ),
-        option("--extend-select RULES...: Run these rules as well.", shell_complete=complete.rules),
+        option("--extend-select RULES...: Run these as well.", shell_complete=complete.rules),
         option(
-            "--ignore RULES...: Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
+            "--ignore RULES...: Skip these; the longer prefix wins.",
             shell_complete=complete.rules,
         ),
         option(
-            "--severity RULE=LEVEL...: Override a rule's severity: error, warning or info.",
+            "--severity RULE=LEVEL...: Override a rule's severity.",
             shell_complete=complete.levels_of_rules,
         ),
-        option("--autoscaler [cluster-autoscaler|karpenter]: Autoscaler that adds nodes; its rules run as well."),
         option(
-            "--exclude GLOB...: Skip files and directories that match, unless they are named.", callback=_possible_globs
+            "--autoscaler NAME: cluster-autoscaler or karpenter: its rules.",
+            type=click.Choice(("cluster-autoscaler", "karpenter")),
         ),
-        option("--force-exclude: Skip excluded files even if they are named."),
-        option("--project: Check the paths of the configuration file; if it has none, everything below its directory."),
-        option("--baseline FILE: Report only findings that are not in this baseline file."),
-        option("--write-baseline FILE: Write all findings to a baseline file."),
-        option(
-            "--no-ignores: Also report findings that a comment, an annotation, the configuration or a baseline "
-            "suppresses."
-        ),
-        option("--config FILE: Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]"),
+        option("--exclude GLOB...: Skip files that match, unless named.", callback=_possible_globs),
+        option("--force-exclude: Skip excluded files even if they are named.", hidden=True),
+        option("--project: Check the paths of the configuration file."),
+        option("--baseline FILE: Report only findings that it lacks."),
+        option("--write-baseline FILE: Accept all findings of this run."),
+        option("--no-ignores: Also report suppressed findings."),
+        option("--config FILE: Instead of the nearest .kubectl-spread.yaml."),
         option("--no-config: Ignore configuration files."),
     ),
     section=RULES,
@@ -126,25 +122,21 @@ _choice_options = gather_options(
 
 @click.command(cls=SectionedCommand)
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
-@filename_option("File or directory to check; - is standard input. Repeatable.")
-@option("-R, --recursive: Also check the directories below the named ones.")
+@filename_option("File or directory; - is standard input.")
+@option("-R, --recursive: Also the directories below.")
 @kustomize_option
 @cluster_facts
-@namespace_option(
-    "Namespace of the running workloads, and of objects that name none.  [default: the context's, or default]"
-)
-@all_namespaces_option("Check the running workloads of all namespaces.")
-@selector_option("Check only running workloads with these labels.")
+@namespace_option("Namespace of running workloads.")
+@all_namespaces_option("Running workloads of all namespaces.")
+@selector_option("Only running workloads with these labels.")
 @option(
-    f"-o, --output FORMAT[=FILE]...: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}; with =FILE, written to that file. "
-    "Repeatable.  [default: text]",
+    f"-o, --output FORMAT[=FILE]...: {', '.join(FORMATS)}.",
     type=FormatChoice(FORMATS),
 )
-@option("--output-file FILE: File for the output, if there is only one format.")
 @_choice_options
 @_fix_options
-@option("--statistics: Print the number of findings per rule at the end.")
-@option("--show-files: List the files that would be checked and their project roots, without checking them.")
+@option("--statistics: Print the number of findings per rule.")
+@option("--show-files: List the files that would be checked.")
 @colour_option
 @click.pass_context
 def command(
@@ -157,7 +149,6 @@ def command(
     all_namespaces: bool,
     label_selector: Optional[str],
     output: tuple[Output, ...],
-    output_file: Optional[str],
     choice: RuleChoice,
     fixes: FixOptions,
     statistics: bool,
@@ -167,61 +158,29 @@ def command(
 ) -> int:
     """Check topology spread constraints in manifests or of running workloads.
 
-    Without cluster facts, check reports what the API server would reject and what would go wrong later. With --live,
-    --snapshot or --topology, it also places every replica as kube-scheduler would, and reports which replicas stay
-    Pending and why.
-
-    In a directory, it reads the files that end in .yaml, .yml or .json; with -R also those in subdirectories, except
-    linked ones and those of tools, such as .git. A named file may have any extension. --show-files lists the files.
-
-    Without files, it checks the workloads that run in the live cluster or in a snapshot. It reports wrong constraints,
-    violated constraints, Pending pods with the reason, and rollouts that would get stuck.
+    check reports what the API server would refuse and what would go wrong later. With --live, --snapshot or --topology,
+    it also places every replica as kube-scheduler would. Without files, it checks the workloads that run.
 
     \b
     Exit codes:
-      0  nothing to report
-      1  findings, or pods that stay Pending or do not exist; with --fail-on warning or info also unpredictable pods
+      0  nothing to report (with -o sarif alone always, unless --fail-on is given)
+      1  findings, or pods that stay Pending; with --diff, something to fix
       2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
 
-    With -o sarif as the only format, the code is 0 even with findings or Pending pods, unless --fail-on is given.
-    --fail-on never ignores findings, but not Pending pods. With --diff, the exit code is 1 if there is anything to fix.
-
     \b
     Examples:
-      # Check a file, a directory, standard input, a kustomization
-      kubectl spread check web.yaml
       kubectl spread check -R deploy/ --ignore SPR4,selector-missing
       helm template shop charts/shop | kubectl spread check -
-      kubectl spread check -k overlays/production
-
-    \b
       # Would all replicas be scheduled?
-      kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
-      kubectl spread check web.yaml --snapshot facts.yaml -o json
       kubectl spread check web.yaml --live
-
-    \b
-      # Check running workloads: of a namespace, of all namespaces, just one
-      kubectl spread check -n shop
-      kubectl spread check -A -l team=web --snapshot facts.yaml
-      kubectl spread check deploy/web -n shop
-
-    \b
-      # Show the fixes, then apply them
-      kubectl spread check -R deploy/ --diff
-      kubectl spread check -R deploy/ --fix
-
-    \b
-      # Check the whole project, and report only new findings
-      kubectl spread check --project --write-baseline spread-baseline.json
-      kubectl spread check --project --baseline spread-baseline.json
-
-    \b
-      # Write SARIF for code scanning, and text to the terminal
+      kubectl spread check web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+      # Running workloads
+      kubectl spread check -A
+      # In CI: SARIF for code scanning, and text
       kubectl spread check -R deploy/ -o sarif=spread.sarif -o text
     """  # noqa: D301
-    chosen = _chosen(output, output_file)
+    chosen = _chosen(output)
     if fixes.unsafe_fixes and not (fixes.fix or fixes.diff):
         raise click.UsageError("--unsafe-fixes needs --fix or --diff")
     with as_usage_errors(ctx):
@@ -292,7 +251,7 @@ def _is_target(word: str) -> bool:
     return find_kind(kind) is not None
 
 
-def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
+def _chosen(asked: tuple[Output, ...]) -> list[Output]:
     """Return the outputs; by default text on standard output.
 
     Raises:
@@ -300,10 +259,6 @@ def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
             named twice.
     """
     chosen = list(asked or (Output("text", ""),))
-    if file is not None:
-        if len(chosen) > 1 or chosen[0].file:
-            raise click.UsageError(f"--output-file is for one output: write -o {chosen[-1].format}={file}")
-        return [chosen[0]._replace(file=file)]
     if sum(not output.file for output in chosen) > 1:
         name = chosen[-1].format
         raise click.UsageError(f"only one format can go to standard output: name a file, -o {name}=FILE")
@@ -398,7 +353,7 @@ def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int
     else:
         summary = f"nothing to fix{offer(left)}"
     click.echo(summary, err=True)
-    if found.errors:
+    if found.errors or found.is_unreadable:
         return Exit.UNREADABLE
     return Exit.FINDINGS if found.changes else Exit.CLEAN
 

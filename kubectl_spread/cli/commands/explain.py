@@ -10,20 +10,22 @@ import click
 from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import Exit, finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
+    all_namespaces_option,
     answer_options,
     as_usage_errors,
     cluster_facts,
+    DOCUMENTS,
     filename_option,
     kustomize_option,
     namespace_option,
     option,
     Output,
     page_source,
-    print_json,
+    print_document,
     redirect_output,
     SectionedCommand,
 )
-from kubectl_spread.cli.targets import parse_targets, without_files
+from kubectl_spread.cli.targets import namespace_of, parse_targets, without_files
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
@@ -39,22 +41,32 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @kustomize_option
 @cluster_facts
 @option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")
-@namespace_option("Namespace of the pod or workload.  [default: the context's; of a snapshot its only one]")
+@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@all_namespaces_option("Explain the Pending pods of all namespaces.")
 @option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
 @option(
     "--suggestions N: Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
     type=click.IntRange(0),
     default=3,
 )
-@answer_options("text", "json", "html")
+@option("--details: Also the scheduler's message, nodes, arithmetic and scores.")
+@answer_options("text", "json", "yaml", "html")
 @click.pass_context
 def command(
-    ctx: click.Context, /, targets: tuple[str, ...], message: Optional[str], output: Output, style: Style, **asked: Any
+    ctx: click.Context,
+    /,
+    targets: tuple[str, ...],
+    message: Optional[str],
+    details: bool,
+    all_namespaces: bool,
+    output: Output,
+    style: Style,
+    **asked: Any,
 ) -> int:
     """Explain why a pod is Pending, or why it runs where it does.
 
-    The answer has the verdict, the scheduler's message, the nodes grouped by reason, the arithmetic of each constraint,
-    the requirements that conflict, and changes that would help. Each suggested change was simulated first.
+    The answer starts with the reason. Then come the change that helps best, what it brings and costs, the pods of each
+    domain, and other changes. Each change was simulated first.
 
     \b
     Exit codes:
@@ -65,24 +77,16 @@ def command(
 
     \b
     Examples:
-      # Explain a pod of the live cluster, or of a snapshot
+      # A pod, or the Pending pods of a workload (its next pod if none is Pending)
       kubectl spread explain pod web-7d9f-x2x4 -n shop
-      kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
-
-    \b
-      # Explain the Pending pods of a workload, or its next pod if none is Pending
-      kubectl spread explain deploy/web -n shop
-
-    \b
+      kubectl spread explain deploy/web -n shop --snapshot facts.yaml
+      # Everything that is Pending
+      kubectl spread explain -A
       # Why not on this node?
       kubectl spread explain pod web-7d9f-x2x4 -n shop --node n1
-
-    \b
-      # Explain the next pod of a manifest before it is applied
+      # The next pod of a manifest before it is applied
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
-
-    \b
-      # Explain messages of the scheduler, an autoscaler or the API server; no cluster is needed
+      # Messages of the scheduler, an autoscaler or the API server; no cluster is needed
       kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
     """  # noqa: D301
     if message is not None:
@@ -94,6 +98,7 @@ def command(
     named = parse_targets(targets, ctx, verb="explain")
     if named.kinds:
         raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME", ctx)
+    asked["namespace"] = namespace_of(named, asked["namespace"], ctx, all_namespaces=all_namespaces)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
@@ -101,7 +106,7 @@ def command(
         under_way.stage = "explaining"
         found = explain.explain(given)
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output, style._replace(is_detailed=details))
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
@@ -111,14 +116,14 @@ def command(
 def _print(found: ExplainResult, output: Output, style: Style) -> None:
     """Print the reports, and below a text the unreadable resources of the cluster."""
     has_answer = found.reports or not found.missing
-    if output.format == "json" and has_answer:
+    if output.format in DOCUMENTS and has_answer:
         from kubectl_spread.report.explain import document
 
-        print_json(document.explanations(found.reports))
+        print_document(document.explanations(found.reports), output.format)
     elif output.format == "html" and has_answer:
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
-        click.echo(html.render(found.reports, page_source(found.known)), nl=False)
+        click.echo(html.render(found.reports, page_source(found.known), found.known.cluster), nl=False)
     elif output.format == "text":
         from kubectl_spread.report import documents
         from kubectl_spread.report.explain import text as explain_text
@@ -140,7 +145,7 @@ def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
         click.UsageError: there is no text, or HTML is requested.
     """
     if output.format == "html":
-        raise click.UsageError("--message supports -o text and json only", ctx)
+        raise click.UsageError("--message supports -o text, json and yaml only", ctx)
     from kubectl_spread.explain.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 
@@ -151,8 +156,8 @@ def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
     if not text.strip():
         raise click.UsageError("the message is empty", ctx)
     found = parse_all(text)
-    if output.format == "json":
-        print_json(report.document(found))
+    if output.format in DOCUMENTS:
+        print_document(report.document(found), output.format)
     else:
         width = console.table_width() or _MESSAGE_WIDTH
         click.echo("\n\n".join("\n".join(report.lines(item, width=width)) for item in found), color=output.colour)

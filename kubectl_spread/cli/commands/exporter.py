@@ -13,6 +13,7 @@ import click
 
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import (
+    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     namespace_option,
@@ -44,6 +45,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
     type=Seconds(min=1.0),
 )
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
+@all_namespaces_option("All namespaces, as by default.")
 @selector_option("Export only workloads with these labels.")
 @option("--policy FILE: Also check the running pods against a policy.")
 @option("-a, --all: Also export workloads without constraints of their own.", name="shows_all")
@@ -55,6 +57,7 @@ def command(
     interval: float,
     max_age: Optional[float],
     namespace: Optional[str],
+    all_namespaces: bool,
     label_selector: Optional[str],
     policy: Optional[str],
     shows_all: bool,
@@ -92,10 +95,11 @@ def command(
     if importlib.util.find_spec("prometheus_client") is None:
         message = "the exporter needs prometheus_client, which is not installed: pip install 'kubectl-spread[exporter]'"
         raise click.UsageError(message, ctx)
-    from kubectl_spread.cli.targets import selection
+    from kubectl_spread.cli.targets import namespace_of, selection
 
     with as_usage_errors(ctx):
         chosen = selection((), label_selector, ctx, verb="export")
+        namespace = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
     rules = None
     if policy is not None:
         from kubectl_spread.sources import policy_file

@@ -10,22 +10,24 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
+    all_namespaces_option,
     answer_options,
     as_usage_errors,
     cluster_facts,
+    DOCUMENTS,
+    effort_option,
     filename_option,
     kustomize_option,
     namespace_option,
     option,
     Output,
     page_source,
-    print_json,
+    print_document,
     redirect_output,
-    search_timeout,
     SectionedCommand,
     selector_option,
 )
-from kubectl_spread.cli.targets import parse_targets, selection, without_files
+from kubectl_spread.cli.targets import namespace_of, parse_targets, selection, without_files
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.policy.texts import PolicyTextError
@@ -55,64 +57,68 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @filename_option("Judge the workloads of a manifest or directory.")
-@option("-R, --recursive: Also read the directories below the named ones.", name="is_recursive")
+@option("-R, --recursive: Also the directories below.", name="is_recursive")
 @kustomize_option
 @cluster_facts
-@option("--policy FILE: Read the policy from a file (`kind: Policy`).")
+@option("--policy FILE: Policy file; docs/guarantee.md shows one.")
 @option(
-    "--max-share KEY=SHARE...: No domain of KEY holds more than a share of the pods: zone=1/2, 'zone<1/2', "
-    "hostname=30%. Repeatable.",
-    callback=_read(texts.max_share),
+    "--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.",
+    callback=_read(texts.at_most),
     shell_complete=complete.topology_keys,
 )
 @option(
-    "--max-count KEY=N...: No domain of KEY holds more than N pods. Repeatable.",
+    "--less-than KEY=SHARE...: Every domain holds less: node=1/3.",
+    callback=_read(texts.less_than),
+    shell_complete=complete.topology_keys,
+)
+@option(
+    "--max-count KEY=N...: No domain holds more than N pods.",
     callback=_read(texts.max_count),
     shell_complete=complete.topology_keys,
 )
 @option(
-    "--min-domains KEY=K...: The pods use at least K domains of KEY. Repeatable.",
+    "--min-domains KEY=K...: The pods use at least K domains.",
     callback=_read(texts.min_domains),
     shell_complete=complete.topology_keys,
 )
 @option(
-    "--separate KEY...: The pods of one workload are in different domains of KEY. Repeatable.",
+    "--separate KEY...: Pods of a workload are in different domains.",
     callback=_read(texts.separate),
     shell_complete=complete.topology_keys,
 )
 @option(
-    "--survive KEY[=N]...: Enough pods are left after losing N domains of KEY, and the lost ones find other nodes. "
-    "Repeatable.",
+    "--survive KEY[=N]...: Enough pods are left after losing N domains.",
     shell_complete=complete.topology_keys,
 )
-@option("--keep M|50%|quorum: Fewest pods that --survive must leave.")
+@option("--keep M|50%|quorum: Fewest pods left, for --survive.")
 @option("--allow-pending: Allow pods to stay Pending.")
-@selector_option("Judge all workloads whose pods have these labels as one group.")
+@selector_option("Judge workloads with these labels as one group.")
 @option(
-    "--replicas MIN..MAX: Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
+    "--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]",
     callback=_read(texts.replicas),
 )
 @option(
-    "--shards MIN..MAX: Range in which a group grows and shrinks by whole workloads, such as the shards of a database.",
+    "--shards MIN..MAX: The group grows by whole workloads.",
     callback=_read(texts.shards),
 )
 @option(
-    "--regime: Decide only this regime. Repeatable.  [default: all]",
-    multiple=True,
+    f"--regime NAME...: Only {', '.join(item.value for item in REGIMES)}.",
     type=click.Choice([item.value for item in REGIMES]),
 )
-@option("--recommend: Search for constraints that keep the policy on these nodes.", name="wants_recommendation")
-@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
-@option("--max-states N: Visit at most N states for each regime.", type=click.IntRange(1), default=_MAX_STATES)
-@search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
-@answer_options("text", "json", "junit", "html")
+@option("--recommend: Search for constraints that keep the policy.", name="wants_recommendation")
+@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@all_namespaces_option("Judge the workloads of all namespaces.")
+@effort_option
+@option("--details: Print the proofs and every recommendation.")
+@answer_options("text", "json", "yaml", "junit", "html")
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
     targets: tuple[str, ...],
     policy: Optional[str],
-    max_share: tuple[PolicyRule, ...],
+    at_most: tuple[PolicyRule, ...],
+    less_than: tuple[PolicyRule, ...],
     max_count: tuple[PolicyRule, ...],
     min_domains: tuple[PolicyRule, ...],
     separate: tuple[PolicyRule, ...],
@@ -120,20 +126,21 @@ def command(
     keep: Optional[str],
     allow_pending: bool,
     label_selector: Optional[str],
+    all_namespaces: bool,
     replicas: Optional[Range],
     shards: Optional[Range],
     regime: tuple[str, ...],
+    effort: float,
     output: Output,
     style: Style,
+    details: bool,
     **asked: Any,
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
 
-    A policy says how pods must be spread, for example less than half of them in one zone. guarantee considers every
-    order of events, and every node that passes the scheduler's filters; scores are ignored. It decides each rule for
-    five regimes. Each regime adds events to the previous one: the pods are created; any pods are deleted and created
-    again; a new template is rolled out; the number of replicas changes; a node is drained, or a domain is lost.
-    Workloads whose constraints count each other's pods are one group.
+    A policy says how pods must be spread, such as less than half of them in one zone. guarantee considers every order
+    of events for five regimes, each with the events of the one before: the pods are created; they restart; a rollout;
+    scaling; a drain or the loss of a domain. KEY is zone, node, region or a label of nodes.
 
     \b
     Exit codes:
@@ -141,26 +148,20 @@ def command(
       1  a rule is refuted or could not be decided, or a workload does not exist
       2  wrong usage, or an invalid policy
       3  an input could not be read, or the cluster could not be reached
-      130  the search was interrupted; what is known so far was printed
+      130  Ctrl-C ended the search; what is known so far was printed
 
     \b
     Examples:
       # Can a zone ever hold half of the pods, or a node a third?
-      kubectl spread guarantee -f redis.yaml --topology zones=3,nodes=2 --max-share 'zone<1/2' --max-share 'node<1/3'
-
-    \b
+      kubectl spread guarantee deploy/web -n shop --less-than zone=1/2 --less-than node=1/3
       # Is a quorum of etcd left if a zone is lost?
       kubectl spread guarantee sts/etcd -n kube-system --survive zone --keep quorum
-
-    \b
       # Which constraints would keep the policy?
       kubectl spread guarantee -f redis.yaml --topology zones=3,nodes=2 --policy ha.yaml --recommend
-
-    \b
       # In CI
       kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
     """  # noqa: D301
-    rules = [*max_share, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
+    rules = [*at_most, *less_than, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
     if replicas is not None and shards is not None:
         raise click.UsageError("--replicas and --shards exclude each other", ctx)
     made = _policy(policy, rules, label_selector, allow_pending=allow_pending, ctx=ctx)
@@ -177,10 +178,12 @@ def command(
         from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest  # numpy: 80 ms
 
         chosen = parse_targets(targets, ctx, verb="judge")
+        asked["namespace"] = namespace_of(chosen, asked["namespace"], ctx, all_namespaces=all_namespaces)
         with search.interruptible(under_way) as watch:
-            found = guarantee_policy(GuaranteeRequest(made, selection=chosen, **asked), watch)
+            states = int(_MAX_STATES * effort)
+            found = guarantee_policy(GuaranteeRequest(made, selection=chosen, max_states=states, **asked), watch)
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output, style._replace(is_detailed=details))
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -204,7 +207,7 @@ def _policy(
 ) -> Policy:
     """Return the policy of a file or of flags."""
     if path is None and not rules:
-        raise click.UsageError("name a policy: --policy FILE, or rules such as --max-share 'zone<1/2'", ctx)
+        raise click.UsageError("name a policy: --policy FILE, or rules such as --less-than zone=1/2", ctx)
     if path is not None and (rules or label_selector is not None or allow_pending):
         raise click.UsageError("--policy and rules exclude each other: write all rules into the file", ctx)
     if path is not None:
@@ -218,7 +221,7 @@ def _policy(
 
 def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
     groups = [(item.result, item.recommendation) for item in found.groups]
-    if output.format == "json":
+    if output.format in DOCUMENTS:
         from kubectl_spread.report.guarantee import document
 
         made = document(
@@ -230,7 +233,7 @@ def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
             unread=found.known.cluster.unread,
             is_interrupted=found.is_interrupted,
         )
-        print_json(made)
+        print_document(made, output.format)
     elif output.format == "junit":
         from kubectl_spread.report.guarantee import junit
 

@@ -13,15 +13,16 @@ from kubectl_spread.cli.options import (
     answer_options,
     as_usage_errors,
     cluster_facts,
+    DOCUMENTS,
+    effort_option,
     filename_option,
     kustomize_option,
     namespace_option,
     option,
     Output,
     page_source,
-    print_json,
+    print_document,
     redirect_output,
-    search_timeout,
     SectionedCommand,
     selector_option,
 )
@@ -39,13 +40,13 @@ if TYPE_CHECKING:  # these load numpy
 @filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
-@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
+@namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @all_namespaces_option("Repair the workloads of all namespaces.")
 @selector_option("Repair only workloads with these labels.")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")
 @option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))
-@search_timeout("Stop searching after this time; 0 means no limit.")
-@answer_options("text", "json", "html")
+@effort_option
+@answer_options("text", "json", "yaml", "html")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -70,22 +71,15 @@ def command(
       1  a violated constraint has no plan, or a workload does not exist
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
-      130  the search was interrupted; what is known so far was printed
+      130  Ctrl-C ended the search; what is known so far was printed
 
     \b
     Examples:
-      # What is the least to do for the workloads of a namespace?
+      # What is the least to do for a namespace? For one workload, with at most three evictions?
       kubectl spread rebalance -n shop
-
-    \b
-      # One workload, at most three evictions
       kubectl spread rebalance deploy/web -n shop --max-moves 3
-
-    \b
       # ScheduleAnyway constraints, too, in all namespaces of a snapshot
       kubectl spread rebalance -A --soft --snapshot facts.yaml
-
-    \b
       # For a program, and as a page
       kubectl spread rebalance -A -o json > plan.json
       kubectl spread rebalance -A -o html=plan.html
@@ -112,10 +106,11 @@ def command(
 
 def _print(found: RebalanceResult, output: Output, style: Style) -> None:
     cluster = found.known.cluster
-    if output.format == "json":
+    if output.format in DOCUMENTS:
         from kubectl_spread.report.rebalance import document
 
-        print_json(document(found.rebalance, found.errors, cluster.unread, is_interrupted=found.is_interrupted))
+        made = document(found.rebalance, found.errors, cluster.unread, is_interrupted=found.is_interrupted)
+        print_document(made, output.format)
         return
     if output.format == "html":
         from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms

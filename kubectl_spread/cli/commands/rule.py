@@ -9,7 +9,7 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, flush, table_width
-from kubectl_spread.cli.options import option, SectionedCommand
+from kubectl_spread.cli.options import DOCUMENTS, option, print_document, SectionedCommand
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _REFERENCE = re.compile(r"(?i)spr\d*|[a-z\d]+(-[a-z\d]+)+|all", re.ASCII)
 
 @click.command(cls=SectionedCommand)
 @click.argument("rules", nargs=-1, metavar="[RULE... | WORD...]", shell_complete=complete.rules)
-@option("-o, --output [text|json]: Output format.", default="text")
+@option("-o, --output [text|json|yaml]: Output format.", default="text")
 def command(rules: tuple[str, ...], output: str) -> int:
     """List the rules of check, explain some, or search them by the words of a message.
 
@@ -57,10 +57,8 @@ def command(rules: tuple[str, ...], output: str) -> int:
     width = table_width()
     names_rules = all(map(_is_reference, rules))
     chosen = [RULES[code] for code in _codes(rules)] if names_rules else _search(rules)
-    if output == "json":
-        import json
-
-        click.echo(json.dumps([report.plain(rule) for rule in chosen], indent=2))
+    if output in DOCUMENTS:
+        print_document([report.plain(rule) for rule in chosen], output)
     elif (rules and names_rules) or len(chosen) == 1:
         click.echo("\n\n".join(report.page(rule, width) for rule in chosen))
     elif names_rules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 import click
 
@@ -12,15 +12,16 @@ from kubectl_spread.cli.options import (
     answer_options,
     as_usage_errors,
     cluster_facts,
+    DOCUMENTS,
+    effort_option,
     filename_option,
     kustomize_option,
     namespace_option,
     option,
     Output,
     page_source,
-    print_json,
+    print_document,
     redirect_output,
-    search_timeout,
 )
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
@@ -37,136 +38,84 @@ _MAX_STATES = 20_000
 _SAMPLES = 100
 
 
-class Outcomes(NamedTuple):
-    """The extent of a search, from --outcomes."""
-
-    mode: str
-    samples: int = _SAMPLES
-
-
-def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcomes:
-    mode, equals, number = text.partition("=")
-    if mode in ("all", "first") and not equals:
-        return Outcomes(mode)
-    if mode == "sample" and (not equals or (number.isascii() and number.isdecimal() and 0 < int(number) <= 1_000_000)):
-        return Outcomes(mode, int(number or _SAMPLES))
-    if mode == "sample" and number.isascii() and number.isdecimal() and not int(number[:9]):
-        raise click.BadParameter("N must be at least 1")
-    raise click.BadParameter(f"{text} is not all, first or sample=N")
-
-
 @click.command(cls=StepCommand)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
 @filename_option("Create the workloads of a manifest first.")
 @kustomize_option
 @cluster_facts
-@option("--then STEP...: A further step, after the cluster has settled.")
-@namespace_option("Namespace of the named objects.  [default: the context's; of a snapshot its only one]")
-@option(
-    "--outcomes all|first|sample=N: Find every outcome, follow one run, or follow N random runs.",
-    default="all",
-    show_default=True,
-    callback=_outcomes,
-)
-@option(
-    "--max-states N: Stop visiting every state after N states and follow random runs.",
-    type=click.IntRange(1),
-    default=_MAX_STATES,
-)
-@search_timeout("Stop visiting every state after this time and follow random runs; 0 means no limit.")
-@option("--replicas MIN..MAX: Print a table with the result of the steps for each number of replicas.")
-@option("--hpa: Like --replicas, for the range of the workload's HorizontalPodAutoscaler.", name="has_autoscalers")
-@answer_options("text", "json", "junit", "html", note=" junit is for `run`.")
+@option("--then STEP...: A further step, once the cluster has settled.")
+@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@option("--replicas MIN..MAX|hpa: A table by replicas; hpa: its range.")
+@effort_option
+@option("--details: Print every event of a way to get stuck.")
+@answer_options("text", "json", "yaml", "junit", "html")
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
     words: tuple[str, ...],
     then: tuple[str, ...],
-    outcomes: Outcomes,
-    max_states: int,
-    seconds: Optional[float],
     replicas: Optional[str],
+    effort: float,
     output: Output,
     style: Style,
+    details: bool,
     **asked: Any,
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
 
-    Insert `spread simulate` after `kubectl` in the command that you are about to run. The answer says for every outcome
-    whether the command completes, where the pods go, what stays Pending and why, and which evictions a budget refuses.
-    Nothing is changed.
+    Insert `spread simulate` after `kubectl` in a command. The answer says whether it completes in every outcome, where
+    the pods go, what stays Pending and why, and which evictions a budget refuses. Nothing is changed.
 
     \b
     Steps with kubectl's own arguments and flags:
-      rollout restart|undo|pause|resume, scale, set image|resources|env
-      create, apply, patch, delete, label, annotate
-      drain, cordon, uncordon, taint
+      rollout restart|undo|pause|resume, scale, set image|resources|env, create,
+      apply, patch, delete, label, annotate, drain, cordon, uncordon, taint
 
     \b
     Steps that kubectl does not have:
-      lose KEY=VALUE     all nodes with a label stop answering; after 300 s their pods are evicted
-      restore KEY=VALUE  they answer again
-      add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi
-                         nodes join the cluster
-      run FILE|DIR       the steps of scenario files, and what they expect
+      lose KEY=VALUE, restore KEY=VALUE        nodes with a label fail, or come back
+      add-nodes KEY=VALUE,count=N,cpu=4        nodes join the cluster
+      run FILE|DIR                             scenario files with expectations
 
     \b
     Exit codes:
       0  every step completes in every outcome that was found
-      1  a step may not complete, kubectl would refuse it, or an expectation of a scenario is not met
+      1  a step may not complete, or kubectl would refuse it; or an expectation fails
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
-      130  the search was interrupted; what is known so far was printed
+      130  Ctrl-C ended the search; what is known so far was printed
 
     \b
     Examples:
-      # Will the rollout finish?
-      kubectl spread simulate rollout restart deploy/web -n shop
-
-    \b
-      # What does the drain block?
+      # May I drain this node? And then bring it back?
       kubectl spread simulate drain node-a1 --ignore-daemonsets --delete-emptydir-data
-
-    \b
-      # One step after another
-      kubectl spread simulate drain node-a1 --ignore-daemonsets --then 'uncordon node-a1' --snapshot facts.yaml
-
-    \b
-      # On a made-up cluster, with the workloads of a manifest
-      kubectl spread simulate -f web.yaml rollout restart deploy/web --topology zones=3,nodes=2
-
-    \b
-      # Which numbers of replicas can be rolled out?
+      kubectl spread simulate drain node-a1 --ignore-daemonsets --then 'uncordon node-a1'
+      # Will the rollout finish? With which numbers of replicas?
+      kubectl spread simulate rollout restart deploy/web -n shop
       kubectl spread simulate rollout restart deploy/web --replicas 1..20
-
-    \b
-      # A page with pictures of the outcomes, and of a run event by event
-      kubectl spread simulate rollout restart deploy/web -o html=rollout.html
-
-    \b
+      # A manifest on a made-up cluster, as a page with pictures
+      kubectl spread simulate -f web.yaml lose zone=a --topology zones=3,nodes=2 -o html=lost.html
       # The scenarios of a team, as tests
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
     is_run = words[:1] == ("run",)
-    is_table = asked["has_autoscalers"] or replicas is not None
+    has_autoscalers = replicas == "hpa"
     if is_run:
-        if then or asked["paths"] or asked["kustomize"] or is_table:
+        if then or asked["paths"] or asked["kustomize"] or replicas is not None:
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
         if not words[1:]:
             raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
     elif output.format == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
-    if replicas is not None and asked["has_autoscalers"]:
-        raise click.UsageError("--replicas and --hpa exclude each other", ctx)
     stage = "reading the scenarios" if is_run else "reading the cluster facts"
     with as_usage_errors(ctx), progress(stage) as under_way:
         commands = () if is_run else _commands(words, then, ctx, namespace=asked["namespace"])
         from kubectl_spread.cli import search
-        from kubectl_spread.engine.run import Limits, Mode  # numpy: 80 ms
+        from kubectl_spread.engine.run import Limits  # numpy: 80 ms
 
         seed = asked["source"].seed or 0
-        limits = Limits(Mode(outcomes.mode), max_states, outcomes.samples, seconds, seed)
+        limits = Limits(max_states=int(_MAX_STATES * effort), samples=int(_SAMPLES * effort), seed=seed)
         if is_run:
             from kubectl_spread.operations.scenarios import ScenarioRequest
 
@@ -176,9 +125,9 @@ def command(
                 return _run(scenarios, output, style, under_way)
         from kubectl_spread.operations import simulate
 
-        request = simulate.SimulateRequest(commands, limits=limits, **asked)
+        request = simulate.SimulateRequest(commands, limits=limits, has_autoscalers=has_autoscalers, **asked)
         try:
-            if is_table or replica_range(commands):
+            if replicas is not None or replica_range(commands):
                 with redirect_output(output):
                     return _table(request, replicas, output.format, style, under_way)
             read = simulate.read_inputs(request)
@@ -189,7 +138,7 @@ def command(
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output, style._replace(is_detailed=details))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
@@ -204,8 +153,8 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
     numbers = None if request.has_autoscalers else replica_table.counts(text)
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = replica_table.table(request, read, numbers=numbers, watch=watch)
-    if output == "json":
-        print_json(report.document(found))
+    if output in DOCUMENTS:
+        print_document(report.document(found), output)
     elif output == "html":
         from kubectl_spread.report.pages import simulation as pages
 
@@ -227,8 +176,8 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
             found.append(result)
             if output.format == "text":
                 click.echo("\n".join(report.lines(result, width=style.width)), color=output.colour)
-    if output.format == "json":
-        print_json(report.document(found))
+    if output.format in DOCUMENTS:
+        print_document(report.document(found), output.format)
     elif output.format == "junit":
         click.echo(report.junit(found))
     elif output.format == "html":
@@ -263,10 +212,10 @@ def _commands(
 
 def _print(found: SimulateResult, output: Output, style: Style) -> None:
     unread = found.known.cluster.unread
-    if output.format == "json":
+    if output.format in DOCUMENTS:
         from kubectl_spread.report.simulation import document
 
-        print_json(document(found.simulation, found.errors, unread))
+        print_document(document(found.simulation, found.errors, unread), output.format)
     elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 import time
 from typing import Optional, TYPE_CHECKING
 
@@ -13,12 +15,13 @@ from kubectl_spread.cli.options import (
     all_namespaces_option,
     as_usage_errors,
     cluster_facts,
+    DOCUMENTS,
     FormatChoice,
     namespace_option,
     option,
     Output,
     page_source,
-    print_json,
+    print_document,
     redirect_output,
     Seconds,
     SectionedCommand,
@@ -28,29 +31,28 @@ from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.operations.status import StatusReader, StatusRequest
+from kubectl_spread.operations.status import count_workloads_with_findings, StatusReader, StatusRequest
+from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
-FORMATS = ("wide", "json", "prometheus", "html")
+FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
-@namespace_option("Namespace of the workloads.  [default: the context's; of a snapshot its only one]")
+@namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @all_namespaces_option("Show the workloads of all namespaces.")
 @selector_option("Show only workloads with these labels.")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
 @option("-w, --watch: Keep reading the cluster, and print changes.")
 @option("--interval SECONDS: Time between two readings with --watch.", type=Seconds(min=0.1), default=5.0)
-@option("--policy FILE: Check the running pods against a policy (`kind: Policy`).")
+@option("--policy FILE: Policy for the running pods (docs/guarantee.md).")
 @option("--no-headers: Do not print column headers.")
-@option(
-    "-o, --output: Output format; with =FILE, written to that file.  [default: a table]", type=FormatChoice(FORMATS)
-)
+@option(f"-o, --output: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}; =FILE writes a file.", type=FormatChoice(FORMATS))
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -80,29 +82,17 @@ def command(
 
     \b
     Examples:
-      # Workloads with constraints: of a namespace, of all namespaces of a snapshot
+      # Workloads with constraints: of a namespace, of all namespaces; one in full
       kubectl spread status -n shop
       kubectl spread status -A --snapshot facts.yaml
-
-    \b
-      # All Deployments, including those with only the scheduler's default constraints
-      kubectl spread status deploy -a
-
-    \b
-      # One workload in full; changes as they happen
       kubectl spread status deploy/web -o wide
+      # Also those with only the scheduler's default constraints; changes as they happen
+      kubectl spread status deploy -a
       kubectl spread status -A -w
-
-    \b
-      # Metrics for a textfile collector, to alert on kubectl_spread_constraint_violated
-      kubectl spread status -A -o prometheus > spread.prom
-
-    \b
       # Do the running pods keep a policy?
       kubectl spread status -A --policy ha.yaml
-
-    \b
-      # A page with pictures
+      # Metrics for a textfile collector; a page with pictures
+      kubectl spread status -A -o prometheus > spread.prom
       kubectl spread status -A -o html=status.html
     """  # noqa: D301
     form = "" if output is None else output.format
@@ -127,6 +117,8 @@ def command(
             found = reader.read()
     with redirect_output(output):
         _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
+    if form in ("", "wide") and not (no_headers or found.missing):
+        _print_findings(found, source)
     # With metrics, violated constraints are not failures.
     is_fine = not found.missing if form == "prometheus" else found.is_fine
     return finish((*found.errors, *found.missing), is_fine=is_fine)
@@ -138,8 +130,8 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
     what += " among the readable resources" if found.cluster.unread else ""
     namespace = found.selection.namespace
     nothing = f"No {what} found in {namespace} namespace" if namespace else f"No {what} found"
-    if output == "json":
-        _print_json(found)
+    if output in DOCUMENTS:
+        _print_document(found, output)
     elif output == "prometheus":
         from kubectl_spread.report import prometheus
 
@@ -170,10 +162,23 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
             click.echo(documents.line(missing))
 
 
-def _print_json(found: StatusResult) -> None:
+def _print_findings(found: StatusResult, source: ClusterSource) -> None:
+    """Print how many workloads `check` reports something about, and its command."""
+    number = 0
+    with contextlib.suppress(SpreadError):  # check says what is wrong with its configuration
+        number = count_workloads_with_findings(found, source)
+    if number:
+        flush()
+        scope = f"-n {found.selection.namespace}" if found.selection.namespace else "-A"
+        words = shlex.join(word for path in source.snapshot for word in ("--snapshot", path))
+        what = f"{count_noun(number, 'workload')} {'has' if number == 1 else 'have'} findings"
+        click.echo(safe(f"{what}: kubectl spread check {scope} {words}".rstrip()), err=True)
+
+
+def _print_document(found: StatusResult, form: str) -> None:
     from kubectl_spread.report.status import status_report
 
-    print_json(status_report(found.statuses, found.errors, found.cluster.unread, found.policy))
+    print_document(status_report(found.statuses, found.errors, found.cluster.unread, found.policy), form)
 
 
 class _Shown:
@@ -184,7 +189,7 @@ class _Shown:
 
         self._table = table
         self._columns = table.ColumnWidths(width)
-        self._is_json = output == "json"
+        self._form = output if output in DOCUMENTS else ""
         self._header = table.header(has_namespace=has_namespace, is_wide=output == "wide")
         self._is_wide = output == "wide"
         self._has_namespace = has_namespace
@@ -194,11 +199,13 @@ class _Shown:
 
     def show(self, found: StatusResult) -> None:
         """Print new, changed and removed lines, or in JSON the workloads."""
-        if self._is_json:
+        if self._form:
             changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
             self._workloads = {status.key: status for status in found.statuses}
             if changed or found.errors:
-                _print_json(found._replace(statuses=changed))
+                if self._form == "yaml":
+                    click.echo("---")
+                _print_document(found._replace(statuses=changed), self._form)
             return
         rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
         here = {row.about: row.cells for row in rows}

@@ -7,8 +7,8 @@ import functools
 import click
 
 from kubectl_spread import __version__
-from kubectl_spread.cli.console import Exit, note, warn
-from kubectl_spread.cli.options import connection, option, print_json, SectionedCommand
+from kubectl_spread.cli.console import Exit, warn
+from kubectl_spread.cli.options import connection, option, print_document, SectionedCommand
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
@@ -18,13 +18,9 @@ _PATIENCE = "5s"
 
 @click.command(cls=SectionedCommand)
 @option("--client: Do not contact the API server.")
-@option("-o, --output [json]: Output format.")
-@option(
-    "--behaviours VERSION: Print how this release of kube-scheduler differs from 1.36, without contacting the API "
-    "server."
-)
+@option("-o, --output [json|yaml]: Output format.")
 @functools.partial(connection, timeout=_PATIENCE)
-def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
+def command(output: str, connection: Flags, *, client: bool) -> int:
     """Print the versions of this program, of the kube-scheduler it follows, and of the API server.
 
     The API server is contacted if a kubeconfig or a service account names one. If it cannot be reached, a warning says
@@ -35,37 +31,16 @@ def command(output: str, behaviours: str, connection: Flags, *, client: bool) ->
       # All versions; only this program's, as JSON
       kubectl spread version
       kubectl spread version --client -o json
-
-    \b
-      # How kube-scheduler 1.30 differs from 1.36
-      kubectl spread version --behaviours 1.30
     """  # noqa: D301
-    if behaviours is not None:
-        return _behaviours(behaviours, output)
     versions = {"Client Version": f"v{__version__}", "Scheduler Rules": SCHEDULER}
     server = "" if client else _server_version(connection)
     versions |= {"Server Version": server} if server else {}
-    if output == "json":
-        print_json({f"{name[0].lower()}{name[1:].replace(' ', '')}": text for name, text in versions.items()})
+    if output:
+        print_document(
+            {f"{name[0].lower()}{name[1:].replace(' ', '')}": text for name, text in versions.items()}, output
+        )
     else:
         click.echo("\n".join(f"{name}: {text}" for name, text in versions.items()))
-    return Exit.CLEAN
-
-
-def _behaviours(version: str, output: str) -> int:
-    """Print the differences between a release and the newest one."""
-    from kubectl_spread.objects.releases.version import note_on, release_of, VersionError
-    from kubectl_spread.report import behaviours
-
-    try:
-        release = release_of(version)
-    except VersionError as error:
-        raise click.UsageError(str(error)) from None
-    note(note_on(release))
-    if output == "json":
-        print_json(behaviours.document(release))
-    else:
-        click.echo(behaviours.text(release))
     return Exit.CLEAN
 
 

@@ -12,6 +12,7 @@ from kubectl_spread.cluster.building.shapes import (
     CONTROLLERS,
     is_of_another_group,
     LAST_APPLIED,
+    PROVISIONING,
     REVISIONS,
 )
 from kubectl_spread.cluster.snapshot import (
@@ -120,6 +121,7 @@ class ClusterBuilder:
         self._drivers: set[str] = set()
         self._capacities: dict[storage.NamespacedName, storage.Capacity] = {}
         self._attachments: dict[str, tuple[str, str]] = {}
+        self._provisioning: dict[tuple[str, str], Plain] = {}  # by kind and name
 
     @property
     def has_nodes(self) -> bool:
@@ -193,6 +195,7 @@ class ClusterBuilder:
             autoscalers=self._autoscalers,
             revisions=_by_workload(self._revisions),
             undecodable=tuple(self._undecodable),
+            provisioning=self._provisioning,
         )
 
     def _counted(self) -> dict[ObjectKey, Controller]:
@@ -202,13 +205,11 @@ class ClusterBuilder:
         """
         found = dict(self._controllers)
         for pod in self._pods.values():
-            if pod.owner is None or JOB_TRACKING not in pod.finalizers:
-                continue
-            key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
-            if key not in found:
+            key = pod.owner_key
+            if key not in found or JOB_TRACKING not in pod.finalizers:
                 continue
             progress = found[key].progress
-            index = natural(dict(pod.cls.labels).get(JOB_INDEX, ""))
+            index = natural(pod.labels.get(JOB_INDEX, ""))
             if pod.phase == "Succeeded" and index not in progress.completed:
                 completed = progress.completed if index is None else (*progress.completed, index)
                 progress = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
@@ -221,7 +222,9 @@ class ClusterBuilder:
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
         if kind == "PriorityClass":
-            self._priority_classes[name] = _priority_class(plain)
+            self._priority_classes[name] = PriorityClass(
+                int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", bool(plain.get("globalDefault"))
+            )
         elif kind == "PodGroup":
             if str(plain.get("apiVersion")).startswith("scheduling.k8s.io/"):  # Volcano has PodGroups of its own
                 gang = fields(fields(fields(plain.get("spec")).get("schedulingPolicy")).get("gang"))
@@ -244,6 +247,8 @@ class ClusterBuilder:
             self._add_revision(name, plain)
         elif kind == "RuntimeClass":
             self._runtime_classes[name] = admission.runtime_class(plain)
+        elif kind in PROVISIONING:
+            self._provisioning.update({} if is_of_another_group(plain) else {(kind, name): plain})
         else:
             self._add_storage(kind, name, plain)
 
@@ -354,12 +359,6 @@ def _revision(metadata: Plain, status: Plain) -> str:
     return number or next((status[field] for field in REVISIONS if status.get(field)), "")
 
 
-def _priority_class(plain: Plain) -> PriorityClass:
-    return PriorityClass(
-        int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", bool(plain.get("globalDefault"))
-    )
-
-
 def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
     selector = constraint.label_selector(spec.get("selector"))
     return DisruptionBudget(
@@ -385,7 +384,7 @@ def _text(value: Any) -> str:
 
 def stored_workload(owner: Workload, minor: int) -> Workload:
     """Return the workload without the fields of its pods that the API server of a release drops."""
-    spec = field_versions.stored_spec(owner.template.get("spec") or {}, minor).spec
+    spec = field_versions.stored_spec(owner.pod_spec, minor).spec
     return owner._replace(template={**owner.template, "spec": spec})
 
 
@@ -394,7 +393,7 @@ def admitted_workload(owner: Workload, cluster: Cluster) -> Workload:
 
     Source: pkg/kubeapiserver/options/plugins.go, AllOrderedPlugins (v1.36.2).
     """
-    spec = owner.template.get("spec") or {}
+    spec = owner.pod_spec
     ranges = limit_ranges(owner.namespace, cluster)
     changed = admission.with_limits(spec, ranges) if ranges else spec
     changed = admission.with_runtime_class(_with_priority(changed, cluster), cluster.runtime_classes)
@@ -435,7 +434,11 @@ _NAMESPACED = (
     "HorizontalPodAutoscaler",
     "PodGroup",
 )
-APPLIED_KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
+CLUSTER_WIDE_KINDS = (
+    *("PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace"),
+    *PROVISIONING,
+)
+APPLIED_KINDS = (*_NAMESPACED, *CLUSTER_WIDE_KINDS)
 
 
 def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
@@ -466,6 +469,7 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
         gangs={**cluster.gangs, **extra.gangs},
         runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
         autoscalers={**cluster.autoscalers, **extra.autoscalers},
+        provisioning={**cluster.provisioning, **extra.provisioning},
     )
 
 
@@ -530,7 +534,7 @@ def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
     Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
     """
     running = [pod for pod in cluster.bound_pods() if pod.namespace == budget.namespace and not pod.terminating]
-    healthy = sum(budget.selector.matches(dict(pod.cls.labels)) for pod in running)
+    healthy = sum(budget.selector.matches(pod.labels) for pod in running)
     at_least, at_most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if at_most is not None:
         desired = healthy - _scaled(at_most, healthy)

@@ -101,6 +101,57 @@ _LIMIT = decode.Struct(
     },
 )
 
+_TAINTS = decode.ListOf(decode.Struct("Taint", dict.fromkeys(("key", "value", "effect"), _STRING)))
+_CLASS_REFERENCE = decode.Struct("NodeClassReference", dict.fromkeys(("group", "apiVersion", "kind", "name"), _STRING))
+_ASKED_LABEL = decode.Struct(
+    "NodeSelectorRequirementWithMinValues",
+    {"key": _STRING, "operator": _STRING, "values": _STRINGS, "minValues": _INT32},
+)
+_OF_NODE_CLAIM: dict[str, Any] = {
+    "requirements": decode.ListOf(_ASKED_LABEL),
+    **dict.fromkeys(("taints", "startupTaints"), _TAINTS),
+    "nodeClassRef": _CLASS_REFERENCE,
+}
+_OF_NODE_POOL: dict[str, Any] = {
+    "template": decode.Struct(
+        "NodeClaimTemplate",
+        {
+            "metadata": decode.Struct("NodeClaimTemplateMeta", {"labels": _STRING_MAP}),
+            "spec": decode.Struct("NodeClaimSpec", _OF_NODE_CLAIM),
+        },
+    ),
+    "limits": _QUANTITIES,
+    "weight": _INT32,
+    "replicas": decode.Atom.INT64,
+}
+# What Karpenter makes nodes from. (The class is the one whose status names zones.)
+PROVISIONING: dict[str, decode.Struct] = {
+    "NodePool": _with_spec(
+        "NodePool", _OF_NODE_POOL, status=decode.Struct("NodePoolStatus", {"conditions": _CONDITIONS})
+    ),
+    "NodeClaim": _with_spec(
+        "NodeClaim",
+        _OF_NODE_CLAIM,
+        status=decode.Struct(
+            "NodeClaimStatus",
+            {
+                **dict.fromkeys(("providerID", "nodeName"), _STRING),
+                **dict.fromkeys(("capacity", "allocatable"), _QUANTITIES),
+                "conditions": _CONDITIONS,
+            },
+        ),
+    ),
+    "EC2NodeClass": decode.Struct(
+        "EC2NodeClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "status": decode.Struct(
+                "EC2NodeClassStatus", {"subnets": decode.ListOf(decode.Struct("Subnet", {"zone": _STRING}))}
+            ),
+        },
+    ),
+}
+
 # Every kind that is read, with the fields that must decode.
 SHAPES: dict[str, decode.Struct] = {
     "Node": decode.NODE,
@@ -247,6 +298,7 @@ SHAPES: dict[str, decode.Struct] = {
         },
     ),
     "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": _STRING}),
+    **PROVISIONING,
     "PodDisruptionBudget": decode.Struct(
         "PodDisruptionBudget",
         {
@@ -262,5 +314,8 @@ SHAPES: dict[str, decode.Struct] = {
 
 
 def is_of_another_group(plain: Plain) -> bool:
-    """Return whether an object is a Knative Service, which has a pod template and no selector."""
-    return plain.get("kind") == "Service" and "/" in str(plain.get("apiVersion") or "")
+    """Return whether a kind is not meant: a Knative Service has a pod template, other projects have NodePools, too."""
+    kind, version = plain.get("kind"), str(plain.get("apiVersion") or "")
+    if kind in ("NodePool", "NodeClaim"):
+        return not version.startswith("karpenter.sh/")
+    return kind == "Service" and "/" in version

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+\Z")
 _VALUES = frozenset(
     """
     ON_DEMAND SPOT amd64 arm arm64 control-plane default false fargate kube-node-lease kube-public kube-system
-    linux master no on-demand ppc64le rbd s390x spot system-cluster-critical system-node-critical true windows
+    linux master no on-demand ppc64le rbd reserved s390x spot system-cluster-critical system-node-critical true windows
     yes
     """.split()  # noqa: SIM905 (a list that is read as words)
 ) | {""}
@@ -65,9 +65,9 @@ _FIELDS_OF_WORDS = frozenset(
 _WORDS = frozenset(
     """
     Active AlwaysAllow Always Available BestEffort Block Bound Container Count CrossNamespacePodAffinity DoesNotExist
-    DoNotSchedule Equal Exists FailIndex FailJob Failed False Filesystem Gt Honor IfHealthyBudget Ignore Immediate In
-    InPlaceIfPossible InPlaceOnly Indexed Lost Lt Never NoExecute NoSchedule NonIndexed Normal NotBestEffort NotIn
-    NotTerminating OnDelete OnFailure OrderedReady Parallel Pending PersistentVolumeClaim Pod PreemptLowerPriority
+    DoNotSchedule Equal Exists FailIndex FailJob Failed False Filesystem Gt Gte Honor IfHealthyBudget Ignore Immediate
+    In InPlaceIfPossible InPlaceOnly Indexed Lost Lt Lte Never NoExecute NoSchedule NonIndexed Normal NotBestEffort
+    NotIn NotTerminating OnDelete OnFailure OrderedReady Parallel Pending PersistentVolumeClaim Pod PreemptLowerPriority
     PreferNoSchedule PriorityClass ReCreate ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod Recreate Released
     Restart RestartAllContainers Rolling RollingUpdate Running SCTP ScheduleAnyway Succeeded TCP Terminating
     TerminatingOrFailed True UDP Unknown VolumeAttributesClass WaitForFirstConsumer Warning
@@ -85,8 +85,8 @@ _FIELDS_OF_TIMES = frozenset(
 _CONDITION_TYPES = frozenset(
     """
     AllContainersRestarting Available Bound Complete ContainersReady DiskPressure DisruptionAllowed DisruptionTarget
-    Failed FailureTarget FileSystemResizePending Initialized MemoryPressure ModifyVolumeError ModifyingVolume
-    NamespaceContentRemaining NamespaceDeletionContentFailure NamespaceDeletionDiscoveryFailure
+    Failed FailureTarget FileSystemResizePending Initialized InstanceTerminating MemoryPressure ModifyVolumeError
+    ModifyingVolume NamespaceContentRemaining NamespaceDeletionContentFailure NamespaceDeletionDiscoveryFailure
     NamespaceDeletionGroupVersionParsingFailure NamespaceFinalizersRemaining NetworkUnavailable PIDPressure
     PodReadyToStartContainers PodResizeInProgress PodResizePending PodScheduled Progressing Ready ReplicaFailure
     Resizing ScalingActive ScalingLimited AbleToScale SuccessCriteriaMet Suspended
@@ -148,7 +148,7 @@ _MESSAGE_WORDS = frozenset(
 
 # Of a name that is several things, the first counts.
 _ORDER = (
-    *("node", "namespace", "workload", "pod", "claim", "volume", "storage-class", "priority-class"),
+    *("node", "node-pool", "namespace", "workload", "pod", "claim", "volume", "storage-class", "priority-class"),
     *("zone", "region", "revision", "image", "disk", "uid", "value"),
 )
 
@@ -317,6 +317,7 @@ _PERCENT = re.compile(r"[0-9]+%\Z")
 ROLE_OF_LABEL = {
     HOSTNAME: "node",
     NAMESPACE_NAME: "namespace",
+    "karpenter.sh/nodepool": "node-pool",
     **dict.fromkeys((ZONE, "failure-domain.beta.kubernetes.io/zone"), "zone"),
     **dict.fromkeys((REGION, "failure-domain.beta.kubernetes.io/region"), "region"),
     "statefulset.kubernetes.io/pod-name": "pod",
@@ -343,10 +344,12 @@ _KEPT_FIELDS = frozenset(
     """
     CSINodeDriver.name CSIPersistentVolumeSource.driver CrossVersionObjectReference.apiVersion
     CrossVersionObjectReference.kind DeviceClassSpec.extendedResourceName LabelSelectorRequirement.key
-    NodeSelectorRequirement.key NodeStatus.declaredFeatures NodeSystemInfo.kubeletVersion ObjectReference.kind
-    OwnerReference.apiVersion OwnerReference.kind PodAffinityTerm.matchLabelKeys PodAffinityTerm.mismatchLabelKeys
-    PodAffinityTerm.topologyKey PodSpec.schedulerName StorageClass.provisioner Taint.key Toleration.key
-    TopologySelectorLabelRequirement.key TopologySpreadConstraint.matchLabelKeys TopologySpreadConstraint.topologyKey
+    NodeClassReference.apiVersion NodeClassReference.group NodeClassReference.kind NodeSelectorRequirement.key
+    NodeSelectorRequirementWithMinValues.key NodeStatus.declaredFeatures NodeSystemInfo.kubeletVersion
+    ObjectReference.kind OwnerReference.apiVersion OwnerReference.kind PodAffinityTerm.matchLabelKeys
+    PodAffinityTerm.mismatchLabelKeys PodAffinityTerm.topologyKey PodSpec.schedulerName StorageClass.provisioner
+    Taint.key Toleration.key TopologySelectorLabelRequirement.key TopologySpreadConstraint.matchLabelKeys
+    TopologySpreadConstraint.topologyKey
     """.split()  # noqa: SIM905 (a list that is read as words)
 )
 
@@ -368,6 +371,7 @@ _ROLES: dict[str, str] = {
     **dict.fromkeys(("image", "reference"), "asked image"),
     "ContainerImage.names": "image",
     "RBDVolumeSource.image": "disk",
+    "Subnet.zone": "zone",
     "Volume.name": "mount",
     "Container.name": "container",
     "ContainerStatus.name": "container",
@@ -482,7 +486,7 @@ def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> 
     fields = fields_of(shape)
     found: Plain = {}
     key = value.get("key") if isinstance(value.get("key"), str) else None
-    if value.get("operator") in ("Gt", "Lt"):
+    if value.get("operator") in ("Gt", "Gte", "Lt", "Lte"):
         replace(f"compared:{key}", "")
     for field, item in value.items():
         if field == "values" and isinstance(item, list):

@@ -407,7 +407,18 @@ class Columns:
         self._start(cluster, NodeColumns(cluster.nodes))
         self._hold(NodeRequests(n), BoundPods(n), PodClasses())
         self.sums = Sums.POD_LEVEL
-        self._bind_all(cluster.bound_pods())
+        # Bind all pods of a cluster at once; pods on a node that does not exist are invisible
+        pods = cluster.bound_pods()
+        bound = [pod for pod in pods if pod.node_name in self.index]
+        nodes = [self.index[pod.node_name] for pod in bound]
+        classes = [self._classes.index(pod.cls) for pod in bound]
+        groups = [
+            self._classes.group(class_at, terminating=pod.terminating)
+            for pod, class_at in zip(bound, classes, strict=True)
+        ]
+        self._bound.add_all(bound, nodes, classes=classes, groups=groups)
+        self.bound_pods = self._bound.log
+        self._requests.add_all(self.bound_nodes, self.bound_classes, self.classes)
 
     def _start(self, cluster: Cluster, nodes: NodeColumns) -> None:
         self.cluster = cluster
@@ -498,19 +509,6 @@ class Columns:
     def _subtract(self, pod: Pod, node: int) -> None:
         self._requests.add(self.with_summed_requests(pod.cls), node, -1)
         self.pod_count[node] -= 1
-
-    def _bind_all(self, pods: list[Pod]) -> None:
-        """Bind all pods of a cluster at once; pods on a node that does not exist are invisible."""
-        bound = [pod for pod in pods if pod.node_name in self.index]
-        nodes = [self.index[pod.node_name] for pod in bound]
-        classes = [self._classes.index(pod.cls) for pod in bound]
-        groups = [
-            self._classes.group(class_at, terminating=pod.terminating)
-            for pod, class_at in zip(bound, classes, strict=True)
-        ]
-        self._bound.add_all(bound, nodes, classes=classes, groups=groups)
-        self.bound_pods = self._bound.log
-        self._requests.add_all(self.bound_nodes, self.bound_classes, self.classes)
 
     @property
     def images(self) -> dict[str, tuple[int, list[int]]]:
@@ -646,7 +644,8 @@ class MatchCounter:
         if self._seen == end:
             return _NO_NODES
         if len(self._matches) != columns.group_count:
-            self._learn_groups()
+            fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))
+            self._matches = np.concatenate([self._matches, fresh])
         new = slice(self._seen, end)
         self._seen = end
         if new.stop - new.start == 1:
@@ -668,7 +667,3 @@ class MatchCounter:
         if not start:
             return self._columns.positions(self._matches)
         return start + np.flatnonzero(self._matches[self._columns.bound_groups[start:]])
-
-    def _learn_groups(self) -> None:
-        fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))
-        self._matches = np.concatenate([self._matches, fresh])

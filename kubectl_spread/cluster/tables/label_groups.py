@@ -55,7 +55,12 @@ class LabelGroups:
 
     def matching(self, namespace: str, selector: Selector, known: int = 0) -> Bools:
         """Return bool (G - known,): groups with counted pods, without the first `known` and terminating ones."""
-        own = self._own_matching(namespace, selector, max(0, known - self._taken))
+        start = max(0, known - self._taken)
+        own = np.zeros(len(self._own) - start, np.bool_)
+        for at in self._candidates(namespace, selector):
+            group = self._own[at]
+            if at >= start and not group.terminating and selector.matches(dict(group.labels)):
+                own[at - start] = True
         if self._base is None or known >= self._taken:
             return own
         return np.concatenate([self._base.first_matching(namespace, selector, self._taken)[known:], own])
@@ -82,14 +87,6 @@ class LabelGroups:
         if found is not None and found < self._taken:
             return found
         return self._at.get(group)
-
-    def _own_matching(self, namespace: str, selector: Selector, start: int) -> Bools:
-        found = np.zeros(len(self._own) - start, np.bool_)
-        for at in self._candidates(namespace, selector):
-            group = self._own[at]
-            if at >= start and not group.terminating and selector.matches(dict(group.labels)):
-                found[at - start] = True
-        return found
 
     def _candidates(self, namespace: str, selector: Selector) -> list[int]:
         """Return groups that may match: those with a label that the selector requires, if it requires one."""

@@ -22,7 +22,6 @@ Plain = dict[str, Any]
 _FIRST = itemgetter(0)
 _READY = int(Stage.READY)  # perf: members of enums are slow
 _RUNNING = (int(Stage.UNREADY), _READY)
-_BEFORE_NODES = 4  # numbers of `rank` that do not depend on other pods of the node, nor on ages
 
 MOST_CHOICES = 1_000  # A search that meets as many choices at once is not exhaustive.
 
@@ -115,31 +114,23 @@ def order(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> Dele
         return DeletionOrder([], [], 0)
     if count >= len(pods):
         return DeletionOrder(list(pods), [], 0)
-    if related is None:
-        ranked = sorted([(rank(pod, 0)[:_BEFORE_NODES], pod) for pod in pods], key=_FIRST)
-    else:
-        on_node = Counter(pod.node for pod in related)
-        ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
+    on_node = None if related is None else Counter(pod.node for pod in related)
+    ranked = sorted([(rank(pod, None if on_node is None else on_node[pod.node]), pod) for pod in pods], key=_FIRST)
     last = ranked[count - 1][0]
     certain = [pod for key, pod in ranked if key < last]
     tied = [pod for key, pod in ranked if key == last]
     return DeletionOrder(certain, tied, count - len(certain))
 
 
-def rank(pod: P, related: int) -> tuple[int, ...]:
+def rank(pod: P, related: Optional[int]) -> tuple[int, ...]:
     """Return the sort key of deletion; the lowest is deleted first.
 
-    It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready.
+    It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready; the
+    last two only if `related` is known.
     """
     stage = pod.stage
-    return (
-        pod.node != PENDING,
-        stage in _RUNNING,
-        stage == _READY,
-        pod.cost,
-        -related,
-        pod.age,
-    )
+    before_nodes = (pod.node != PENDING, stage in _RUNNING, stage == _READY, pod.cost)
+    return before_nodes if related is None else (*before_nodes, -related, pod.age)
 
 
 def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:

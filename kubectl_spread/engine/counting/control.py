@@ -37,9 +37,10 @@ class PodKinds:
     any of them may become ready first.
     """
 
-    def __init__(self, newest: int) -> None:
-        """Set up the kinds; `newest` is the revision to which the Deployment rolls out."""
+    def __init__(self, newest: int, *, is_widened: bool) -> None:
+        """Set up the kinds; `newest` is the revision to which the Deployment rolls out; see `World.is_widened`."""
         self.newest = newest
+        self._is_widened = is_widened
         self.pods: list[P] = []  # by kind, on any node
         self.revs: list[int] = []  # by kind
         self.are_ready: list[bool] = []  # by kind; False for the newest revision, whose ready pods are counted
@@ -97,8 +98,9 @@ class PodKinds:
         found = self._ranked.get(key)
         if found is None:
             kinds = self.contents[content]
+            related = None if self._is_widened else len(kinds)
             found = self._ranked[key] = tuple(
-                DeletionCandidates(replicaset.rank(self.pods[kind], len(kinds)), kind, count)
+                DeletionCandidates(replicaset.rank(self.pods[kind], related), kind, count)
                 for kind, count in sorted(Counter(kinds).items())
                 if self.revs[kind] == rev
             )

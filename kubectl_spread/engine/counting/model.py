@@ -228,7 +228,7 @@ class Model:
         self._own = entries[0].sets[owner]
         spec: DeploymentSpec = world.specs[self._own.spec]
         revision = world.revisions[spec.rev]
-        self.kinds = PodKinds(spec.rev)
+        self.kinds = PodKinds(spec.rev, is_widened=world.is_widened)
         cls = world.cls_of(spec.rev, admission=world.admission(rest.facts))
         self._waiting = P(owner, spec.rev, NO_ORDINAL, cls, PENDING, Stage.WAITING)
         stage = int(Stage.BOUND if revision.becomes_ready else Stage.UNREADY)
@@ -236,8 +236,9 @@ class Model:
         self.controls = Controls(spec, self._own.spec, self.kinds, becomes_ready=revision.becomes_ready)
         self._world = world
         self._oracle = oracle
-        pods = [of_owner(entry.pods, owner) for entry in entries]
-        self._terminating = max((most_terminating(item, spec.rev) for item in pods), key=len)
+        # In a widened world, deleted pods are gone at once.
+        pods = [of_owner(entry.pods, owner) for entry in entries if not world.is_widened]
+        self._terminating = max((most_terminating(item, spec.rev) for item in pods), key=len, default=[])
 
     def at(self, places: Places) -> None:
         """Set the places of the nodes."""

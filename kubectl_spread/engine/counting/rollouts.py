@@ -159,10 +159,10 @@ class CountedRollouts:
             visit(model, graph, budget)
             states += len(graph.states)
             extremes += _extremes(model, graph)
-            colourings = coloured.spread(budget.deadline) if graph.is_complete else None
-            if colourings is None:
+            if not graph.is_complete:
                 is_exhaustive = False
                 continue
+            colourings = coloured.spread()
             for at in graph.steady:
                 for colouring in each_bit(colourings[at]):
                     tail = Tail(model, coloured, graph, (at, colouring))

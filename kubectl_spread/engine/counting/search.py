@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.engine.counting.model import Counts, Model
-from kubectl_spread.engine.search.limit import Budget, Deadline
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import in_order, Numbers, Order, Parts, Places
 from kubectl_spread.engine.state import State
 
@@ -135,8 +135,8 @@ class Colours:
         """Add a state in which the search begins; `order` is that of its contents."""
         self._starts[at, self.move(self._numbered(self._own), order)] = None
 
-    def spread(self, deadline: Deadline) -> Optional[dict[int, int]]:
-        """Return the colourings of each state, as bits; None if the time is over."""
+    def spread(self) -> dict[int, int]:
+        """Return the colourings of each state, as bits."""
         graph = self._graph
         found: dict[int, int] = {}
         for at, colouring in self._starts:
@@ -144,8 +144,6 @@ class Colours:
         queue = deque(found)
         waiting = set(queue)
         while queue:
-            if not len(queue) % 100 and deadline.is_over():
-                return None
             at = queue.popleft()
             waiting.remove(at)
             bits = found[at] = self._closure(found[at], at)

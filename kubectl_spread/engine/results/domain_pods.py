@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.answer import Outcome
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision; only domains with pods
 
@@ -58,6 +58,15 @@ def domain_pods(
         DomainPods(value, befores[at], afters[at], {number: ranges[at] for number, ranges in revisions.items()})
         for at, value in enumerate(values)
     )
+
+
+def ranges_of(counts: Sequence[Mapping[str, int]], alike: Mapping[str, object]) -> dict[str, Range]:
+    """Return the range of each domain over some outcomes; domains with equal values of `alike` share one."""
+    numbers: dict[object, list[int]] = {}
+    for value, number in (item for found in counts for item in found.items()):
+        numbers.setdefault(alike.get(value, value), []).append(number)
+    ranges = {kind: range_of(found) for kind, found in numbers.items()}
+    return {value: ranges[alike.get(value, value)] for found in counts for value in found}
 
 
 class _Counted(NamedTuple):

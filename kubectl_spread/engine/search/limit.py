@@ -1,8 +1,7 @@
-"""Limits of one search: states, and the time that a user allows."""
+"""Limits of one search, in states."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,39 +13,19 @@ def weight(pods: int) -> int:
     return 1 + pods // _ORDINARY
 
 
-class Deadline(NamedTuple):
-    """Time at which a search stops, in seconds of `time.monotonic`; without an argument it never does."""
-
-    at: float = float("inf")
-
-    def is_over(self) -> bool:
-        return self.at < float("inf") and time.monotonic() > self.at
-
-    def later(self, seconds: float) -> Deadline:
-        """Return the deadline some seconds later."""
-        return Deadline(self.at + seconds)
-
-
-NEVER = Deadline()
-
-
 class Limit(NamedTuple):
     """Limit of a search.
 
-    max_states: number of ordinary states. deadline: of the user. is_enough: is called with the number of visited
-    states; returns whether to stop.
+    max_states: number of ordinary states. is_enough: is called with the number of visited states; returns whether to
+    stop.
     """
 
     max_states: int
-    deadline: Deadline = NEVER
     is_enough: Callable[[int], bool] = lambda _: False
-
-    def is_late(self) -> bool:
-        return self.deadline.is_over()
 
     def is_over(self, states: int) -> bool:
         """Return whether to stop after a number of visited states."""
-        return self.is_late() or states > self.max_states or self.is_enough(states)
+        return states > self.max_states or self.is_enough(states)
 
 
 class Budget:
@@ -55,11 +34,8 @@ class Budget:
     visited: number of states so far, whatever their size.
     """
 
-    def __init__(
-        self, states: float, deadline: Deadline = NEVER, is_enough: Callable[[int], bool] = lambda _: False
-    ) -> None:
+    def __init__(self, states: float, is_enough: Callable[[int], bool] = lambda _: False) -> None:
         """Set up a budget; `is_enough` is called with the number of visited states, and returns whether to stop."""
-        self.deadline = deadline
         self.visited = 0
         self._states = states
         self._kept: float = 0
@@ -86,4 +62,4 @@ class Budget:
 
     def is_over(self) -> bool:
         """Return whether to stop, for whatever reason."""
-        return self.is_spent() or self.deadline.is_over() or self._is_enough(self.visited)
+        return self.is_spent() or self._is_enough(self.visited)

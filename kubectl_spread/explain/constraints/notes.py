@@ -177,7 +177,6 @@ class NoteKind(Enum):
     NOT_SELF_MATCHING = "notSelfMatching"  # values: labels of the pod
     NO_DOMAINS = "noDomains"  # key: on no node; near: a label that may be meant
     BELOW_MIN_DOMAINS = "belowMinDomains"  # number: minDomains; minimum, limit
-    STUCK_MINIMUM = "stuckMinimum"  # values: domains that cannot take a pod; minimum, limit
     HIDDEN_DOMAINS = "hiddenDomains"  # key: missing, of another constraint; names, number: nodes; values: domains
     ONLY_DOMAIN = "onlyDomain"  # values: that domain
     FITS_ONE_DOMAIN = "fitsOneDomain"  # values: that domain
@@ -228,8 +227,9 @@ def notes(
     # A key that no node has: a hard constraint refuses every node, a soft one does nothing.
     if columns.n and not (topology.codes >= 0).any():
         yield Note(NoteKind.NO_DOMAINS, constraint.topology_key, _near(constraint.topology_key, columns))
-    if constraint.self_match_num and selects and counts.domains_num:
-        yield from _limits(counts, usable)
+    if constraint.self_match_num and selects and counts.domains_num and counts.is_below_min_domains:
+        minimum, least = counts.min_match_num, constraint.min_domains
+        yield Note(NoteKind.BELOW_MIN_DOMAINS, number=least, minimum=minimum, max_skew=constraint.max_skew)
     yield from _hidden(counts, columns, why_not)
     if constraint.self_match_num and selects and not counts.is_below_min_domains and counts.domains_num == 1:
         value = topology.values[int(np.flatnonzero(counts.eligible)[0])]
@@ -249,22 +249,6 @@ def _near(key: str, columns: Columns) -> str:
     import difflib  # 3 ms
 
     return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")
-
-
-def _limits(counts: DomainCounts, usable: Bools) -> Iterator[Note]:
-    """Yield a note on the limit per domain that holds while the domains at the minimum cannot grow."""
-    constraint, topology = counts.constraint, counts.topology
-    minimum, max_skew = counts.min_match_num, constraint.max_skew
-    if counts.is_below_min_domains:
-        yield Note(NoteKind.BELOW_MIN_DOMAINS, number=constraint.min_domains, minimum=minimum, max_skew=max_skew)
-        return
-    can_grow = np.zeros(len(topology.values) + 1, np.bool_)
-    can_grow[topology.codes[usable]] = True
-    at_minimum = counts.eligible & (counts.match_num == counts.smallest_match_num)
-    stuck = np.flatnonzero(at_minimum & ~can_grow[:-1])
-    if len(stuck):
-        values = tuple(sorted(topology.values[at] for at in stuck.tolist()))
-        yield Note(NoteKind.STUCK_MINIMUM, values=values, minimum=minimum, max_skew=max_skew)
 
 
 def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Iterator[Note]:
@@ -331,7 +315,7 @@ def _finished(counts: DomainCounts, cls: PodClass, columns: Columns) -> Iterator
         if not pod.is_visible
         and pod.node_name
         and pod.namespace == cls.namespace
-        and counts.constraint.selector.matches(dict(pod.cls.labels))
+        and counts.constraint.selector.matches(pod.labels)
     ]
     if pods:
         yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))

@@ -40,7 +40,6 @@ class Comparison(NamedTuple):
     total_now: Optional[int] = None
     changes: tuple[CountChange, ...] = ()
     preemption: tuple[CountChange, ...] = ()
-    is_clause_other: bool = False  # the preemption clauses differ, or only one message has one
 
 
 _Key = tuple[ReasonKind, str]
@@ -57,10 +56,9 @@ def compare(reported: str, now: str) -> Comparison:
     preemption: tuple[CountChange, ...] = ()
     if old.preemption is not None and new.preemption is not None:
         preemption = _changes(old.preemption.parts, new.preemption.parts, old.preemption.total, new.preemption.total)
-    is_clause_other = _has_other_clause(old, new)
-    is_same = not changes and not preemption and not is_clause_other and old.total == new.total
+    is_same = not changes and not preemption and not _has_other_clause(old, new) and old.total == new.total
     outcome = ComparisonResult.SAME_BUT_WORDING if is_same else ComparisonResult.DIFFERENT
-    return Comparison(outcome, old.total, new.total, changes, preemption, is_clause_other)
+    return Comparison(outcome, old.total, new.total, changes, preemption)
 
 
 class Disagreement(NamedTuple):

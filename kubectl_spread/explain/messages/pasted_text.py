@@ -121,14 +121,15 @@ def _json(text: str) -> Optional[dict[str, Any]]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a JSON value that can be messages, errors before their summary."""
+    """Yield the texts of a JSON value that can be messages; beside an error, a message is only its summary."""
     stack = [value]
     while stack:
         top = stack.pop()
         if isinstance(top, list):
             stack += reversed(top)
         elif isinstance(top, dict):
-            yield from (top[key] for key in _TEXT_KEYS if isinstance(top.get(key), str))
+            found = [key for key in _TEXT_KEYS if isinstance(top.get(key), str)]
+            yield from (top[key] for key in (found[:1] if found[:1] in (["error"], ["err"]) else found))
             stack += [item for item in reversed(top.values()) if isinstance(item, (dict, list))]
 
 

@@ -25,6 +25,8 @@ class Component(Enum):
     KUBECTL = "kubectl"
     KUBELET = "kubelet"
     VOLUME_CONTROLLER = "persistentvolume-controller"
+    PROVISIONER = "external-provisioner"
+    KUEUE = "Kueue"
     HELM = "Helm"
     ARGO_CD = "Argo CD"
     VALIDATOR = "a schema validator"
@@ -125,7 +127,7 @@ _SCHEDULERS = (
          "they have left.", (_GANGS,)),
     Form("gangEvictsNone", Component.SCHEDULER,
          r"pod group preemption: (?P<why>no preemption victims found for incoming preemptor"
-         r"|not supported with topology constraints|[^\n;]{1,300})",
+         r"|not supported with topology constraints|[^\n;]{0,300}[^\n;.])",
          "Evicting pods does not make room for the pod's gang: {why}.", (_GANGS, EXPLAIN)),
     Form("selectedNode", Component.SCHEDULER,
          rf'{_BINDING}(?:(?:failed to bind|binding) volumes: *)?selectedNode annotation '
@@ -184,6 +186,9 @@ _SCHEDULERS = (
          r"pod (?P<pod>[^\s/]{1,63}/\S{1,253}) can possibly be ass(?:ig|gi)ned to (?P<node>[^\s,]{1,253})",
          "Volcano found room for pod {pod} on node {node}, and binds it only together with the other pods of its "
          "PodGroup, which do not all fit: look at their messages.", (_POD_GROUPS, _QUEUES)),
+    Form("kueue", Component.KUEUE, r"couldn't assign flavors to pod set (?P<set>[^\s:]{1,253}): *(?P<why>[^\n]*)",
+         "Kueue does not start the workload yet: its ClusterQueue has too little quota left ({why}).",
+         ("kubectl get workloads.kueue.x-k8s.io -n NAMESPACE", "kubectl get clusterqueues.kueue.x-k8s.io -o yaml")),
     Form("kopsPending", Component.KOPS, r"system-(?:cluster|node)-critical pod \"?(?P<pod>[^\s\"]+)\"? is pending",
          "kops waits for every system-critical pod, and {pod} is Pending: look at the message of that pod.",
          ("kubectl spread explain pod {pod} -n kube-system",)),
@@ -214,7 +219,8 @@ _CLUSTER_AUTOSCALER = (
          "{until}.", (AUTOSCALER, NODES)),
     Form("groupFailed", Component.CLUSTER_AUTOSCALER,
          r"(?:failed adding \d{1,9} nodes [^\n]{0,60}?to group (?P<group>\S{1,300}) due to (?P<why>[^\n]*)"
-         r"|scale-up timed out for node group (?P<group2>\S{1,300}) (?P<why2>after \S{1,60}))",
+         r"|scale-up timed out for node group (?P<group2>\S{1,300}) (?P<why2>after \S{1,60})"
+         r"|scale-up failed for (?:node )?group (?P<group3>\S{1,300}): *(?P<why3>[^\n]*))",
          "The autoscaler asked the cloud for nodes of node group {group} but did not get them ({why}).",
          (AUTOSCALER, NODES)),
     Form("noPlace", Component.CLUSTER_AUTOSCALER,
@@ -229,6 +235,9 @@ _CLUSTER_AUTOSCALER = (
     Form("autoscalerBudget", Component.CLUSTER_AUTOSCALER,
          r"not enough pod disruption budget to move (?P<pod><[^>\s]+>|\S+)",
          "The node of {pod} cannot be drained: its PodDisruptionBudget allows no eviction now.", (_BUDGETS,)),
+    Form("removed", Component.CLUSTER_AUTOSCALER, r"deleting pod for node scale down",
+         "The autoscaler removes the pod's node, which is little used, and evicted the pod. Its controller creates "
+         "another pod.", (NODES,)),
     Form("notRemovable", Component.CLUSTER_AUTOSCALER,
          r"(?:node )?(?<!\S)(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
          "The autoscaler keeps node {node}: {why}.", (EXPLAIN,)),
@@ -275,6 +284,9 @@ _KARPENTER = (
          rf"no instance type (?:satisfied|has enough|met|which){_CLAUSE}",
          "No instance type of the {NodePool} is large enough for the pod and the DaemonSets and meets their "
          "requirements.", (_POOLS, _POD, EXPLAIN)),
+    Form("karpenterMinValues", Component.KARPENTER, rf"minValues requirement is not met{_CLAUSE}",
+         "The {NodePool} asks for a least number of different values (minValues), such as instance families, and too "
+         "few instance types that suit the pod are left.", (_POOLS, _KARPENTER_LOG)),
     Form("karpenterTaint", Component.KARPENTER,
          r"did not tolerate (?:taint *\(?taint=)?(?P<taint>[^\s;,)]{1,200})\)?",
          "The nodes of the {NodePool} have the taint {taint}, which the pod does not tolerate.",
@@ -329,10 +341,11 @@ _VOLUMES_AND_KUBELET = (
          "The claim waits for {provisioner} to create its volume. If that takes long, the provisioner is not running"
          " or fails: see its log and the claim's events.",
          (CLAIMS, "kubectl get csidrivers", "kubectl get pods -A -o wide")),
-    Form("provisioningFailed", Component.VOLUME_CONTROLLER,
-         r"failed to provision volume with storageclass \"?(?P<class>[^\s\"]+?)\"?: *(?P<why>[^\n]*)",
-         "The provisioner of StorageClass {class} did not create the volume: {why}.",
-         (CLAIMS, "kubectl describe storageclass {class}")),
+    *(Form("provisioningFailed", component,  # the two differ in their first letter only
+           rf"(?-i:{first})ailed to provision volume with storageclass \"?(?P<class>[^\s\"]+?)\"?: *(?P<why>[^\n]*)",
+           "The provisioner of StorageClass {class} did not create the volume: {why}.",
+           (CLAIMS, "kubectl describe storageclass {class}"))
+      for component, first in ((Component.PROVISIONER, "f"), (Component.VOLUME_CONTROLLER, "F"))),
     Form("noSuchClass", Component.VOLUME_CONTROLLER,
          r"storageclass\.storage\.k8s\.io \"(?P<class>[^\"\n]{1,253})\" not found",
          "The claim's StorageClass {class} does not exist, so no volume is created.", (CLASSES, CLAIMS)),
@@ -400,6 +413,9 @@ _CONTROLLERS = (
          r"(?: there are pending nodes to be drained:(?:\n[\w.-]+)*)?",
          "kubectl drain evicts no pod until a flag says what to do with these pods: {what} ({why}).",
          ("kubectl get pods -A -o wide --field-selector spec.nodeName=NODE",)),
+    Form("nodeNotReady", Component.CONTROLLER, r"node is not ready(?=\.?(?:\n|\Z))",
+         "The pod's node is not ready. If that lasts, the pod is deleted after its tolerationSeconds (5 minutes by "
+         "default), and its controller creates another pod.", (NODES,)),
     Form("taintEviction", Component.CONTROLLER, r"marking for deletion pod (?P<pod>\S{1,507})",
          "The node of {pod} has a NoExecute taint that the pod no longer tolerates, so the pod is deleted: usually "
          "the node is down.",

@@ -179,7 +179,7 @@ def health(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
     if names.NODE_UNSCHEDULABLE in plugins:
         cordoned = cordoned | (plugins[names.NODE_UNSCHEDULABLE].bits != 0)
     why = partial(_why_in_state, "cordoned", columns)
-    yield Requirement(names.NODE_UNSCHEDULABLE, "a cordon", ~cordoned, RequirementKind.CORDON, why=why)
+    yield Requirement(names.NODE_UNSCHEDULABLE, "cordon", ~cordoned, RequirementKind.CORDON, why=why)
     for key, taint, number, tainted in _merged(masks):
         state = "" if taint is None else WELL_KNOWN.get(taint.key, "")
         yield Requirement(

@@ -1,4 +1,4 @@
-"""Rules as texts: read from options such as `--max-share 'zone<1/2'`, and written as phrases for every output."""
+"""Rules as texts: read from options such as `--less-than zone=1/2`, and written as phrases for every output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOST
 LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
 _MOST = 1_000_000
 _MOST_SHARDS = 100
-_RULE = re.compile(r"\s*(?P<key>[^<=>\s]+)\s*(?P<sign>=?<=?|=)\s*(?P<amount>\S.*?)\s*\Z")
 _COUNT = re.compile(r"[0-9]{1,7}\Z")
 _FRACTION = re.compile(r"([0-9]{1,7})\s*/\s*([0-9]{1,7})\Z")
 _PERCENT = re.compile(r"([0-9]{1,3})%\Z")
@@ -50,18 +49,28 @@ def short_key(key: str) -> str:
     return LONG_KEYS.get(key, key)
 
 
-def max_share(text: str) -> PolicyRule:
-    """Return the rule of `KEY=1/3`, `KEY<=1/3` or `KEY<1/3`.
+def at_most(text: str) -> PolicyRule:
+    """Return the rule of `KEY=1/3`: no domain holds more than this share of the pods."""
+    return _share(text, "--at-most")
+
+
+def less_than(text: str) -> PolicyRule:
+    """Return the rule of `KEY=1/3`: every domain holds less than this share of the pods."""
+    return _share(text, "--less-than", sign="<")
+
+
+def _share(text: str, option: str, *, sign: str = "") -> PolicyRule:
+    """Return the rule of `KEY=SHARE`. A bare number is refused, as `zone=1` could mean one pod or all pods.
 
     Raises:
         PolicyTextError: the text has another form.
     """
-    match = _RULE.match(text)
-    if match is None:
-        raise PolicyTextError(
-            f"{short(text) or 'the empty text'} is not KEY=SHARE: write zone<=1/2, zone<1/2 or zone=50%"
-        )
-    return share_of(match["key"], match["sign"] + match["amount"])
+    key, equals, share = (part.strip() for part in text.partition("="))
+    if not (key and equals and share) or share.startswith(("<", "=")):
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not KEY=SHARE: write {option} zone=1/2")
+    if _COUNT.match(share):
+        raise PolicyTextError(f"{share} is no share: write {option} {key}=1/2, or --max-count {key}={share} for pods")
+    return share_of(key, sign + share)
 
 
 def share_of(key: str, text: str) -> PolicyRule:

@@ -12,7 +12,7 @@ from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, object_rule,
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraints.constraint import IGNORE
+from kubectl_spread.objects.constraints.constraint import IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
@@ -217,17 +217,25 @@ def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator
             )
 
 
+_DESCHEDULER = "DeschedulerPolicy"
+
+
 @workload_rule(
     "SPR705",
     "not-restored-by-descheduler",
     "the descheduler does not restore the spread that a constraint asks for",
     Severity.INFO,
     is_opinion=True,
+    around=(_DESCHEDULER,),
 )
 def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find fields and constraints that the descheduler ignores; each kind once a workload."""
+    """Find fields and constraints that the descheduler ignores; each kind once a workload.
+
+    `minDomains` is for clusters with an autoscaler (SPR701). It is reported only if the run has a policy.
+    """
+    policies = project.of_kind(_DESCHEDULER)
     counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
-    if counted:
+    if counted and policies:
         hint = "restart the rollout to fill new domains"
         routes = [subject.route(item, "minDomains") for item in counted]
         yield _found(
@@ -236,7 +244,7 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
             message="pods stay unevenly spread when a domain comes back: the descheduler ignores minDomains",
             hint=hint,
         )
-    if subject.soft:
+    if subject.soft and not any(SCHEDULE_ANYWAY in manifest.document.text for manifest in policies):
         message = "pods stay unevenly spread: the descheduler ignores ScheduleAnyway unless its arguments name it"
         hint = "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint"
         routes = [subject.route(item, "whenUnsatisfiable") for item in subject.soft]
@@ -263,13 +271,13 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
     replicas = project.replicas(subject)
     least, most = replicas.minimum, replicas.maximum
-    if project.facts is None or project.target.autoscaler or replicas.autoscaler is None:
+    if project.target.autoscaler or replicas.autoscaler is None:
         return
     if least is None or most is None or least >= most or not _is_placed(subject, project):
         return
     if not any(hard_constraint_facts(subject, project)) or any(unreachable_domains(subject, project)):
         return
-    then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
+    then = project.cluster.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not then.is_spread_conflict:
         return
     yield RuleFinding(
@@ -285,5 +293,5 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
 def _is_placed(subject: Subject, project: Project) -> bool:
     """Return whether all pods find a node, both with the fewest replicas and with the number in the manifest."""
     now = outcome(subject, project)
-    written = None if project.facts is None else project.facts.outcome(subject.workload)
+    written = project.cluster.outcome(subject.workload)
     return now is not None and not now.pending and written is not None and not written.pending

@@ -299,10 +299,10 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
 )
 def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads whose constraints leave out a key of the configured defaults."""
-    if project.facts is None or not subject.constraints or subject.workload.kind == "DaemonSet":
+    if not subject.constraints or subject.workload.kind == "DaemonSet":
         return
     own = {constraint.topology_key for constraint in subject.constraints}
-    defaults = project.facts.configured_defaults(subject.workload) or ()
+    defaults = project.cluster.configured_defaults(subject.workload) or ()
     lost = [item for item in defaults if item.topology_key not in own]
     if lost:
         listed = ", ".join(

@@ -176,8 +176,9 @@ def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFi
         if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint, project):
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
+            what = (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod"), constraint.max_skew)
             yield RuleFinding(
-                (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod"), constraint.max_skew),
+                what if subject.has_pod else f"if labelSelector matches the pods, {what}",
                 route,
                 f"add {_FIELD}: {HONOR}",
                 severity=Severity.INFO if is_zone or not subject.has_pod else None,
@@ -306,8 +307,8 @@ def _unreachable_hint(domains: list[DomainFacts], *, helps: bool) -> str:
 def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
     """Return whether honoring taints makes room, and the Pending pods then find a node."""
     constraint, account = fault.constraint, fault.account
-    facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)
-    if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
+    facts, is_stored = project.cluster, field_versions.stores("nodeTaintsPolicy", project.target.minor)
+    if constraint.node_taints_policy == HONOR or not is_stored:
         return False
     changed = with_field(with_fewest_replicas(subject, project), constraint, nodeTaintsPolicy=HONOR)
     honoured = facts.constraint_facts(changed, constraint)

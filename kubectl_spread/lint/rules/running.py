@@ -23,7 +23,7 @@ _SHOWN = 6  # domains that a hint lists
 def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that the pods which run do not meet now."""
     for constraint, account in constraint_facts(subject, project):
-        live = project.facts.live(subject.workload, constraint) if project.facts is not None else None
+        live = project.cluster.live(subject.workload, constraint)
         if live is None or live.skew is None or not account.counts_own or live.skew <= account.max_skew:
             continue
         against = (
@@ -42,7 +42,7 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
 def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, most_apart: int) -> str:
     """Return the hint, with the new placement if it satisfies the constraint."""
     what = "restart the workload or run the descheduler, as nothing else moves running pods"
-    placed_again = project.facts.place_again(subject.workload, constraint) if project.facts is not None else None
+    placed_again = project.cluster.place_again(subject.workload, constraint)
     counts = [number for _, number in placed_again.domains] if placed_again is not None else []
     if placed_again is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
         return what
@@ -61,13 +61,13 @@ def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConst
 )
 def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints that the placement does not meet, where there are no hard ones."""
-    if project.facts is None or subject.hard:
+    if subject.hard:
         return
     for constraint, account in constraint_facts(subject, project):
         if not subject.is_in_its_group(constraint) or _is_reported_otherwise(subject, constraint):
             continue
         workload = with_fewest_replicas(subject, project)
-        spread = project.facts.place(workload, constraint)
+        spread = project.cluster.place(workload, constraint)
         message = None if spread is None else _message(spread, account, replicas=workload.replicas or 1)
         if message is not None:
             yield RuleFinding(
@@ -114,11 +114,11 @@ def _message(spread: PodsPerDomain, account: ConstraintFacts, *, replicas: int) 
 def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
     fewest = project.replicas(subject).minimum
-    if project.facts is None or not fewest:
+    if not fewest:
         return
     for constraint, account in hard_constraint_facts(subject, project):
-        now = project.facts.live(subject.workload, constraint)
-        then = project.facts.scale_down(subject.workload, constraint, fewest)
+        now = project.cluster.live(subject.workload, constraint)
+        then = project.cluster.scale_down(subject.workload, constraint, fewest)
         if now is None or then is None or now.skew is None or then.skew is None:
             continue
         if now.skew > account.max_skew or then.skew <= account.max_skew:

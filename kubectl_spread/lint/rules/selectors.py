@@ -82,6 +82,8 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if not subject.has_pod and subject.completion is not Completion.NONE:
         return
     for constraint in subject.constraints:
+        if constraint.match_label_keys and not subject.has_known_labels:
+            continue  # the pods may have the labels
         if subject.selector(constraint).is_empty and not _has_misspelt_requirement(subject, constraint):
             yield RuleFinding(
                 _empty_selector(project.target.minor),
@@ -122,31 +124,40 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
         yield from _doubtful_labels(subject)
     if subject.knowledge is not Knowledge.KNOWN:
         return
+    added = project.added_labels(subject)
+    labels = {**subject.labels, **{key: value for key, value in added.items() if value is not None}}
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
         missed = [
             item
             for item in selector.requirements or ()
-            if not item.matches(subject.labels)
+            if not item.matches(labels)
+            and added.get(item.key, "") is not None
             and (subject.has_known_labels or item.key in subject.labels)
             and not _is_of_a_revision(subject, item)
             and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
-            labels = (*subject.template_route, "metadata", "labels")
+            place = (*subject.template_route, "metadata", "labels")
             # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
                 "the pods are not spread, because the constraint does not select them: "
-                f"{_unmatched_label(subject, missed[0])}",
+                f"{_unmatched_label(subject, missed[0])}{_owner_of(selector, subject, project)}",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
-                (Label(subject.place(labels, key=True), "the labels of the pods"),) if subject.template_labels else (),
+                (Label(subject.place(place, key=True), "the labels of the pods"),) if subject.template_labels else (),
                 severity=Severity.WARNING
                 if (missed[0].key not in subject.labels and lacks_selector(subject.workload))
                 else None,
                 fix=fix_builders.own_selector(subject, constraint),
                 key=True,
             )
+
+
+def _owner_of(selector: Selector, subject: Subject, project: Project) -> str:
+    """Return which other workload the selector matches: it may have been copied."""
+    others = project.matching(selector, subject.workload.namespace)
+    return f", as those of {workload_name(others[0].workload)} have it" if others else ""
 
 
 def _doubtful_labels(subject: Subject) -> Iterator[RuleFinding]:
@@ -192,11 +203,10 @@ def cross_namespace_group(subject: Subject, project: Project) -> Iterator[RuleFi
 
 def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are pods of other namespaces in the cluster."""
-    for constraint in subject.constraints if project.facts is not None and not subject.refusals else ():
-        other_namespaces = (
-            project.facts.pods_of_other_namespaces(subject.workload, constraint) if project.facts is not None else ()
-        )
-        if not other_namespaces or (project.facts is not None and project.facts.others(subject.workload, constraint)):
+    facts = project.facts
+    for constraint in subject.constraints if facts is not None and not subject.refusals else ():
+        other_namespaces = project.cluster.pods_of_other_namespaces(subject.workload, constraint)
+        if not other_namespaces or project.cluster.others(subject.workload, constraint):
             continue
         pods = ", ".join(
             f"{count_noun(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
@@ -490,10 +500,10 @@ def _lacking_and_added(written: _Requirements, own: _Requirements) -> str:
 )
 def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that start from a skew which is not the workload's own."""
-    if subject.workload.kind == "Pod" or project.facts is None:
+    if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
     for constraint, account in hard_constraint_facts(subject, project):
-        found = project.facts.others(subject.workload, constraint)
+        found = project.cluster.others(subject.workload, constraint)
         read = {(item.workload.kind, item.workload.name) for item in project.subjects} if found else set()
         others = [item for item in found if (item.kind, item.name) not in read]
         numbers = _numbers(others, account)
@@ -532,10 +542,8 @@ def _numbers(others: list[ForeignPods], account: ConstraintFacts) -> Counter[str
 )
 def partly_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that leave running pods of their own workload out."""
-    if project.facts is None:
-        return
     for constraint in subject.constraints:
-        found = project.facts.uncounted_pods(subject.workload, constraint)
+        found = project.cluster.uncounted_pods(subject.workload, constraint)
         if found is None:
             continue
         yield RuleFinding(

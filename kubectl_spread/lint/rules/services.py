@@ -150,10 +150,10 @@ def _count(subject: Subject, project: Project) -> Label:
 def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find budgets of one workload, spread over the zones of the cluster, that let some of a zone's pods go only."""
     found = budget(manifest, project)
-    if found is None or len(found.covered) != 1 or project.facts is None or not found.disruptions or not found.pods:
+    if found is None or len(found.covered) != 1 or not found.disruptions or not found.pods:
         return
     (subject,) = found.covered
-    zones = project.facts.domain_count(ZONE)
+    zones = project.cluster.domain_count(ZONE)
     spread = [item for item in subject.constraints if item.topology_key == ZONE]
     if zones < 2 or not spread:
         return

@@ -60,7 +60,7 @@ def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[Rul
 )
 def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields that the server drops; where a version is named, SPR601 does; each once a workload."""
-    server = project.facts.server if project.facts is not None else None
+    server = project.cluster.server
     if server is None or project.target.minor is not None:
         return
     minor = f"1.{server.minor}"
@@ -86,10 +86,8 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
 )
 def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find rules of policies that some order of events violates."""
-    if project.facts is None:
-        return
     route = (*subject.spec_route, FIELD)
-    for found in project.facts.refuted_rules(subject.workload):
+    for found in project.cluster.refuted_rules(subject.workload):
         yield RuleFinding(
             f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}"
             f"{'' if found.is_settled else ' while pods move'}: {found.violation}",

@@ -191,13 +191,13 @@ def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
 def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find claims whose class keeps pods out of counted domains."""
     claims = [*claim_templates(subject), *ephemeral_claims(subject)]
-    if project.facts is None or not claims or project.facts.has_claims(subject.workload):
+    if not claims or project.cluster.has_claims(subject.workload):
         return
     most = project.replicas(subject).maximum
     for constraint, account in hard_constraint_facts(subject, project):
         for claim in claims:
             excluded = _excluded(claim, account, project, key=constraint.topology_key)
-            runs = project.facts.live(subject.workload, constraint) is not None
+            runs = project.cluster.live(subject.workload, constraint) is not None
             if not excluded or account.is_below_min_domains or runs:
                 continue
             most_in_a_domain = account.max_skew + min(item.matching for item in (*excluded, *account.unreachable))
@@ -219,7 +219,7 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
 
 def _shown(subject: Subject, project: Project, *, room: int) -> str:
     """Return why the printed placement has more pods; empty if it does not."""
-    became = project.facts.outcome(subject.workload) if project.facts is not None else None
+    became = project.cluster.outcome(subject.workload)
     if became is None or became.placed <= room:
         return ""
     return f". The placement shows {count_noun(became.placed, 'pod')}, as it ignores volumes that do not exist yet"
@@ -228,8 +228,7 @@ def _shown(subject: Subject, project: Project, *, room: int) -> str:
 def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
     """Return the counted domains where a class makes no volume; none where that leaves no other."""
     name = claim.spec.get("storageClassName")
-    facts = project.facts
-    values = facts.volume_values(name, key) if facts is not None and (name is None or isinstance(name, str)) else None
+    values = project.cluster.volume_values(name, key) if name is None or isinstance(name, str) else None
     if values is None:
         return []
     excluded = [domain for domain in account.counted_domains if domain.value not in values]

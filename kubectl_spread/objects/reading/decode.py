@@ -26,6 +26,7 @@ class Atom(Enum):
     INT32 = "int32"
     INT64 = "int64"
     QUANTITY = "resource.Quantity"
+    INT_OR_STRING = "intstr.IntOrString"
     ANY = "interface {}"
 
 
@@ -462,6 +463,11 @@ def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
         except quantity.QuantityError as error:
             return str(error)
         return ""
+    if atom is Atom.INT_OR_STRING:
+        if isinstance(value, str) or _fits_integer(value, 31):
+            return ""
+        what = f"number {value}" if _json_type(value) == "number" else _json_type(value)
+        return f"json: cannot unmarshal {what} into Go value of type int32"
     if atom is Atom.STRING:
         fits = isinstance(value, str)
     elif atom is Atom.BOOL:

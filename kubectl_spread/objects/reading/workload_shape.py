@@ -21,6 +21,17 @@ _CONTROLLER_FIELDS = {
         decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC})
     ),
 }
+_STRATEGY_FIELDS = {
+    "type": decode.Atom.STRING,
+    "rollingUpdate": decode.Struct(
+        "RollingUpdate",
+        {
+            "partition": decode.Atom.INT_OR_STRING,  # of StatefulSets a number; operators take percentages
+            "maxUnavailable": decode.Atom.INT_OR_STRING,
+            "maxSurge": decode.Atom.INT_OR_STRING,
+        },
+    ),
+}
 # A misspelt field of the controller's own selector is kubectl's matter; values of the wrong type refuse the object.
 _SELECTOR = decode.LABEL_SELECTOR._replace(closed=False)
 _MAP_SELECTED = ("ReplicationController", "DeploymentConfig")
@@ -65,7 +76,9 @@ def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.S
     if not has_counts:
         return decode.Struct(_name(passed), fields)
     selector: decode.Shape = decode.MapOf(decode.Atom.STRING) if kind.kind in _MAP_SELECTED else _SELECTOR
-    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, "selector": selector, **fields})
+    name = "strategy" if kind.kind == "Deployment" else "updateStrategy"
+    strategy = decode.Struct(f"{kind.kind}{name[:1].upper()}{name[1:]}", _STRATEGY_FIELDS)
+    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, name: strategy, "selector": selector, **fields})
 
 
 def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:

@@ -83,9 +83,10 @@ class Behaviour(Generic[T]):
         """Return the releases that behave like one, `1.27 to 1.37`."""
         return " to ".join(f"1.{minor}" for minor in dict.fromkeys(self.minors(release)))
 
-    def differs(self, release: Release) -> bool:
-        """Return whether a release behaves differently from the newest one."""
-        return self.of(release) != self.of(LATEST)
+    @property
+    def begin(self) -> str:
+        """Return the minor version in which the last era begins, `1.37`."""
+        return f"1.{self.eras[-1].since.minor}"
 
 
 def era_since(version: str, value: T, words: str) -> Era[T]:
@@ -173,6 +174,16 @@ FIT_TOO_LARGE_IS_FINAL = switch(
     "fit-too-large", "NodeResourcesFit", _FIT, Impact.TEXT, "1.34",
     off="a request larger than the whole node is Unschedulable, and preemption tries the node",
     on="a request larger than the whole node is UnschedulableAndUnresolvable",
+)
+SIDECARS = switch(
+    "sidecars", "NodeResourcesFit", _GATES, Impact.PLACEMENT, "1.29",
+    off="restartPolicy of an init container is ignored",
+    on="an init container with restartPolicy Always runs beside the containers",
+)
+POD_RESOURCES = switch(
+    "pod-resources", "NodeResourcesFit", _GATES, Impact.PLACEMENT, "1.34",
+    off="resources of the pod as a whole are ignored",
+    on="resources of the pod as a whole count",
 )
 FIT_SCORES = switch(
     "fit-scores", "NodeResourcesFit", _DEFAULTS, Impact.SCORES, "1.22",
@@ -316,6 +327,16 @@ IGNORES_PREFERRED_OF_EXISTING = switch(
     "ignore-preferred-terms", "InterPodAffinity", f"{_POD_AFFINITY}/scoring.go", Impact.PLACEMENT, "1.27",
     off="ignorePreferredTermsOfExistingPods is not known",
     on="ignorePreferredTermsOfExistingPods counts",
+)
+AFFINITY_MATCH_LABEL_KEYS = switch(
+    "affinity-match-label-keys", "InterPodAffinity", _GATES, Impact.PLACEMENT, "1.31",
+    off="matchLabelKeys and mismatchLabelKeys of pod affinity are ignored",
+    on="matchLabelKeys and mismatchLabelKeys of pod affinity count",
+)
+NAMESPACE_SELECTOR = switch(
+    "namespace-selector", "InterPodAffinity", _GATES, Impact.PLACEMENT, "1.22",
+    off="namespaceSelector of pod affinity is ignored",
+    on="namespaceSelector of pod affinity counts",
 )
 NODE_AFFINITY_REASON = texts(
     "node-affinity-reason", "NodeAffinity", _NODE_AFFINITY,

@@ -1,49 +1,69 @@
 """Fields of a pod that older API servers do not store: their gate was off, or they did not exist.
 
 A field's release is the first in which its feature gate is on by default (pkg/features/kube_features.go and release
-notes).
+notes); `behaviours` has it.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.releases.version import FIELD_SINCE
+from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
+
+if TYPE_CHECKING:
+    from kubectl_spread.objects.releases.behaviours import Behaviour
 
 Plain = dict[str, Any]
 
 
 class _Field(NamedTuple):
-    """A field, the lists and objects that lead to it, and the minor version from which on it counts."""
+    """A field, the lists and objects that lead to it, and the row of the table that says where it counts."""
 
     path: tuple[str, ...]
-    since: int
+    row: Behaviour[bool]
     name: str
 
 
 # The first release whose API server knows a field. It drops the field if the gate is off.
 KNOWN_SINCE = {"minDomains": 24, "nodeAffinityPolicy": 25, "nodeTaintsPolicy": 25, "matchLabelKeys": 25}
 _DEFAULTS = {"minDomains": 1, "nodeAffinityPolicy": HONOR, "nodeTaintsPolicy": IGNORE}
-_TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}
 _TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution",),
     ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
 )
-_FIELDS = (
-    *(_Field(("topologySpreadConstraints", name), since, name) for name, since in FIELD_SINCE.items()),
-    *(
-        _Field(("affinity", kind, *steps, name), since, f"{name} of {kind}")
-        for kind in ("podAffinity", "podAntiAffinity")
-        for steps in _TERMS
-        for name, since in _TERM_FIELDS.items()
-    ),
-    _Field(("schedulingGates",), 27, "schedulingGates"),
-    _Field(("initContainers", "restartPolicy"), 29, "restartPolicy of init containers"),
-    _Field(("resources",), 34, "resources of the pod"),
-    _Field(("resourceClaims",), 34, "resourceClaims"),
-)
+
+
+@functools.cache
+def _fields() -> tuple[_Field, ...]:
+    from kubectl_spread.objects.releases import behaviours as table  # 4 ms; most runs need no pod spec of a release
+
+    of_constraints = {
+        "minDomains": table.MIN_DOMAINS,
+        "nodeAffinityPolicy": table.INCLUSION_POLICIES,
+        "nodeTaintsPolicy": table.INCLUSION_POLICIES,
+        "matchLabelKeys": table.MATCH_LABEL_KEYS,
+    }
+    of_terms = {
+        "matchLabelKeys": table.AFFINITY_MATCH_LABEL_KEYS,
+        "mismatchLabelKeys": table.AFFINITY_MATCH_LABEL_KEYS,
+        "namespaceSelector": table.NAMESPACE_SELECTOR,
+    }
+    return (
+        *(_Field(("topologySpreadConstraints", name), row, name) for name, row in of_constraints.items()),
+        *(
+            _Field(("affinity", kind, *steps, name), row, f"{name} of {kind}")
+            for kind in ("podAffinity", "podAntiAffinity")
+            for steps in _TERMS
+            for name, row in of_terms.items()
+        ),
+        _Field(("schedulingGates",), table.SCHEDULING_GATES, "schedulingGates"),
+        _Field(("initContainers", "restartPolicy"), table.SIDECARS, "restartPolicy of init containers"),
+        _Field(("resources",), table.POD_RESOURCES, "resources of the pod"),
+        _Field(("resourceClaims",), table.CLAIMS, "resourceClaims"),
+    )
 
 
 class StoredSpec(NamedTuple):
@@ -56,8 +76,9 @@ class StoredSpec(NamedTuple):
 def stored_spec(spec: Plain, minor: int) -> StoredSpec:
     """Return the spec that an API server 1.`minor` with the default feature gates keeps."""
     ignored: dict[str, None] = {}
-    for field in _FIELDS:
-        if field.since > minor and _has(spec, field.path):
+    release = default_release(minor)
+    for field in _fields():
+        if not field.row.of(release) and _has(spec, field.path):
             spec = _without(spec, field.path)
             ignored[field.name] = None
     return StoredSpec(spec, tuple(ignored))

@@ -122,6 +122,26 @@ def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]
         yield route, plain
 
 
+def wrong_items(plain: Any, kinds: Kinds = BUILT_IN, route: Route = ()) -> Iterator[tuple[Route, str]]:
+    """Yield the places in Lists of known kinds where an object is missing, and what is wrong there."""
+    kind = _text(plain.get("kind")) if isinstance(plain, dict) else ""
+    if not kind:
+        if route:
+            yield route, "is not an object with a kind"
+        return
+    item_kind = kind.removesuffix("List")
+    if item_kind == kind or not (kind == "List" or kinds.of(item_kind, _text(plain.get("apiVersion")))):
+        return
+    items = plain.get("items")
+    if not isinstance(items, list):
+        if items is not None:
+            yield (*route, "items"), "is not a list"
+        return
+    for index, item in enumerate(items):
+        named = {"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item
+        yield from wrong_items(named, kinds, (*route, "items", index))
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 

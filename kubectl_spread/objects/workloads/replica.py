@@ -120,4 +120,4 @@ def _pod(owner: Workload, name: str, labels: dict[str, str]) -> Plain:
         api_version, kind, controller = controller_of(owner)
         reference = {"apiVersion": api_version, "kind": kind, "name": controller, "controller": True}
         metadata["ownerReferences"] = [reference]
-    return {"metadata": metadata, "spec": owner.template.get("spec") or {}}
+    return {"metadata": metadata, "spec": owner.pod_spec}

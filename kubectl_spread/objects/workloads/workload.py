@@ -85,6 +85,15 @@ class Workload(NamedTuple):
     is_paused: bool = False  # a Deployment that changes only the size of the ReplicaSets that it has
 
     @property
+    def pod_spec(self) -> Plain:
+        """Return the spec of the pod template; empty if the facts lack it."""
+        return self.template.get("spec") or {}
+
+    def with_pod_spec(self, spec: Plain) -> Workload:
+        """Return the workload with another spec in its pod template, as a new revision."""
+        return self._replace(template={**self.template, "spec": spec}, known_hash="")
+
+    @property
     def revision_hash(self) -> str:
         """Return the hash of the template: taken from running pods, else computed here."""
         return self.known_hash or template_hash(self.template)
@@ -153,7 +162,7 @@ def is_partial(owner: Workload) -> bool:
     A patch has neither labels nor a selector, and no container with an image. The API server requires all of them in a
     Deployment. An explicit null for the labels counts as labels. An object with directives is always a patch.
     """
-    spec = owner.template.get("spec") or {}
+    spec = owner.pod_spec
     if any("$patch" in entry for entry in mappings(spec.get("topologySpreadConstraints"))):
         return True
     if _labels(owner) is not None or _has_images(owner):
@@ -176,7 +185,7 @@ def _labels(owner: Workload) -> Optional[Plain]:
 
 
 def _has_images(owner: Workload) -> bool:
-    return any(item.get("image") for item in mappings((owner.template.get("spec") or {}).get("containers")))
+    return any(item.get("image") for item in mappings(owner.pod_spec.get("containers")))
 
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:

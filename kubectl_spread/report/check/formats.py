@@ -36,6 +36,7 @@ from kubectl_spread.report.documents import (
 from kubectl_spread.report.rules import markdown
 from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import name
+from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
 
@@ -131,6 +132,11 @@ _KINDS |= {"pending": "Pending", "stuckRollouts": "StuckRollout", "rollouts": "R
 def json_document(report: CheckReport) -> str:
     """Return a CheckReport as one document."""
     return dumps(check_report(report))
+
+
+def yaml_document(report: CheckReport) -> str:
+    """Return a CheckReport as one document in YAML."""
+    return emit(check_report(report)).rstrip("\n")
 
 
 def json_lines(report: CheckReport) -> str:
@@ -329,7 +335,7 @@ def _finding_case(finding: Finding) -> xml.Case:
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_HOME = "https://github.com/kubectl-spread/kubectl-spread"
+HOME = "https://github.com/kubectl-spread/kubectl-spread"
 _INDEX = {code: index for index, code in enumerate(RULES)}
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -343,7 +349,7 @@ def sarif(report: CheckReport) -> str:
     driver = {
         "name": "kubectl-spread",
         "semanticVersion": __version__,
-        "informationUri": _HOME,
+        "informationUri": HOME,
         "rules": [_sarif_rule(rule) for rule in RULES.values()],
     }
     others = [item for item in diagnostics(report) if item.finding is None]

@@ -33,6 +33,7 @@ FORMATS = {
     "text": ("text", "render"),
     "concise": ("text", "render_concise"),
     "json": ("formats", "json_document"),
+    "yaml": ("formats", "yaml_document"),
     "jsonl": ("formats", "json_lines"),
     "sarif": ("formats", "sarif"),
     "github": ("formats", "github"),

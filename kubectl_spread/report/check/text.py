@@ -112,9 +112,6 @@ def _excerpt(place: Place, width: Optional[int]) -> list[str]:
     return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]
 
 
-_OUT_OF_REACH = "SPR903"
-
-
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them."""
     blocks = [lines(*item, width=report.width) for item in _grouped(report.findings)]
@@ -159,18 +156,11 @@ def _placements(report: CheckReport) -> list[list[str]]:
     """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
     from kubectl_spread.report.check import rollouts, workloads
 
-    out_of_reach: dict[ObjectKey, set[str]] = {}  # fields for which a finding reports an unreachable domain
-    for finding in report.findings:
-        if finding.rule.code == _OUT_OF_REACH:
-            out_of_reach.setdefault(finding.object, set()).add(finding.path)
     left = {item.key: item for item in report.rollouts if not item.is_creation}
     blocks = []
     for placement in report.placements:
-        owner = placement.workload
-        keys = [ObjectKey(owner.kind, namespace, owner.name) for namespace in (owner.namespace, "")]
-        explained = frozenset(path for key in keys for path in out_of_reach.get(key, ()))
-        block = workloads.lines(placement, explained=explained)
-        result = left.pop(keys[0], None)
+        owner, block = placement.workload, workloads.lines(placement)
+        result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
         blocks.append(block if result is None else [*block, *rollouts.of_placement(result)])
     return blocks + rollouts.creations(report.rollouts)
 
@@ -214,7 +204,9 @@ _IN_TEMPLATES = "/templates/"
 _OF_CHARTS = ("HelmRelease", "HelmChart", "HelmChartConfig", "Application", "ApplicationSet")
 
 
-def coverage(results: Sequence[Result], kustomizations: Sequence[Kustomization]) -> tuple[str, ...]:
+def coverage(
+    results: Sequence[Result], kustomizations: Sequence[Kustomization], *, unjoined: Sequence[str]
+) -> tuple[str, ...]:
     """Return the lines about what was not checked, and how to check it; none if all was."""
     from kubectl_spread.lint.check_source import SkipReason
 
@@ -228,10 +220,18 @@ def coverage(results: Sequence[Result], kustomizations: Sequence[Kustomization])
         many = count_noun(len(rendering), "kustomization")
         one = os.path.relpath(rendering[0])
         lines.append(f"{many} {_was(rendering)} not rendered: kubectl spread check -k {safe(one)}")
+    if unjoined:
+        many, names = count_noun(len(unjoined), "patched list"), comma_list(list(dict.fromkeys(unjoined)), most=_NAMED)
+        lines.append(
+            f"{many} of constraints {_was(unjoined)} not read on a workload, as none in this run fits: {names}"
+        )
     lines += [
         _files(count_noun(len(found), noun), found) if found else ""
         for reason, noun in (
             (SkipReason.SUITE, "helm-unittest suite"),
+            (SkipReason.GENERATED, "generated file"),
+            (SkipReason.FACTS, "snapshot of a cluster"),
+            (SkipReason.SNIPPET, "example with `...` or a name to fill in, which is not YAML,"),
             (SkipReason.TEXT, "file with a text that names constraints and is not YAML"),
             (SkipReason.NOT_YAML, "file that is not YAML and names no constraints"),
         )

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
-from kubectl_spread.report.explain.verdict import ignored_sentence, refusal, sentence
+from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import pods_by_domain, resource
 from kubectl_spread.simulate.placement import (
@@ -28,24 +27,22 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 _MOST = 8
 
 
-def lines(placement: Placement, *, explained: frozenset[str] = frozenset()) -> list[str]:
-    """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending.
-
-    `explained`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
-    """
+def lines(placement: Placement) -> list[str]:
+    """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending."""
     out = [headline(placement)]
     out += [f"  {line}" for line in _domains(placement)]
-    return out + details(placement, explained=explained)
+    return out + details(placement)
 
 
-def details(placement: Placement, *, explained: frozenset[str] = frozenset()) -> list[str]:
+def details(placement: Placement) -> list[str]:
     """Return the lines about all pods of a workload that are not simply placed."""
     out: list[str] = []
     groups: dict[str, list[PendingPod]] = {}  # pods that wait for the same reasons
     for item in placement.pending:
         groups.setdefault(item.explanation.message, []).append(item)
     for group in groups.values():
-        out += _pending(group, explained=explained)
+        out += _pending(group)
+        out += _added_nodes(placement, group)
     if placement.gated:
         names = _names(pod.pod for pod in placement.gated)
         out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {names}")
@@ -158,44 +155,40 @@ def _counts(values: dict[str, int]) -> str:
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
-def _pending(group: list[PendingPod], *, explained: frozenset[str]) -> list[str]:
+def _pending(group: list[PendingPod]) -> list[str]:
     names = _names(item.pod.name for item in group)
     explanation = group[0].explanation
-    out = [f"  {paint('Pending', 'red')}: {names}", f"    {safe(explanation.message)}"]
+    out = [f"  {paint('Pending', 'red')}: {names}", f"    {cause(explanation)}"]
     if explanation.nominated_node:
         victims = _names(pod.key for pod in explanation.victims)
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
-    if explanation.conflicts:
-        out.append(f"    {refusal(explanation.conflicts[0])}")
-        out += [f"    {line}" for line in _stuck_minima(explanation, explained)]
     return out
 
 
-def _stuck_minima(explanation: Explanation, explained: frozenset[str]) -> list[str]:
-    """Return the constraints that refuse the pod because of a minimum in a domain that cannot run it."""
-    refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
-    out = []
-    for report in explanation.constraints:
-        if report.is_below_min_domains or report.constraint.position not in refusing:
-            continue  # with fewer domains than minDomains, the minimum is 0 for any pod counts
-        if any(
-            path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in explained
-        ):
-            continue
-        for domain in report.domains:
-            if domain.eligible and not domain.usable and domain.value in report.minimum_in:
-                key = f"{report.constraint.topology_key}={domain.value}"
-                out.append(
-                    f"the global minimum {report.global_minimum} comes from {safe(key)}, "
-                    f"where no node can run the pod: {safe(node_reasons(domain.unusable_because))}"
-                )
-                break
-    return out
+def _added_nodes(placement: Placement, group: list[PendingPod]) -> list[str]:
+    """Return what Karpenter does about pods that wait for the same reasons; empty without NodePools."""
+    found = [placement.added_nodes[item.pod.key] for item in group if item.pod.key in placement.added_nodes]
+    if not found:
+        return []
+    from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+    return [f"    {text}" for text in dict.fromkeys(map(added_nodes.summary, found))]
 
 
 def documents(placements: Iterable[Placement]) -> list[Plain]:
     """Return the placements for a CheckReport."""
-    return [to_document(item) for item in placements]
+    return [{**to_document(item), **_karpenter(item)} for item in placements]
+
+
+def _karpenter(placement: Placement) -> Plain:
+    """Return what Karpenter does about each Pending pod; no field without NodePools."""
+    if not placement.added_nodes:
+        return {}
+    from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+    pods = {item.pod.key: item.pod.name for item in placement.pending}
+    found = placement.added_nodes.items()
+    return {"karpenter": [{"pod": pods[key], **added_nodes.document(item)} for key, item in found]}
 
 
 form(

@@ -16,7 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
-from kubectl_spread.report.table import table, wrap
+from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.report.wording import short_name
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -24,20 +24,23 @@ Reasons = tuple[NodeReason, ...]
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 20
+_FEW_DOMAINS = 8  # without all details
 _MOST_PODS = 3
 _MOST_LINES = 8  # of one kind
 
 
-def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]:
-    """Return the text about one constraint: its counting, minimum and domains, and the counted pods.
+def lines(report: ConstraintReport, style: Style) -> list[str]:
+    """Return the text about one constraint: its counting, its emptiest domain, its domains, and surprises.
 
-    Args:
-        report: detailed or not; without details it has no pods.
-        width: the width to wrap lines at; None to wrap none.
+    With all details also the origin, ordinary policies and the counted pods.
     """
-    head = heading(report)
-    out = [*wrap(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
-    return out + _wrapped(details(report), width)
+    width, is_detailed = style.width, style.is_detailed
+    out = wrap(heading(report), width, hanging="    ") + _wrapped(facts(report, is_detailed=is_detailed), width)
+    return [
+        *out,
+        *_domain_table(report, width, most=_MOST_DOMAINS if is_detailed else _FEW_DOMAINS),
+        *_wrapped(details(report, is_detailed=is_detailed), width),
+    ]
 
 
 def heading(report: ConstraintReport) -> str:
@@ -47,10 +50,19 @@ def heading(report: ConstraintReport) -> str:
     return f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
 
 
-def details(report: ConstraintReport) -> Iterator[str]:
-    """Yield the lines below the table of domains: reasons why domains are unusable, the counted pods, and notes."""
-    yield from _reasons(report)
-    yield from _pods(report)
+def details(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str]:
+    """Yield the lines below the table of domains: why domains are unusable, the counted pods, and notes."""
+    yield from _reason_lines("not eligible:", [(domain.value, domain.why_not) for domain in report.domains])
+    if is_detailed:
+        unusable = [(domain.value, domain.unusable_because) for domain in report.domains if domain.eligible]
+        yield from _reason_lines("no node can run the pod in", unusable)
+    if report.without_key:
+        names = comma_list(report.without_key, most=_MOST_NAMES)
+        yield f"{count_noun(len(report.without_key), 'node')} without this label: {names}"
+    if is_detailed:
+        yield from _matching_pods(report)
+        yield from _also(report)
+    yield from _uncounted_pods(report)
     yield from (safe(note(item)) for item in report.notes)
 
 
@@ -63,60 +75,43 @@ def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
     return out
 
 
-def facts(report: ConstraintReport) -> Iterator[str]:
-    """Yield sentences about the origin of a constraint, the pods that it counts, and its minimum."""
+def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str]:
+    """Yield sentences about the origin of a constraint, the pods that it counts, and its emptiest domain."""
     constraint = report.constraint
-    if source := origin(report.origin):
+    is_ordinary = report.origin.kind in (OriginKind.POD, OriginKind.POD_OF_OWNER, OriginKind.TEMPLATE)
+    if (is_detailed or not is_ordinary) and (source := origin(report.origin)):
         yield f"from {safe(source)}"
     own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"
     namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
-    if report.origin.merged:
+    if report.origin.merged and is_detailed:
         yield f"of these, {comma_list(report.origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
     if report.origin.absent:
         absent = comma_list(report.origin.absent, most=_MOST_NAMES)
         yield f"matchLabelKeys {absent} is ignored: the pod has no such label"
-    affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
-    yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
+    policies = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
+    if is_detailed or policies != (HONOR, IGNORE):
+        yield "nodeAffinityPolicy {}, nodeTaintsPolicy {}".format(*policies)
     if not constraint.is_hard:
         yield "ScheduleAnyway: no node is refused; fuller domains only get a lower score"
-    yield from _minimum(report)
-
-
-def _minimum(report: ConstraintReport) -> Iterator[str]:
     if not report.eligible_domains:
-        yield "global minimum 0: no domain is eligible"
+        yield "the global minimum is 0: no domain is eligible"
     elif report.is_below_min_domains:
-        yield (
-            f"global minimum 0: {count_noun(report.eligible_domains, 'eligible domain')}, "
-            f"fewer than minDomains {report.min_domains}"
-        )
-    elif not report.held_by:
-        yield f"global minimum {report.global_minimum}, in {_values(report.minimum_in)}"
+        number = count_noun(report.eligible_domains, "eligible domain")
+        are = "is" if report.eligible_domains == 1 else "are"
+        yield f"the global minimum is 0: {number} {are} fewer than minDomains {report.min_domains}"
     else:
-        yield from _held(report)
-
-
-def _held(report: ConstraintReport) -> Iterator[str]:
-    """Yield the domains at the minimum, by the reason that excludes the pod."""
-    text = f"global minimum {report.global_minimum}, in "
-    for holder in report.held_by[:_MOST_LINES]:
-        where = _values(holder.domains)
-        if holder.domains[:_MOST_NAMES] != holder.node_names:
-            nodes = comma_list(holder.node_names, most=_MOST_NAMES)
-            where += f" ({nodes}{f' and {more} more' if (more := holder.nodes - len(holder.node_names)) else ''})"
-        why = f", where no node can run the pod: {safe(node_reasons(holder.why))}" if holder.why else ""
-        yield f"{text}{where}{why}"
-        text = "and in "
+        pods = f"{count_noun(report.global_minimum, 'matching pod')}{' each' if len(report.minimum_in) > 1 else ''}"
+        yield f"emptiest: {_values(report.minimum_in)} with {pods} (the global minimum)"
 
 
 def _values(values: Iterable[str]) -> str:
     return comma_list((value or '""' for value in values), most=_MOST_NAMES)
 
 
-def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
+def _domain_table(report: ConstraintReport, width: Optional[int], *, most: int) -> list[str]:
     rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
-    visible = domains_to_show(report.domains)
+    visible = domains_to_show(report.domains, most)
     for domain in visible:
         rows.append(
             (
@@ -136,22 +131,20 @@ def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
     return out
 
 
-def domains_to_show(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
+def domains_to_show(domains: tuple[DomainReport, ...], most: int = _MOST_DOMAINS) -> tuple[DomainReport, ...]:
     """Return all domains if there are few; else a selection, half of them feasible and half usable but full.
 
     Each half has the emptiest domains first. If one half is short, the other half grows, then the remaining domains
     follow.
     """
-    if len(domains) <= _MOST_DOMAINS:
+    if len(domains) <= most:
         return domains
     ordered = sorted(domains, key=lambda domain: (not domain.eligible, domain.matching, domain.value))
     fitting = [domain for domain in ordered if domain.eligible and domain.fits]
     full = [domain for domain in ordered if domain.eligible and not domain.fits and domain.usable]
-    half = _MOST_DOMAINS // 2
     other = [domain for domain in ordered if not domain.eligible or not (domain.fits or domain.usable)]
-    of_full = full[: max(half, _MOST_DOMAINS - len(fitting))]
-    of_fitting = fitting[: _MOST_DOMAINS - len(of_full)]
-    return (*of_fitting, *of_full, *other)[:_MOST_DOMAINS]
+    of_full = full[: max(most // 2, most - len(fitting))]
+    return (*fitting[: most - len(of_full)], *of_full, *other)[:most]
 
 
 def inequality(domain: DomainReport, report: ConstraintReport) -> str:
@@ -177,21 +170,9 @@ def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) 
     """Yield a line for each reason with the domains that share it."""
     ordered = _grouped([(value, why) for value, why in reasons if why])
     for why, values in ordered[:_MOST_LINES]:
-        yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
+        yield f"{text} {_values(values)}: {safe(node_reasons(why))}"
     if len(ordered) > _MOST_LINES:
-        yield f"{text}: {count_noun(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
-
-
-def _reasons(report: ConstraintReport) -> Iterator[str]:
-    """Yield why domains are not eligible or not usable: each reason once, except reasons given for the minimum."""
-    held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
-    explained = set() if report.is_below_min_domains else held
-    yield from _reason_lines("not eligible", [(domain.value, domain.why_not) for domain in report.domains])
-    unusable = [domain for domain in report.domains if domain.eligible and domain.value not in explained]
-    yield from _reason_lines("no usable node", [(domain.value, domain.unusable_because) for domain in unusable])
-    if report.without_key:
-        names = comma_list(report.without_key, most=_MOST_NAMES)
-        yield f"{count_noun(len(report.without_key), 'node')} without this label: {names}"
+        yield f"{text} {count_noun(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
 
 
 def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
@@ -207,10 +188,8 @@ def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str
     return sorted(groups.items(), key=lambda item: -len(item[1]))
 
 
-def _pods(report: ConstraintReport) -> Iterator[str]:
-    """Yield the counted pods, and the matching pods that do not count."""
-    yield from _matching_pods(report)
-    yield from _also(report)
+def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
+    """Yield the matching pods that do not count."""
     yield from _terminating(report)
     if report.ignored_pods and not report.ignored:
         yield f"{count_noun(report.ignored_pods, 'matching pod')} on nodes that are not counted"
@@ -337,8 +316,6 @@ def note(item: Note) -> str:
         they_count="it still counts" if one else "they still count",
         domains="domain" if only_one else "domains",
         domains_are="is" if only_one else "are",
-        take="takes" if only_one else "take",
-        they_stay="it stays" if only_one else "they stay",
     )
 
 
@@ -354,12 +331,7 @@ _NOTES = {
         "pods like this one (labels: {labels}) are not counted, so the constraint does not spread them"
     ),
     NoteKind.NO_DOMAINS: "no node has the label {key}, so there are no domains to spread over{meant}",
-    NoteKind.BELOW_MIN_DOMAINS: (
-        "as long as there are fewer than {number} domains, each can hold at most {limit} {matching_pods}"
-    ),
-    NoteKind.STUCK_MINIMUM: (
-        "as long as {values} {take} no pod, {they_stay} at {minimum}, and no other domain can hold more than {limit}"
-    ),
+    NoteKind.BELOW_MIN_DOMAINS: ("with fewer than {number} domains, each can hold at most {limit} {matching_pods}"),
     NoteKind.HIDDEN_DOMAINS: (
         "{names} {lack} {key}, the key of another constraint, so {domains} {values} {domains_are} not counted here "
         "either"

@@ -72,6 +72,10 @@ def explanation(report: PodReport) -> Plain:
         **({} if table is None else to_document(table)),
         **{name: to_document(record) for name, record in more.items() if record is not None},
     }
+    if report.added_node is not None:
+        from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+        fields["karpenter"] = added_nodes.document(report.added_node)
     return report_document("Explanation", fields)
 
 
@@ -157,6 +161,7 @@ form(
     "name=node.name considered notConsidered chosenNode=chosen fits unschedulable=node.unschedulable pods "
     "taints plugins "
     "resources=rooms refusedBy domains",
+    considered=lambda item: item.not_considered is None,
     refusedBy=lambda item: [requirement.text for requirement in item.refusing],
     domains=lambda item: [
         {"index": report.constraint.position, "value": None if domain is None else domain.value}

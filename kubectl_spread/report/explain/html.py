@@ -6,25 +6,50 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_spread.advice.suggestion import Suggestion
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.report.explain import constraints, nodes, reported_message, suggestions, text, verdict
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnNode, DrawnPod, Look, map_key, Shape
 from kubectl_spread.report.pages.page import PageSource
+from kubectl_spread.report.pages.workloads import ClusterPods
 from kubectl_spread.report.table import Block, Rows, Style
 
 _MOST_GROUPS = 30
 _MOST_CONFLICTS = 5
 _MOST_EVENTS = 4
-_WIDE = Style(width=100_000)  # the browser wraps
+_THIS = Look("this pod", hue=4)
+_OTHERS = Look("pod of the same workload")
+_PENDING = Look("Pending, too", Shape.PENDING)
+_WIDE = Style(width=100_000, is_detailed=True)  # the browser wraps
 
 
-def render(reports: Sequence[PodReport], source: PageSource) -> str:
-    """Return the page."""
-    pages = [_page(report) for report in reports]
+def render(reports: Sequence[PodReport], source: PageSource, cluster: Cluster) -> str:
+    """Return the page; the drawings show the pods of the cluster."""
+    pods = ClusterPods(cluster)
+    pages = [{**_page(report), "drawing": _drawing(report, pods)} for report in reports]
     title = pages[0]["document"]["summary"] if len(pages) == 1 else f"{len(pages)} pods explained"
     return page.render("explanation.html", source, pages=pages, title=title)
+
+
+def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
+    """Return the nodes, each with the reason why it does not fit, and the pods of the workload with this one."""
+    explanation = report.explanation
+    pod, key = explanation.pod, map_key((explanation.domain_key,), pods.cluster.nodes)
+    why = {name: group.refused_by or (group.reported,) for group in nodes.groups(explanation) for name in group.nodes}
+    drawn = [DrawnNode(node.name, node.domain, why.get(node.name, ())) for node in pods.nodes(key)]
+    owner = owner_of(pod.cls, pods.cluster)
+    others = pods.owned_pods(owner) if owner is not None else ()
+    shown = [DrawnPod(pod.name, pod.node_name, _THIS._replace(shape=Shape.CURRENT if pod.node_name else Shape.PENDING))]
+    shown += [
+        DrawnPod(other.name, other.node_name, _OTHERS if other.node_name else _PENDING)
+        for other in others
+        if other.name != pod.name and not other.terminating
+    ]
+    return draw(key, drawn, shown, keep=explanation.diagnosis.feasible)
 
 
 def _page(report: PodReport) -> dict[str, Any]:
@@ -55,7 +80,7 @@ def _page(report: PodReport) -> dict[str, Any]:
             for conflict in explanation.conflicts[:_MOST_CONFLICTS]
         ],
         "conflicts_heading": verdict.CONFLICTS,
-        "sections": [[_block(block) for block in section] for section in text.detail_sections(report, _WIDE)],
+        "sections": [[_block(block) for block in section] for _, section in text.detail_sections(report, _WIDE)],
         "suggestions": [] if searched is None else list(map(_suggestion, searched.items)),
         "suggestions_heading": suggestions.VERIFIED,
         "no_suggestions": suggestions.none_lines(searched) if searched is not None and not searched.items else [],

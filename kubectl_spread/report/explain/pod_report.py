@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
@@ -13,6 +13,9 @@ from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
 
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Prospect
+
 
 class PodReport(NamedTuple):
     """The explanation of one pod, or of several pods of one class.
@@ -20,6 +23,7 @@ class PodReport(NamedTuple):
     reported: the scheduler's last message.
     comparison: whether the message still holds.
     other_events: events of other components.
+    added_node: what Karpenter does about a Pending pod; None without NodePools.
     """
 
     explanation: Explanation
@@ -31,6 +35,7 @@ class PodReport(NamedTuple):
     suggestions: Optional[Suggestions] = None
     not_reported: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
     node: Optional[NodeView] = None  # the only requested node
+    added_node: Optional[Prospect] = None
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
     @property

@@ -12,7 +12,7 @@ from kubectl_spread.explain.scores import (
     ScoreTable,
     SoftVote,
 )
-from kubectl_spread.report.table import Block, lay_out, Rows
+from kubectl_spread.report.table import Block, lay_out, Rows, Style
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -21,14 +21,13 @@ _MOST_NAMES = 6
 _MOST_SETS = 3
 
 
-def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[Block]:
-    """Return the table, the nodes that may be taken, and why.
+def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
+    """Return the nodes that may be taken, and why; with all details also the table of scores.
 
     Args:
         scores: of a pod that fits somewhere.
+        style: names of plugins are shortened to fit its width; a wide table has every node.
         own: the pod's node, which is always shown.
-        width: of the table; names of plugins are shortened to fit.
-        wide: show every node.
     """
     if scores.error:
         return [f"Scoring fails, and the scheduler does not place the pod: {safe(scores.error)}"]
@@ -48,18 +47,19 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
                 f"{number} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler stops when it "
                 "has enough nodes; which ones depends on where its last search ended"
             )
-        out += [f"Scores ({which}):", *_table(scores, own=own, width=width, wide=wide)]
+        if style.is_detailed:
+            out += [f"Scores ({which}):", *_table(scores, style, own=own)]
         if len(scores.hosts) > 1:
             best = f"{len(scores.hosts)} nodes have the highest score"
             out.append(f"{best}, and the scheduler may choose any of them: {hosts}.")
-        out += _decision(scores.decision)
+        out += _decision(scores.decision)[: None if style.is_detailed else 1]
     if scores.soft is not None and scores.soft.constraints:
-        out += _soft(scores.soft, number)
+        out += _soft(scores.soft, number)[: None if style.is_detailed else 1]
     return out
 
 
-def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Block]:
-    shown = list(scores.rows) if wide else list(scores.rows[:_MOST_ROWS])
+def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:
+    shown = list(scores.rows) if style.is_wide else list(scores.rows[:_MOST_ROWS])
     shown += [row for row in scores.rows[len(shown) :] if row.node == own]
     equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
     differing = {at: plugin for at, plugin in enumerate(scores.plugins) if at not in equal}
@@ -73,7 +73,7 @@ def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Bloc
         return Rows((("NODE", "TOTAL", *heads), *numbers), "  ")
 
     out: list[Block] = [rows(differing.values())]
-    if max(map(len, lay_out(out))) > width:
+    if max(map(len, lay_out(out))) > style.width:
         # The capitals of a name: `NRF` for `NodeResourcesFit`.
         initials = ["".join(filter(str.isupper, plugin)) or plugin for plugin in differing.values()]
         out = [rows(initials), f"  {', '.join(map('{} = {}'.format, initials, differing.values()))}"]
@@ -133,19 +133,21 @@ _AGAIN = {
 }
 
 
-def bound_pod_blocks(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
+def bound_pod_blocks(bound: BoundPodReport, node: str, style: Style) -> list[Block]:
     """Return the report on a bound pod: its constraints today, and the node that it would get.
 
-    `report.constraints` describes the constraints in detail.
+    `report.constraints` describes the constraints in detail. In short, it is only the node.
     """
     if bound.unknown is not None:
         return [f"Why the pod is on this node is not known: {safe(unknown_words(bound.unknown))}."]
+    if not style.is_detailed:
+        return [_again(bound)]
     out: list[Block] = [_TODAY, _again(bound)]
     for status in bound.refusals:
         out.append(f"  {safe(node)} would refuse it now, {status.plugin}: {safe(', '.join(status.reasons))}")
     out += [_skew(skew) for skew in bound.skews]
     if bound.scores is not None:
-        out += ["", *blocks(bound.scores, own=node, width=width, wide=wide)]
+        out += ["", *blocks(bound.scores, style, own=node)]
     return out
 
 

@@ -13,21 +13,24 @@ from kubectl_spread.advice.suggestion import (
     Suggestions,
     Why,
 )
+from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.table import paint, wrap
-from kubectl_spread.report.wording import dashed, pods_by_domain
-from kubectl_spread.text.wording import count_noun, join_with_and, safe
+from kubectl_spread.objects.selectors import HOSTNAME
+from kubectl_spread.report.table import paint, Style, wrap
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 WIDTH = 120
-_MOST_DOMAINS = 8
+_MOST_GROUPS = 5  # of domains with the same number of pods
 _MOST_NODES = 4  # that a sentence names
-_INDENT = "   "
+_INDENT = "  "
 
 
-def lines(suggestions: Suggestions, *, width: int = WIDTH) -> list[str]:
-    """Return the suggestions, the best first; commands are never broken."""
+def lines(suggestions: Suggestions, style: Style) -> list[str]:
+    """Return the best change, or with all details every change; commands are never broken."""
     if not suggestions.items:
-        return none_lines(suggestions, width)
+        return none_lines(suggestions, style.width)
+    if not style.is_detailed:
+        return _item(suggestions.items[0], "Do: ", style)
     out: list[str] = []
     printed: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
@@ -36,21 +39,21 @@ def lines(suggestions: Suggestions, *, width: int = WIDTH) -> list[str]:
             out.append(paint(headings.pop(item.verified), "bold"))
         notes = tuple(note for note in item.notes if note not in printed)
         printed.update(notes)
-        out += _item(item._replace(notes=notes), number, width=width)
-    return [*out, *_more(suggestions, width), *_left_out(suggestions)]
+        out += _item(item._replace(notes=notes), f"{number}. ", style)
+    return [*out, *wrap(more_sentence(suggestions), style.width), *_left_out(suggestions)]
 
 
-def _more(suggestions: Suggestions, width: int) -> list[str]:
-    """Return the number of further suggestions, and how to see them."""
+def more_sentence(suggestions: Suggestions) -> str:
+    """Return the number of further suggestions, and how to see them; empty without any."""
     more = suggestions.verified - len(suggestions.items)
     if more <= 0:
-        return []
+        return ""
     harm = "which ends or restarts running pods, or loses data"
     if more > 1:
         some = str(suggestions.harmful) if suggestions.harmful < more else "all"
         harm = f"{some} of which end or restart running pods, or lose data"
     words = count_noun(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
-    return wrap(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
+    return f"{words}: --suggestions {max(suggestions.verified, ALL)}"
 
 
 VERIFIED = "Suggestions, each simulated:"
@@ -58,9 +61,10 @@ NOT_VERIFIED = "Suggestions that were not simulated to the end:"
 
 
 def none_lines(suggestions: Suggestions, width: int = WIDTH) -> list[str]:
+    """Return that nothing helps, and why the most obvious changes do not."""
     if not suggestions.tried:
         return _left_out(suggestions)
-    out = [f"No suggestion: none of {count_noun(suggestions.tried, 'change')} that were simulated helps."]
+    out = [f"No change that was tried helps; {count_noun(suggestions.tried, 'change')} tried, such as:"]
     for item in suggestions.failed:
         text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", width, indent="    ")
         out += [f"  - {text[0].lstrip()}", *text[1:]]
@@ -85,22 +89,40 @@ def _left_out(suggestions: Suggestions) -> list[str]:
     return [f"{count_noun(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
 
 
-def _item(item: Suggestion, number: int, *, width: int) -> list[str]:
-    out = wrap(title(item), width, indent=_INDENT)
-    out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan")
-    for line in item.lines:
-        out += wrap(line, width, indent=f"{_INDENT}  ", hanging="  ")
+def _item(item: Suggestion, head: str, style: Style) -> list[str]:
+    """Return a change with its effect and its trade-off, and what to run or to write."""
+    words = title(item) if style.is_detailed else safe(item.title)
+    out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style.width, hanging=_INDENT)]
+    to_write = [line for text in item.lines for line in wrap(text, style.width, indent=f"{_INDENT}  ", hanging="  ")]
+    commands = [f"{_INDENT}$ {safe(command)}" for command in item.commands]
+    if style.is_detailed:
+        out += to_write
+    elif not commands:
+        commands = to_write
     sentences = [
-        effect_sentence(item),
-        *map(spread_sentence, item.effect.spreads),
-        f"gives up: {item.gives_up}" if item.gives_up else "",
-        *(f"note: {note}" for note in item.notes),
-        *(f"not simulated: {what}" for what in item.effect.not_followed),
+        "" if item.verified or style.is_detailed else "Not simulated to the end.",
+        " ".join((effect_sentence(item), *map(spread_sentence, item.effect.spreads))),
+        f"Trade-off: {item.gives_up}." if item.gives_up else "",
         managed_sentence(item),
     ]
-    for sentence in filter(None, sentences):
-        out += wrap(sentence, width, indent=_INDENT)
-    return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
+    notes = (f"Note: {note}." for note in item.notes)
+    unknown = (f"Not simulated: {what}." for what in item.effect.not_followed)
+    before, after = (
+        [line for text in texts if text for line in wrap(text, style.width, indent=_INDENT)]
+        for texts in (sentences, (*notes, *unknown))
+    )
+    return [*out, *before, *commands, *after]
+
+
+def alternatives(suggestions: Suggestions, width: int) -> list[str]:
+    """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`."""
+    out = []
+    for item in suggestions.items[1:]:
+        effect = item.effect
+        restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
+        text = f"Or: {safe(item.title)}{f' (restarts {restarts})' if restarts else ''}"
+        out += wrap(text, width, hanging=_INDENT)
+    return out
 
 
 def title(item: Suggestion) -> str:
@@ -110,42 +132,33 @@ def title(item: Suggestion) -> str:
 
 
 def effect_sentence(item: Suggestion) -> str:
-    """Return `restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
-    rollout = item.effect
-    sampled = (
-        "" if rollout.is_exact else f" (in {count_noun(rollout.outcomes, 'sampled outcome')}; there may be others)"
-    )
-    still = item.effect.pending_after
-    partly = (
-        f"; {count_noun(still, 'other pod')} of the workload still {'waits' if still == 1 else 'wait'}" if still else ""
-    )
-    return _end(item) + partly + sampled
+    """Return `Restarts 2 running pods. Afterwards all 4 pods run, in every simulated order.`."""
+    effect, still = item.effect, item.effect.pending_after
+    sampled = f" (in {count_noun(effect.outcomes, 'sampled outcome')}; there may be others)"
+    partly = f". {count_noun(still, 'other pod')} of the workload still {'waits' if still == 1 else 'wait'}"
+    return f"{_end(item)}{partly if still else ''}{'' if effect.is_exact else sampled}."
 
 
 def _end(item: Suggestion) -> str:
-    effect, restarts = item.effect, item.effect.restarts
-    if effect.pending_after and effect.without_node > 1:
+    effect, waiting = item.effect, item.effect.without_node
+    run = "the pod runs" if effect.placed_after == 1 else f"{_all(effect.placed_after)} pods run"
+    if effect.pending_after and waiting > 1:
         placed = effect.placed_after - effect.placed_before
-        return f"{placed} of {effect.without_node} Pending pods {'finds' if placed == 1 else 'find'} a node"
+        return f"{placed} of {waiting} Pending pods {'finds' if placed == 1 else 'find'} a node"
     if not effect.nodes:
-        gone = "the Pending pod is" if effect.without_node == 1 else "Pending pods are"
-        stays = "the other pod has" if effect.placed_after == 1 else f"the other {effect.placed_after} pods have"
-        return f"{gone} no longer wanted, and {stays} a node"
-    if restarts:
-        running = item.effect.running
-        which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"
-        if running == restarts > 1:
-            which = "both running pods" if running == 2 else f"all {running} running pods"
-        pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
-        end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
-        return f"{_restarted(item.effect, which)}; {'in every outcome' if item.effect.is_exact else 'in the end'} {end}"
-    waiting = effect.without_node
+        gone = "The Pending pod is" if waiting == 1 else "Pending pods are"
+        return f"{gone} no longer wanted, and {run.replace('the pod runs', 'the other pod runs')}"
+    if effect.restarts:
+        return f"{_restarted(effect)} Afterwards {run}{', in every simulated order' if effect.is_exact else ''}"
     if waiting == 1 or effect.placed_after == 1:
-        return f"the pod goes to {_any_of(effect.nodes)}"
-    every = "both" if waiting == 2 else f"all {waiting}"
+        return f"The pod goes to {_any_of(effect.nodes)}{f'; then {run}' if effect.placed_after > 1 else ''}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
     created = f", and {count_noun(more, 'pod')} that the controller then creates" if more > 0 else ""
-    return f"{every} Pending pods find a node{created}"
+    return f"{_all(waiting).capitalize()} Pending pods find a node{created}"
+
+
+def _all(number: int) -> str:
+    return "both" if number == 2 else f"all {number}"
 
 
 def _any_of(nodes: Sequence[str]) -> str:
@@ -156,35 +169,43 @@ def _any_of(nodes: Sequence[str]) -> str:
     return join_with_and(names, word="or")
 
 
-def _restarted(rollout: Effect, which: str) -> str:
+def _restarted(rollout: Effect) -> str:
     """Return what restarts running pods: the change, or a rollout that began before it."""
-    if rollout.restarts > rollout.under_way:
-        return f"restarts {which}"
+    number = rollout.restarts
+    which = "the running pod" if rollout.running == number == 1 else f"{number} of {rollout.running} running pods"
+    if rollout.running == number > 1:
+        which = f"{number} running pods"
+    if number > rollout.under_way:
+        return f"Restarts {which}."
     if rollout.is_new:
-        return f"restarts {which}, which the rollout under way would replace, too"
-    return f"the rollout under way continues, and replaces {which}"
+        return f"Restarts {which}, which the running rollout would replace, too."
+    return f"The running rollout continues and replaces {which}."
 
 
 def managed_sentence(item: Suggestion) -> str:
-    """Return `Helm release web in namespace shop manages this object: change it there, or the command is undone`."""
+    """Return `Helm release web in namespace shop manages this object: change it there, or the command is undone.`."""
     manager = item.managed_by
     if manager is None:
         return ""
     name = f" {safe(manager.name)}" if manager.name else ""
     where = f" in namespace {safe(manager.namespace)}" if manager.namespace else ""
-    return f"{safe(manager.tool)}{name}{where} manages this object: change it there, or the command is undone"
+    return f"{safe(manager.tool)}{name}{where} manages this object: change it there, or the command is undone."
 
 
 def spread_sentence(spread: SpreadChange) -> str:
-    """Return `zone: a=2 b=1 c=1, skew 2 -> 1`; one number if the skew does not change."""
-    key = safe(spread.topology_key)
+    """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (now 2).`."""
+    key = domain(spread.topology_key)
     if spread.skew_after is None:
-        return f"{key}: no domain is counted"
-    fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
-    few = len(fullest) <= _MOST_DOMAINS
-    shown = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
-    counts = pods_by_domain({value: dashed(Range(*spread.ranges.get(value, (count, count)))) for value, count in shown})
-    more = "" if few else f" ({len(fullest)} domains in all)"
-    before, after = spread.skew_before, dashed(Range(*(spread.skews or (spread.skew_after, spread.skew_after))))
-    change = after if before is None or str(before) == after else f"{before} -> {after}"
-    return f"{key}: {counts}{more}, skew {change}"
+        return f"No {safe(key)} is counted."
+    groups: dict[Range, list[str]] = {}
+    for value, count in sorted(spread.after.items()):
+        groups.setdefault(Range(*spread.ranges.get(value, (count, count))), []).append(value or '""')
+    where = "on" if spread.topology_key == HOSTNAME else "in"
+    parts = [
+        f"{pods} {where} {comma_list(values, most=_MOST_NODES)}"
+        for pods, values in sorted(groups.items(), reverse=True)
+    ]
+    more = f"; {len(parts) - _MOST_GROUPS} other numbers elsewhere" if len(parts) > _MOST_GROUPS else ""
+    now = "" if spread.skew_before is None else f" (now {spread.skew_before})"
+    after = Range(*(spread.skews or (spread.skew_after, spread.skew_after)))
+    return f"Pods per {safe(key)}: {'; '.join(parts[:_MOST_GROUPS])}{more}; skew {after}{now}."

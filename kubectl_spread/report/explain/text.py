@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from enum import IntEnum
+from collections.abc import Iterator, Mapping, Sequence
 
+from kubectl_spread.advice.search import ALL
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.reported_message import MessageStatus
@@ -34,15 +34,6 @@ _MOST_FAILURES = 3
 _MOST_NOTICES = 4
 
 
-class Level(IntEnum):
-    """How soon a reader needs a section of an answer."""
-
-    ANSWER = 0  # what happens to the pod, and why
-    CHANGE = 1  # what to do
-    EVIDENCE = 2  # the counts behind the answer
-    DETAIL = 3  # what repeats the answer, or is true of other nodes and pods
-
-
 _WITH_NODES = (
     PodVerdict.PENDING,
     PodVerdict.SCHEDULABLE,
@@ -55,34 +46,48 @@ _WITH_NODES = (
 )
 
 
-def text(reports: Iterable[PodReport], style: Style) -> str:
-    """Return all answers of one run; the pods of a workload come under one headline."""
+def text(reports: Sequence[PodReport], style: Style) -> str:
+    """Return all answers of one run; the pods of a workload come under one headline, all but the first in short."""
     blocks: list[str] = []
     headed: set[object] = set()
+    is_cut = False
     for report in reports:
         state, placement = report.workload, report.placement
-        head: list[str] = []
-        if state is not None and state.key not in headed:
-            headed.add(state.key)
-            head = [*table.lay_out(workload_lines(state), style.width), ""]
-        elif placement is not None and placement.pending and placement.workload.key not in headed:
-            headed.add(placement.workload.key)
-            head = [*table.wrap(headline(report), style.width), ""]
-        blocks.append("\n".join([*head, *lines(report, style)]))
+        key = state.key if state is not None else placement.workload.key if placement is not None else None
+        is_first = key is None or key not in headed
+        headed.add(key)
+        head = (
+            []
+            if not is_first
+            else workload_lines(state)
+            if state is not None
+            else list(filter(None, [headline(report)]))
+        )
+        blocks.append(
+            "\n".join(
+                [*table.lay_out(head, style.width), *([""] if head else []), *lines(report, style, is_first=is_first)]
+            )
+        )
+        is_cut |= report.node is None and (shows_nodes(report.explanation) or bool(report.explanation.constraints))
+    if is_cut and not style.is_detailed:
+        blocks.append("\n".join(table.wrap(_more(reports), style.width)))
     return "\n\n".join(blocks)
 
 
 def others_sentence(explanation: Explanation) -> str:
-    """Return `2 other pods are Pending for the same reason: web-2, web-3.`; empty without others."""
-    if not explanation.others:
+    """Return `2 more pods are Pending for the same reason: web-2, web-3.`; empty without others."""
+    number = len(explanation.others)
+    if not number:
         return ""
-    others = f"{count_noun(len(explanation.others), 'other pod')} {'is' if len(explanation.others) == 1 else 'are'}"
     why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
-    return f"{others} {why}: {comma_list(explanation.others, most=_MOST_NAMES)}."
+    return f"{count_noun(number, 'more pod')} {_are(number)} {why}: {comma_list(explanation.others, most=_MOST_NAMES)}."
 
 
-def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> list[str]:
-    """Return the text about one pod, from the verdict to the evidence; `most`: the last level that is shown."""
+def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str]:
+    """Return the text about one pod, from the verdict to the evidence.
+
+    `is_first`: of the pods of its workload; of the others, the text has only the answer.
+    """
     explanation = report.explanation
     out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation), style.width)]
     out += table.wrap(others_sentence(explanation), style.width)
@@ -91,33 +96,38 @@ def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> lis
         out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    for level, section in _sections(report, style):
-        if section and level <= most:
-            out += ["", paint(section[0], "cyan"), *section[1:]]
+    for is_detail, section in _sections(report, style):
+        if section and (style.is_detailed or (is_first and not is_detail)):
+            out += ["", paint(table.unpainted(section[0]), "cyan"), *section[1:]]
+    if report.not_reported:
+        out += ["", *table.wrap(not_reported_sentence(report.not_reported), style.width)]
     return out
 
 
-def _sections(report: PodReport, style: Style) -> Iterator[tuple[Level, list[str]]]:
-    """Yield the sections after the answer, each with its level; the first line is the heading."""
+def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]]]:
+    """Yield the sections after the answer, each with whether it repeats the answer; the first line is the heading."""
     explanation, comparison = report.explanation, report.comparison
     if report.node is not None:
-        yield Level.EVIDENCE, table.lay_out(nodes.one_node_blocks(report.node), style.width)
-    else:
-        is_known = comparison is not None and comparison.status is MessageStatus.SAME
-        yield Level.DETAIL if is_known else Level.EVIDENCE, _message(report, style)
-        if shows_nodes(explanation):
-            yield Level.DETAIL, nodes.lines(explanation, style)
-        for constraint in explanation.constraints:
-            yield Level.EVIDENCE, constraints.lines(constraint, width=style.width)
-        for section in detail_sections(report, style):
-            yield Level.DETAIL, table.lay_out(section, style.width)
-        if explanation.conflicts:
-            yield Level.DETAIL, verdict.conflict_lines(explanation, width=style.width)
-        if report.suggestions is not None:
-            yield Level.CHANGE, suggestions.lines(report.suggestions, width=style.width)
-        yield Level.DETAIL, _notices(report.other_events, style)
-    if report.not_reported:
-        yield Level.ANSWER, table.wrap(not_reported_sentence(report.not_reported), style.width)
+        yield False, table.lay_out(nodes.one_node_blocks(report.node), style.width)
+        return
+    if report.suggestions is not None:
+        yield False, suggestions.lines(report.suggestions, style)
+    yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
+    named = {item.position for found in explanation.causes for item in found.narrowing}
+    has_table = False
+    for constraint in explanation.constraints:
+        is_evidence = constraint.constraint.position in named if explanation.causes else True
+        has_table = has_table or is_evidence
+        yield not is_evidence, constraints.lines(constraint, style)
+    if shows_nodes(explanation):
+        yield has_table or len(nodes.groups(explanation)) < 2, nodes.lines(explanation, style)
+    for is_detail, section in detail_sections(report, style):
+        yield is_detail, table.lay_out(section, style.width)
+    if explanation.conflicts:
+        yield True, verdict.conflict_lines(explanation, width=style.width)
+    yield False, _notices(report.other_events, style)
+    if report.suggestions is not None and not style.is_detailed:
+        yield False, suggestions.alternatives(report.suggestions, style.width)
 
 
 def shows_nodes(explanation: Explanation) -> bool:
@@ -133,18 +143,21 @@ def not_reported_sentence(names: tuple[str, ...]) -> str:
     )
 
 
-def detail_sections(report: PodReport, style: Style) -> Iterator[list[Block]]:
+def detail_sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[Block]]]:
     """Yield sections on preemption, a bound pod's current state, scores, and the forecast for its workload."""
     explanation = report.explanation
+    if report.added_node is not None:
+        from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+        yield False, added_nodes.section(report.added_node)
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
-        yield preemption.blocks(explanation.preemption)
+        yield True, preemption.blocks(explanation.preemption)
     if explanation.bound_pod is not None:
-        node = explanation.pod.node_name
-        yield scores.bound_pod_blocks(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
+        yield False, scores.bound_pod_blocks(explanation.bound_pod, explanation.pod.node_name, style)
     if explanation.scores is not None:
-        yield scores.blocks(explanation.scores, width=style.width, wide=style.is_wide)
+        yield explanation.scores.feasible == 1, scores.blocks(explanation.scores, style)
     if report.forecast is not None:
-        yield [*forecast_lines(report.forecast)]
+        yield True, [*forecast_lines(report.forecast)]
 
 
 def forecast_lines(forecast: Forecast) -> list[str]:
@@ -261,16 +274,17 @@ def meaning(message: str) -> str:
 
 
 def _message(report: PodReport, style: Style) -> list[str]:
-    """Return the present message, and how the reported one compares with it."""
+    """Return the present message, and how the reported one compares with it; in short only the latter."""
     message, comparison = report.explanation.message, report.comparison
     if not message and comparison is None:
         return []
+    known = [] if comparison is None else reported_message.sentences(report.reported, comparison)
+    if not style.is_detailed:
+        return [line for text in known for line in table.wrap(f"{text.rstrip('.:')}.", style.width)]
     out = ["Message:", *(table.wrap(message, style.width, indent="  ") if message else ())]
-    if comparison is not None:
-        for line in reported_message.sentences(report.reported, comparison):
-            out += table.wrap(line, style.width)
-        if comparison.status is not MessageStatus.SAME:
-            out += table.wrap(report.reported.message, style.width, indent="  ")
+    out += [line for text in known for line in table.wrap(text, style.width)]
+    if comparison is not None and comparison.status is not MessageStatus.SAME:
+        out += table.wrap(report.reported.message, style.width, indent="  ")
     return out
 
 
@@ -278,7 +292,15 @@ def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
     if not events:
         return []
     out = ["Other events of the pod:"]
-    for event in events[:_MOST_NOTICES]:
+    for event in events[: _MOST_NOTICES if style.is_detailed else 1]:
         what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
         out += table.wrap(what, style.width, indent="  ", hanging="  ")
     return out
+
+
+def _more(reports: Sequence[PodReport]) -> str:
+    """Return how to see what the short text leaves out."""
+    searched = [item.suggestions for item in reports if item.suggestions is not None]
+    more = max((item.verified - len(item.items) for item in searched), default=0)
+    changes = f"; {count_noun(more, 'more change')}: --suggestions {ALL}" if more > 0 else ""
+    return f"More: --details shows the message, all nodes, the counted pods and the arithmetic{changes}."

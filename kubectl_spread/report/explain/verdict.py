@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.explain.bound_pod import SkewNow
-from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
-from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
+from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.report.table import wrap
+from kubectl_spread.report.wording import short_name
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
@@ -26,8 +27,6 @@ _MOST_CONFLICTS = 5
 _MOST_SENTENCES = 2
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
-# Requirements whose name is already the reason.
-_SELF_EVIDENT = (RequirementKind.CORDON, RequirementKind.TAINT, RequirementKind.NODE_NAME)
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
@@ -66,7 +65,7 @@ def _schedulable(explanation: Explanation) -> str:
     if explanation.assumed:
         first = comma_list((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
         return f"can be scheduled once {first}: it then fits on {_fits(explanation)}."
-    return f"can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
+    return f"can be scheduled: it fits on {_fits(explanation)}.{_also_counted(explanation)}{_in_vain(explanation)}"
 
 
 def _waits_for_volume(explanation: Explanation) -> str:
@@ -105,7 +104,20 @@ def _pending(explanation: Explanation) -> str:
         return f"{waits}: until then, {cause(explanation)}."
     first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
     assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""
-    return f"stays Pending: {cause(explanation)}.{assumed}"
+    return f"stays Pending: {cause(explanation)}.{_also_counted(explanation)}{assumed}"
+
+
+def _also_counted(explanation: Explanation) -> str:
+    """Return ` Pods of Deployment web-canary are counted, too.`, if a hard constraint counts them."""
+    owners = dict.fromkeys(
+        safe(short_name(pods.owner))
+        for report in explanation.constraints
+        if report.constraint.is_hard
+        for domain in report.domains
+        for pods in domain.pods
+        if not pods.is_own and pods.owner is not None
+    )
+    return f" Pods of {join_with_and(list(owners)[:_MOST_FEW])} are counted, too." if owners else ""
 
 
 def _in_vain(explanation: Explanation) -> str:
@@ -301,115 +313,102 @@ _CLAIMS: dict[object, str] = {
 
 
 def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_default: bool) -> str:
-    """Return `its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
+    """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
     key = constraint.topology_key
-    own = "the cluster's default" if is_default else "its"
+    own = "the cluster's default" if is_default else "the"
     short = f" {_SHORT[key]}" if key in _SHORT else ""
     return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
 
 
 def _clause(found: Cause, explanation: Explanation) -> str:
     if not found.narrowing:
-        return f"every node is refused by {_reasons(found, is_alone=True)}"
-    if len(found.narrowing) == 1 and found.narrowing[0].position is not None:
-        reports = {report.constraint.position: report for report in explanation.constraints}
-        if found.narrowing[0].position in reports:
-            return _by_constraint(reports[found.narrowing[0].position], found)
+        return _refused(found, "every node", is_one=True)
+    reports: dict[Optional[int], ConstraintReport] = {
+        item.constraint.position: item for item in explanation.constraints
+    }
+    first = reports.get(found.narrowing[0].position)
+    if len(found.narrowing) == 1 and first is not None:
+        return _by_constraint(first, found)
     if not found.decisive:
-        return _contradiction(found, explanation)
-    parts = [safe(item.text) for item in found.narrowing]
+        allowed = (
+            f"{_requirement_words(item, reports)} allows {remaining_nodes(item, explanation.node_names)}"
+            for item in found.narrowing
+        )
+        return f"no node meets all of these: {'; '.join(allowed)}"
+    parts = [_requirement_words(item, reports) for item in found.narrowing]
     where = comma_list(found.decisive, most=_MOST_FEW)
-    left = f"{' and '.join(parts)} {'leaves' if len(parts) == 1 else 'leave'} only {where}"
+    left = f"{' and '.join(parts)} {'allows' if len(parts) == 1 else 'together allow'} only {where}"
     if len(parts) == 1 and found.narrowing[0].key == _BY_NAME:
         owner = explanation.pod.owner
         is_daemon = owner is not None and owner.kind == "DaemonSet"
         left = f"its {'DaemonSet created it for' if is_daemon else 'node affinity names only'} node {where}"
-    return f"{left}, {_refused(found)}"
+    return f"{left}{_refused(found, ', which')}"
 
 
-def _contradiction(found: Cause, explanation: Explanation) -> str:
-    parts = []
-    for item in found.narrowing:
-        left = [name for name, fits in zip(explanation.node_names, item.allowed.tolist(), strict=True) if fits]
-        parts.append(f"{safe(item.text)} leaves {f'only {comma_list(left, most=_MOST_FEW)}' if left else 'no node'}")
-    return f"no node meets all of these: {'; '.join(parts)}"
+def _requirement_words(item: Requirement, reports: Mapping[Optional[int], ConstraintReport]) -> str:
+    report = None if item.position is None else reports.get(item.position)
+    return safe(item.text) if report is None else _constraint_words(report.constraint, is_default=report.is_default)
 
 
-def _refused(found: Cause) -> str:
-    """Return `which is refused by A (why) and by B`."""
-    return f"which {'is' if len(found.decisive) == 1 else 'are'} refused by {_reasons(found)}"
+def _refused(found: Cause, subject: str, *, is_one: bool = False) -> str:
+    """Return what refuses all decisive nodes, and then what refuses some of them.
+
+    `subject`: the words for all, which go on with a verb; `is_one`: in the singular, even if they are several.
+    """
+    total = len(found.decisive)
+    of_all = [item for item in found.refusals if len(item.nodes) == total][:_MOST_REFUSALS]
+    of_some = [item for item in found.refusals if len(item.nodes) < total][: max(1, _MOST_REFUSALS - len(of_all))]
+    parts = [f"{subject} {_predicate(of_all, is_one=is_one or total == 1)}"] if of_all else []
+    for item in of_some:
+        where = comma_list(item.nodes, most=_MOST_FEW)
+        parts.append(f"{where} {_predicate([item], is_one=len(item.nodes) == 1)}")
+    more = len(found.refusals) - len(of_all) - len(of_some)
+    parts += [f"and {count_noun(more, 'more reason')}"] if more else []
+    return f"{'' if of_all else '. '}{'; '.join(parts)}"
 
 
-def _reasons(found: Cause, *, is_alone: bool = False) -> str:
-    """Return every reason: `A (why) and by B (why)`. Add the number of nodes if it does not refuse all."""
-    if is_alone and len(found.refusals) == 1:
-        (only,) = found.refusals
-        return f"{safe(only.requirement.text)}{f': {safe(only.why)}' if only.why else ''}"
-    everywhere = [item for item in found.refusals if len(item.nodes) == len(found.decisive)]
-    somewhere = [item for item in found.refusals if len(item.nodes) < len(found.decisive)]
-    if not everywhere:
-        return _several(somewhere)
-    names = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
-    left = max(1, _MOST_REFUSALS - len(names))
-    names += [f"{_with_numbers(item)} on {comma_list(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
-    more = len(found.refusals) - len(names)
-    return " and by ".join(names) + (f" and for {count_noun(more, 'more reason')}" if more else "")
-
-
-def _several(refusals: Sequence[UnmetRequirement]) -> str:
-    """Return reasons that refuse different nodes: `taint a:NoSchedule, taint b:NoSchedule`."""
-    more = len(refusals) - _MOST_REFUSALS
-    names = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
-    return names + (f" and {count_noun(more, 'more reason')}" if more > 0 else "")
-
-
-def _with_numbers(refusal: UnmetRequirement) -> str:
-    """Return `the cpu request (needs 2; n1 has 1 of 4 free)`, with the reason unless the name contains it."""
-    is_evident = not refusal.why or refusal.requirement.kind in _SELF_EVIDENT
-    return safe(refusal.requirement.text if is_evident else f"{refusal.requirement.text} ({refusal.why})")
+def _predicate(refusals: Sequence[UnmetRequirement], *, is_one: bool) -> str:
+    """Return `is cordoned and is refused by the cpu request (needs 2; n1 has 1 of 4 free)`."""
+    parts, others = [], []
+    for item in refusals:
+        kind, text = item.requirement.kind, safe(item.requirement.text)
+        if kind is RequirementKind.CORDON:
+            parts.append("is cordoned" if is_one else "are cordoned")
+        elif kind is RequirementKind.TAINT:
+            parts.append(f"{'has' if is_one else 'have'} the untolerated {text}")
+        else:
+            is_evident = not item.why or kind is RequirementKind.NODE_NAME
+            others.append(text if is_evident else f"{text} ({safe(item.why)})")
+    if others:
+        parts.append(f"{'is' if is_one else 'are'} refused by {' and by '.join(others)}")
+    return join_with_and(parts)
 
 
 def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     words = _constraint_words(report.constraint, is_default=report.is_default)
+    key = report.constraint.topology_key
     if not report.domains:
-        return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
+        return f"no node has the label {safe(key)}, which {words} asks for"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
+    names = [safe(domain.value or '""') for domain in open_to]
+    where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names, most=_MOST_NAMES)
+    only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
     if not any(domain.eligible for domain in open_to):
-        return f"{words} lets it into no domain{_because_of_minimum(report)}{_uncounted(open_to, found)}"
-    text = f"{words} {_only(open_to, found)}"
+        uncounted = (
+            f". {where} {'does' if len(names) == 1 else 'do'} not count{_refused(found, f'. {only}', is_one=True)}"
+        )
+        return f"{words} allows no domain{_because_of_minimum(report)}{uncounted if open_to else ''}"
+    if all(domain.node_names == (domain.value,) for domain in open_to):
+        text = f"{words} allows only {where}{_refused(found, ', which')}"
+    else:
+        noun = _SHORT.get(key, "domain")
+        refused = _refused(found, f". {only}", is_one=True) if found.refusals else ". No node there fits"
+        text = f"{words} allows only {noun if len(names) == 1 else f'{noun}s'} {where}{refused}"
     lacking = report.without_key  # these nodes would fit if they had the label
     if not lacking:
         return text
     verb = "lacks" if len(lacking) == 1 else "lack"
     return f"{text}; {count_noun(len(lacking), 'node')} {verb} its label: {comma_list(lacking, most=_MOST_FEW)}"
-
-
-def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
-    """Return `. c does not count, and its only node c1 is refused by taint x` for domains that do not count."""
-    if not open_to:
-        return ""
-    verb, whose = ("does", "its") if len(open_to) == 1 else ("do", "their")
-    only = f"only node {safe(found.decisive[0])} is" if len(found.decisive) == 1 else "nodes are"
-    return f". {_domains(open_to)} {verb} not count, and {whose} {only} refused by {_reasons(found)}"
-
-
-def _domains(found: Sequence[DomainReport]) -> str:
-    """Return the names of a few domains, or the first ones and how many more there are."""
-    names = [safe(domain.value or '""') for domain in found]
-    return join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names, most=_MOST_NAMES)
-
-
-def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
-    """Return `lets it only into c, whose only node c1 is refused by a cordon`."""
-    where = _domains(open_to)
-    if not found.refusals:
-        return f"lets it only into {where}, and the nodes there do not fit"
-    if all(domain.node_names == (domain.value,) for domain in open_to):
-        return f"lets it only onto {where}, {_refused(found)}"
-    if len(open_to) == 1 and open_to[0].nodes == 1:
-        only = safe(open_to[0].node_names[0])
-        return f"lets it only into {where}, whose only node {only} is refused by {_reasons(found)}"
-    return f"lets it only into {where}, and there every node is refused by {_reasons(found)}"
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:
@@ -426,12 +425,6 @@ def _because_of_minimum(report: ConstraintReport) -> str:
 CONFLICTS = "Conflicts (each of these alone keeps the pod Pending):"
 
 
-def refusal(conflict: Conflict) -> str:
-    """Return `every node is refused by A or by B`."""
-    texts = [safe(item.text) for item in conflict.requirements]
-    return f"every node is refused by {' or by '.join(texts)}"
-
-
 def conflict_lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
     """Return the sets of requirements that leave no node, with the nodes that each requirement leaves, and why."""
     out = wrap(CONFLICTS, width, hanging="  ")
@@ -439,7 +432,7 @@ def conflict_lines(explanation: Explanation, *, width: Optional[int] = None) -> 
         first = f"{number}."
         arithmetic = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, arithmetic, strict=True):
-            sentence = f"{safe(item.text)} leaves {remaining_nodes(item, explanation.node_names)}"
+            sentence = f"{safe(item.text)}: {remaining_nodes(item, explanation.node_names)} left"
             head, *others = wrap(sentence, width, indent="     ")
             out += [f"  {first:<3}{head[5:]}", *others]
             out += wrap(why, width, indent="       ") if why else []

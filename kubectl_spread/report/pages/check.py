@@ -9,6 +9,7 @@ from typing import Any, Optional, TYPE_CHECKING
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report import documents
 from kubectl_spread.report.check import text
+from kubectl_spread.report.check.formats import HOME
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
 from kubectl_spread.text.source import Place
@@ -55,6 +56,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "tone": _SEVERITIES[finding.rule.severity],
         "code": finding.rule.code,
         "name": finding.rule.name,
+        "page": f"{HOME}/blob/main/kubectl_spread/lint/pages/{finding.rule.code}-{finding.rule.name}.md",
         "where": text.location(finding.place),
         "origin": text.rendered_from(finding.place),
         "object": text.object_text(finding.object) if finding.object.kind else "",

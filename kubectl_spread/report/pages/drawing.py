@@ -374,8 +374,11 @@ BADGES = {  # words for a state, and their tone: good, warn, bad or soft
 }
 
 
-def constraint_chart(item: ConstraintStatus) -> Chart:
-    """Return the chart of a constraint of a running workload, with the arithmetic of its skew."""
+def constraint_chart(item: ConstraintStatus, *, blocked: int = 0) -> Chart:
+    """Return the chart of a constraint of a running workload, with the arithmetic of its skew.
+
+    `blocked` pods are Pending because of it, so that it is not `ok` for them.
+    """
     is_hard = item.when_unsatisfiable == DO_NOT_SCHEDULE
     skew = few = ""
     if item.counts.is_below_min_domains:
@@ -389,7 +392,7 @@ def constraint_chart(item: ConstraintStatus) -> Chart:
         f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
         f"{' (default constraint)' if item.is_default else ''}",
         item.counts.domains,
-        badge=BADGES[item.state],
+        badge=(f"blocks {count_noun(blocked, 'pod')}", "bad") if blocked else BADGES[item.state],
         limit=None if item.skew is None else item.global_minimum + item.max_skew,
         minimum=item.global_minimum,
         is_hard=is_hard,

@@ -166,7 +166,7 @@ def render(
 
 def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluster) -> Plain:
     by_rule = words.by_rule(result)
-    lines = [] if found is None else [*recommendation.blocks(found, result, Style(_WIDTH))]
+    lines = [] if found is None else [*recommendation.blocks(found, result, Style(_WIDTH, is_detailed=True))]
     return {
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 
 class PageSource(NamedTuple):
-    """The origin of a page: the cluster, the Kubernetes version to follow, and the time."""
+    """The origin of a page: the cluster, the Kubernetes version to follow, and the time.
+
+    read_at: when the cluster facts were read; empty if that is unknown, and the time is that of the run.
+    """
 
     cluster: str = ""
     version: str = ""
     time: str = ""
+    read_at: str = ""
 
 
 def tile(label: str, number: int, tone: str = "soft") -> dict[str, Any]:

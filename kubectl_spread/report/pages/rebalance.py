@@ -55,7 +55,6 @@ def render(
         errors=errors,
         repairs=[_repair(item, cluster, pods) for item in found.repairs],
         cut_short=found.is_cut_short,
-        late=found.is_late,
         notes=found.notes,
         unread=documents.line(unread),
     )
@@ -64,11 +63,13 @@ def render(
 def _title(found: Rebalance) -> str:
     if not found.repairs:
         return "No constraint is violated: there is nothing to rebalance"
-    lacking = sum(not item.is_repaired for item in found.repairs)
-    planned = len(found.repairs) - lacking
-    parts = [count_noun(planned, "plan")] if planned else []
-    parts += [f"{count_noun(lacking, 'group')} of workloads without a plan" if lacking > 1 else "no plan for one group"]
-    return " and ".join(parts if lacking else parts[:1])
+    if len(found.repairs) == 1:
+        (item,) = found.repairs
+        return f"{', '.join(map(name, item.keys))}: {verdict(item)}"
+    repaired = sum(len(item.keys) for item in found.repairs if item.is_repaired)
+    evictions = sum(len(item.plan.evictions) for item in found.repairs if item.plan and item.is_repaired)
+    of = f"{repaired} of {count_noun(sum(len(item.keys) for item in found.repairs), 'workload')} can be repaired"
+    return f"{of}, with {count_noun(evictions, 'eviction')}" if evictions else of
 
 
 def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:

@@ -8,8 +8,10 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Unread
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 from kubectl_spread.report import documents, status
 from kubectl_spread.report.check import rollouts, workloads
@@ -29,6 +31,7 @@ from kubectl_spread.report.pages.page import PageSource, tile
 from kubectl_spread.report.pages.page import render as render_page
 from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import resource
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import REASONS
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.predicted import predictions
 from kubectl_spread.simulate.running.controllers import newest_hash
@@ -165,17 +168,25 @@ def render(
     pods, most = ClusterPods(cluster), most_pictures(cluster)
     ordered = sorted(statuses, key=rank)
     header = status.header(has_namespace=True, is_wide=False)
-    rows = [row.cells for row in status.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
+    anchors = {item.key: f"w{at}" for at, item in enumerate(ordered[:most], 1)}
+    tones = {item.key: tone(item) for item in ordered[:_MOST_ROWS]}
+    rows = [
+        {"cells": row.cells, "anchor": anchors.get(key, ""), "tone": tones[key]}
+        for row in status.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)
+        for key in (ObjectKey(*row.about[:3]),)
+    ]
     return render_page(
         "status.html",
         source,
+        script="status.js",
         title=_title(statuses) if statuses else nothing,
+        risk=_risk(statuses, pods),
         tone=min((tone(item) for item in statuses), key=TONES.index, default="soft"),
         numbers=_tiles(statuses),
         header=header,
         rows=rows,
         more_rows=max(0, len(ordered) - _MOST_ROWS),
-        workloads=[picture(item, pods) for item in ordered[:most]],
+        workloads=[{**picture(item, pods), "anchor": anchors[item.key]} for item in ordered[:most]],
         more=max(0, len(ordered) - most),
         unread=documents.line(documents.of_workloads(unread)),
         kept_policy=None if policy is None else _policy(policy),
@@ -189,6 +200,27 @@ def _policy(found: PolicyStatus) -> dict[str, Any]:
     state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
     title = f"Policy {found.policy.name}: {state}"
     return {"title": title, "header": status.POLICY_HEADER, "rows": cells}
+
+
+def _risk(statuses: Collection[WorkloadStatus], pods: ClusterPods) -> str:
+    """Return how many workloads lose all their pods with one zone; of all zones, the worst."""
+    zones = {node.name: node.labels[ZONE] for node in pods.cluster.nodes if ZONE in node.labels}
+    lasting = [item for item in statuses if item.running and item.key.kind not in _ENDING]
+    lost: Counter[str] = Counter()
+    for item in lasting:
+        bound = (pod for pod in pods.owned_pods(item.key) if pod.node_name and not pod.terminating)
+        found = {zones.get(pod.node_name, "") for pod in bound}
+        lost.update(found if len(found) == 1 else ())
+    lost.pop("", None)
+    if not lost or len(set(zones.values())) < 2:
+        return ""
+    zone, number = min(lost.items(), key=lambda item: (-item[1], item[0]))
+    whose = "its" if number == 1 else "their"
+    return f"{number} of {count_noun(len(lasting), 'workload')} cannot survive zone {zone}: all {whose} pods run there."
+
+
+_NOT_SPREAD = REASONS[0].text  # in the scheduler's message
+_ENDING = ("Job", "CronJob", "DaemonSet")  # a node that is lost takes their pods along in any case
 
 
 def _title(statuses: Collection[WorkloadStatus]) -> str:
@@ -227,11 +259,19 @@ def picture(workload: WorkloadStatus, pods: ClusterPods) -> Picture:
         "tone": tone(workload),
         "numbers": _pods_on_nodes(workload),
         "drawing": draw(key, pods.nodes(key), pods.drawn_pods(workload.key, workload.constraints)),
-        "charts": [constraint_chart(item) for item in workload.constraints],
+        "anchor": "",
+        "charts": [constraint_chart(item, blocked=_blocked(item, workload)) for item in workload.constraints],
         "messages": _messages(workload),
         "why": workload.why,
         "lines": [],
     }
+
+
+def _blocked(item: ConstraintStatus, workload: WorkloadStatus) -> int:
+    """Return how many Pending pods a hard constraint that holds keeps from a node."""
+    if item.when_unsatisfiable != DO_NOT_SCHEDULE or item.state is not ConstraintState.OK:
+        return 0
+    return sum(_NOT_SPREAD in pod.message for pod in workload.pending)
 
 
 def rank(workload: WorkloadStatus) -> int:

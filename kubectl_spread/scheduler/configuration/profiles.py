@@ -222,14 +222,8 @@ def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dic
     document = document or {}
     written = document.get("profiles") or [{}]
     global_percentage = int(document.get("percentageOfNodesToScore") or 0)
-    extenders = _extenders(document)
-    found = [_profile(profile or {}, release, global_percentage)._replace(extenders=extenders) for profile in written]
-    return {profile.scheduler_name: profile for profile in found}
-
-
-def _extenders(document: Plain) -> tuple[Extender, ...]:
-    """Return the extenders that filter, prioritize or bind."""
-    return tuple(
+    # The extenders that filter, prioritize or bind
+    extenders = tuple(
         Extender(
             extender.get("urlPrefix") or "",
             frozenset(item.get("name") or "" for item in extender.get("managedResources") or ()),
@@ -237,6 +231,8 @@ def _extenders(document: Plain) -> tuple[Extender, ...]:
         for extender in document.get("extenders") or ()
         if any(extender.get(verb) for verb in _VERBS)
     )
+    found = [_profile(profile or {}, release, global_percentage)._replace(extenders=extenders) for profile in written]
+    return {profile.scheduler_name: profile for profile in found}
 
 
 def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:

@@ -337,11 +337,10 @@ class _FilterState:
         for term in self._affinity_terms:
             keyed &= columns.topology(term.topology_key).codes >= 0
             found &= self._affinity.positive(term.topology_key)
-        is_first = self._affinity.is_empty and self._matches_itself()
+        is_first = self._affinity.is_empty and all(
+            term.matches(self._cls, self._labels) for term in self._affinity_terms
+        )
         return keyed if is_first else keyed & found
-
-    def _matches_itself(self) -> bool:
-        return all(term.matches(self._cls, self._labels) for term in self._affinity_terms)
 
 
 class _ScoreState:
@@ -385,11 +384,8 @@ class _ScoreState:
         towards += [(weight, term) for weight, term in existing.preferred_affinity]
         towards += [(-weight, term) for weight, term in existing.preferred_anti_affinity]
         for weight, term in towards:
-            if self._matches(term):
+            if term.matches(self._cls.namespace, self._labels, self._namespace_labels):
                 yield term.topology_key, weight
-
-    def _matches(self, term: PodAffinityTerm) -> bool:
-        return term.matches(self._cls.namespace, self._labels, self._namespace_labels)
 
 
 def _normalize(raw: Int64s, *, with_zero: bool) -> Int64s:

@@ -21,7 +21,7 @@ from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
 from kubectl_spread.sources.live.flags import Flags, seconds
-from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE
+from kubectl_spread.sources.live.resources import NODES, PODS, PROVISIONING, Question, Resource, resource_of, STORAGE
 from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Task, Transport
 from kubectl_spread.text import json_stream
 from kubectl_spread.text.wording import short
@@ -179,6 +179,11 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         _add(more, builder)
         collected += more
         wanted += STORAGE
+    if (question.keeps_objects or question.has_new_nodes) and _has_karpenter(builder.cluster()):
+        more = _side_by_side(transport, question, PROVISIONING)
+        _add(more, builder)
+        collected += more
+        wanted += PROVISIONING
     unreadable = collected[wanted.index(NODES)].errors
     if unreadable and not builder.has_nodes:
         raise unreadable[0]
@@ -218,6 +223,11 @@ def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resour
 def _uses_claims(cluster: Cluster, namespace: str) -> bool:
     """Return whether a pod in the namespace has a volume that the scheduler considers."""
     return any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
+
+
+def _has_karpenter(cluster: Cluster) -> bool:
+    """Return whether Karpenter has created a node."""
+    return any("karpenter.sh/nodepool" in node.labels for node in cluster.nodes)
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:

@@ -107,6 +107,17 @@ DEVICE_CLASSES = Resource(
     "resource.k8s.io",
     is_namespaced=False,
 )
+_NEW_NODES = "whether Karpenter adds nodes for Pending pods is not known"
+PROVISIONING = (
+    Resource("NodePool", _NEW_NODES, "karpenter.sh", is_namespaced=False),
+    Resource("NodeClaim", _NEW_NODES, "karpenter.sh", is_namespaced=False),
+    Resource(
+        "EC2NodeClass",
+        "the zones of NodePools that name no zone are not known",
+        "karpenter.k8s.aws",
+        is_namespaced=False,
+    ),
+)
 _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 
 
@@ -138,6 +149,7 @@ class Question(NamedTuple):
     shows_defaults: bool = False
     has_autoscalers: bool = False  # whether the ranges of autoscalers are part of the answer
     has_revisions: bool = False  # whether earlier templates of StatefulSets and DaemonSets are part of the answer
+    has_new_nodes: bool = False  # whether nodes that do not exist yet are part of the answer
     has_manifests: bool = False  # whether objects of manifests whose texts are not in `texts` are created
 
     @property

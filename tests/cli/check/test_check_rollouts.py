@@ -333,7 +333,7 @@ def test_the_best_and_the_worst_outcome_of_each_deployment(tmp_path: Path, capsy
     assert code == 1
     assert "  best outcome: a=3 b=0; worst: a=1 b=0, incomplete\n" in out
     assert "  best outcome: a=2 b=2; worst: a=0 b=4\n" in out
-    assert "\n  skew: 0 before, 1 at the end\n" in out.partition("All of them together")[2]
+    assert "\n  skew: 0 before, 1 after\n" in out.partition("All of them together")[2]
 
 
 def test_a_placement_by_preemption_has_a_next_rollout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   hint: restart the workload or run the descheduler, as nothing else moves running pods; if they were placed again, the\
  numbers could be `a` 1, `b` 1, `c` 0
 
-Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd: disk is missing on a1, b1, c1
+Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd (disk is missing on a1, b1, c1)
 """
     assert expected == out
     assert err == "checked 1 workload in namespace shop: 2 findings, 1 pod Pending\n"

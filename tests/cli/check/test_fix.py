@@ -179,7 +179,7 @@ def test_other_files_are_fixed_where_one_cannot_be_read(capsys: pytest.CaptureFi
     Path("b.yaml").write_bytes(b"\xff\xfe")
     Path("c.yaml").write_text(BAD)
 
-    assert 3 == run(["check", ".", "--fix"])
+    assert 3 == run(["check", ".", "b.yaml", "--fix"])
     assert GOOD == Path("a.yaml").read_text() == Path("c.yaml").read_text()
 
 

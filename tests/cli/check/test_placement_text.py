@@ -71,38 +71,17 @@ def test_replicas_that_are_not_tried_are_in_the_first_line() -> None:
     )
 
 
-def test_only_a_minimum_that_refuses_the_pod_is_told(printed: Printed) -> None:
-    """Node b1 is the hostname constraint's minimum as well, but that one refuses nothing."""
+def test_pending_pods_are_told_with_the_constraint_that_refuses_them(printed: Printed) -> None:
+    """Node b1 is the emptiest for the hostname constraint as well, but that one refuses nothing."""
     lines = printed("check", WEB, HEAD + TAINTED_ZONE)
 
     assert [
-        f"    the global minimum 0 comes from {ZONE}=b, where no node can run the pod: untolerated taint old:NoSchedule"
-    ] == [line for line in lines if "global minimum" in line]
-
-
-def test_a_minimum_that_a_finding_explains_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """SPR903 is about the same domain; suppressed, it explains nothing."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in (("web.yaml", WEB), ("cluster.yaml", HEAD + TAINTED_ZONE)):
-        Path(name).write_text(text)
-    printed = {}
-    for rules in ("SPR903", "SPR401"):
-        run(["check", "--select", rules, "web.yaml", "--topology", "cluster.yaml"])
-        printed[rules] = capsys.readouterr().out
-
-    assert (1, 0) == (printed["SPR903"].count("Zone `b` counts"), printed["SPR903"].count("global minimum"))
-    assert 1 == printed["SPR401"].count("global minimum")
-
-
-def test_a_minimum_that_min_domains_makes_comes_from_no_domain(printed: Printed) -> None:
-    """With fewer domains than minDomains it is 0 whatever they hold."""
-    manifest = WEB.replace("  - maxSkew: 1\n", "  - maxSkew: 1\n        minDomains: 3\n")
-    lines = printed("check", manifest, HEAD + TAINTED_ZONE)
-
-    assert any("Pending" in line for line in lines)
-    assert [] == [line for line in lines if "global minimum" in line]
+        "  Pending: web-2, web-3",
+        (
+            f"    the zone constraint ({ZONE}, maxSkew 1) allows only zone b. Its only node, other-b1, has the "
+            "untolerated taint old:NoSchedule"
+        ),
+    ] == lines[-2:]
 
 
 def test_a_pod_that_runs_already_is_told_with_its_node(printed: Printed) -> None:
@@ -173,8 +152,8 @@ def test_a_default_constraint_is_told_by_its_own_name(
 
     assert 1 == code
     if output == "text":
-        cause = f"the cluster's default zone constraint ({ZONE}, maxSkew 1) lets it only into b, whose only node n2"
-        assert f"{cause} is refused by a cordon." in " ".join(told.split())
+        cause = f"the cluster's default zone constraint ({ZONE}, maxSkew 1) allows only zone b. Its only node, n2,"
+        assert f"{cause} is cordoned." in " ".join(told.split())
         assert f"\ndefaultConstraints[0]: {ZONE}, maxSkew 1, DoNotSchedule\n" in told
     else:
         jsonschema.validate(json.loads(told), schemas.load("explanation"))

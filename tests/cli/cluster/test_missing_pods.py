@@ -169,6 +169,6 @@ def test_running_pods_that_no_constraint_counts_say_so_first(
     run(["explain", "pod/web-1-a", "-n", "shop", "--snapshot", facts])
 
     assert " ".join(capsys.readouterr().out.split()).startswith(
-        "Pod shop/web-1-a is bound to node a1. But its zone constraint (topology.kubernetes.io/zone, maxSkew 1) "
+        "Pod shop/web-1-a is bound to node a1. But the zone constraint (topology.kubernetes.io/zone, maxSkew 1) "
         "does not spread pods like this one: it does not count them."
     )

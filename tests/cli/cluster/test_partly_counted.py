@@ -91,8 +91,8 @@ def test_check_says_that_the_rest_of_the_rollout_gets_stuck(capsys: pytest.Captu
     assert 1 == code
     assert out == (
         "Rollout: statefulset/etcd in shop: the current rollout (1 old pod left) gets stuck in every outcome, because "
-        "etcd-0 stays Pending: its zone constraint (topology.kubernetes.io/zone, maxSkew 1) lets it only into b, whose "
-        "only node b1 is refused by the volume of claim d-etcd-1 (volume pv-1 is bound to nodes with "
+        "etcd-0 stays Pending: the zone constraint (topology.kubernetes.io/zone, maxSkew 1) allows only zone b. Its "
+        "only node, b1, is refused by the volume of claim d-etcd-1 (volume pv-1 is bound to nodes with "
         "topology.kubernetes.io/zone=a: not b1)\n"
         "    1. Pod etcd-0 (revision 1) on a1 is gone.\n"
         "    2. StatefulSet shop/etcd creates pod etcd-0 (revision 2).\n"

@@ -115,7 +115,7 @@ def test_a_redacted_explanation_is_the_same_but_for_names(tmp_path: Path, capsys
 def test_a_version_that_is_named_goes_with_the_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "facts.json"
     run(["snapshot", "--snapshot", str(SHOP), "--kubernetes-version", "v1.24.1", "-o", str(target)])
-    run(["explain", "deploy/web", "-n", "shop", "--snapshot", str(target)])
+    run(["explain", "deploy/web", "--details", "-n", "shop", "--snapshot", str(target)])
 
     assert document(target)["kubernetesVersion"] == "1.24.1"
     assert "had untolerated taint {node-role.kubernetes.io/control-plane: }" in " ".join(

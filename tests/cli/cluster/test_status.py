@@ -176,7 +176,8 @@ def test_the_scheduler_s_defaults_are_shown_where_all_is_asked_for(
     nothing = capsys.readouterr()
     run(["status", "-n", "shop", "-a", "--snapshot", path])
 
-    assert ("", "No workloads with spread constraints found in shop namespace.\n") == nothing
+    findings = f"1 workload has findings: kubectl spread check -n shop --snapshot {path}\n"
+    assert ("", f"No workloads with spread constraints found in shop namespace.\n{findings}") == nothing
     expected = """\
 NAME             KEY                  MAXSKEW   WHEN             DOMAINS   COUNTS           SKEW   STATUS
 deployment/web   hostname (default)   3         ScheduleAnyway   3         a1=1 b1=0 c1=0   1      ok
@@ -313,3 +314,17 @@ def test_watching_prints_what_changes_until_it_is_interrupted(facts: Any) -> Non
     assert (130, "") == (process.returncode, out)
     assert 1 == err.count("error: ")
     assert "Traceback" not in err
+
+
+def test_the_last_line_says_that_check_has_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    """As many workloads as `check` names, with the command; programs get no such line."""
+    facts = str(EXAMPLES / "shop" / "running.yaml")
+    run(["status", "-A", "--snapshot", facts])
+    told = capsys.readouterr().err
+    run(["check", "-A", "--snapshot", facts, "-o", "json"])
+    named = {tuple(item["object"].values()) for item in json.loads(capsys.readouterr().out)["findings"]}
+
+    assert f"{len(named)} workloads have findings: kubectl spread check -A --snapshot {facts}" == told.splitlines()[-1]
+    for more in (["-o", "json"], ["--no-headers"]):
+        run(["status", "-A", "--snapshot", facts, *more])
+        assert "findings" not in capsys.readouterr().err

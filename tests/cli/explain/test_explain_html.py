@@ -31,7 +31,7 @@ def test_the_page_asks_for_nothing_and_runs_nothing(capsys: pytest.CaptureFixtur
 def test_the_page_says_what_the_text_says(capsys: pytest.CaptureFixture[str]) -> None:
     told = " ".join(Page(page(capsys, SHOP)).text.split())
 
-    assert "lets it only into c, whose only node cp-1 is refused by taint" in told
+    assert "allows only zone c. Its only node, cp-1, has the untolerated taint" in told
     assert "1 + 1 - 0 = 2 > 1" in told
     assert "1. Set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone" in told
     assert "kubectl patch deployment web -n shop --type=json" in told
@@ -120,16 +120,17 @@ def headings(text: str) -> list[str]:
     ],
     ids=["pending", "scores", "one node"],
 )
-def test_sections_are_those_of_the_text_in_its_order(
+def test_sections_are_those_of_the_text_with_details(
     command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    run(command)
+    run([*command, "--details"])
     lines = [line.rstrip(":.") for line in capsys.readouterr().out.splitlines()]
     found = headings(page(capsys, command))
 
     assert found
-    assert found == [line for line in lines if line in found]
+    found = [heading for heading in found if heading != "Where it can go"]  # a picture
+    assert sorted(found) == sorted(line for line in lines if line in found)
 
 
 def test_the_page_names_the_cluster_the_version_and_the_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,3 +159,11 @@ def test_the_page_fits_420_pixels(tmp_path: Path, capsys: pytest.CaptureFixture[
     (found,) = run_in_pages([(tmp_path / "page.html", 420)], code, tmp_path)
 
     assert found[0] <= found[1] <= 420
+
+
+def test_each_node_has_its_reason_and_the_pod_is_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Page(page(capsys, SHOP)).words
+
+    assert "c 0 pods, 1 node cp-1 taint node-role.kubernetes.io/control-plane:NoSchedule no pods" in found
+    assert "Pending no node" in found
+    assert "this pod" in found

@@ -89,7 +89,7 @@ class Explained:
         facts = self._folder / "facts.json"
         facts.write_text(json.dumps({"kind": "List", "items": list(objects)}), encoding="utf-8")
         command = ["explain", what, "-n", "shop", "--snapshot", str(facts), *flags]
-        code = run(command)
+        code = run([*command, "--details"])
         text = " ".join(self._capsys.readouterr().out.split())
         assert code == run([*command, "-o", "json"])
         document = json.loads(self._capsys.readouterr().out)
@@ -345,7 +345,7 @@ def _waiting(at: int, **more: Any) -> Plain:
 def test_pods_that_differ_in_labels_of_their_own_are_told_as_one(explained: Explained) -> None:
     _, text, document = explained("sts/db", node("n1"), *map(_waiting, range(12)))
 
-    assert "11 other pods are Pending for the same reason: db-1, db-2, db-3, db-4, db-5, db-6 and 5 more." in text
+    assert "11 more pods are Pending for the same reason: db-1, db-2, db-3, db-4, db-5, db-6 and 5 more." in text
     assert len(document["others"]) == 11
 
 
@@ -369,7 +369,7 @@ def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Exp
     assert (code, document["victims"]) == (1, ["shop/low-1"])
     assert text.startswith(
         "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1: until then, every node is refused by the cpu "
-        "request: needs 1; n1 has 0 of 1 free. "
+        "request (needs 1; n1 has 0 of 1 free). "
     )
 
 
@@ -387,8 +387,8 @@ def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
     _, text, _ = explained("pod/web-2", node("n1"), pod("web-1", bound="n1", cpu="100m"), waiting)
 
     assert (
-        "lets it into no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it has 1 "
-        "or more."
+        "allows no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it has 1 or "
+        "more."
     ) in text
 
 

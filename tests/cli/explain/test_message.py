@@ -281,7 +281,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     [
         ((), "the message is empty"),
         (("pod/a",), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
-        (("-o", "html"), "--message supports -o text and json only"),
+        (("-o", "html"), "--message supports -o text, json and yaml only"),
         (("--node", "n1"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
         (("-f", "a.yaml"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
         (("--topology", "zones=1"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),

@@ -73,7 +73,7 @@ def test_the_report_has_it_neither_placed_nor_pending(tmp_path: Path, capsys: py
         (
             CLAIMS,
             "nodes=1,cpu=500m",
-            "is not predictable: by all other rules every node is refused by the cpu request: needs 1; node-1 has 500m",
+            "is not predictable: by all other rules every node is refused by the cpu request (needs 1; node-1 has 500m",
         ),
         (
             FOREIGN,

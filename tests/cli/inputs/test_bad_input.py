@@ -520,3 +520,40 @@ def test_items_that_are_no_list_have_a_place(run: Run, content: str, message: st
     ran = run("check", "good.yaml", "--snapshot", "facts.json")
 
     assert (3, [f"error: {message}"]) == (ran.code, ran.errors)
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "message"),
+    [
+        ("kind: List\napiVersion: v1\nitems: [1]\n", "m.yaml:3:9", "`items[0]` is not an object with a kind"),
+        ("kind: List\napiVersion: v1\nitems: {}\n", "m.yaml:3:8", "`items` is not a list"),
+        (
+            "kind: List\napiVersion: v1\nitems:\n- - kind: Pod\n",
+            "m.yaml:4:3",
+            "`items[0]` is not an object with a kind",
+        ),
+        ("kind: List\napiVersion: v1\nitems: [{a: b}]\n", "m.yaml:3:9", "`items[0]` is not an object with a kind"),
+        ("kind: DeploymentList\napiVersion: apps/v1\nitems: [1]\n", "m.yaml:3:9", "`items[0]` is not an object with"),
+    ],
+)
+def test_an_item_of_a_list_that_is_no_object_has_a_place(run: Run, content: str, place: str, message: str) -> None:
+    """`check` and the readers of `simulate` and `guarantee` report it alike."""
+    write("m.yaml", content)
+
+    ran = run("check", "m.yaml")
+    simulated = run("simulate", "apply", "-f", "m.yaml", "--topology", "zones=2")
+    judged = run("guarantee", "-f", "m.yaml", "--topology", "zones=2", "--at-most", "zone=1/2")
+
+    assert ran.code == simulated.code == judged.code == 3
+    assert ran.out.startswith(f"{place}: error SPR113 wrong-scalar-type\n  {message}")
+    assert simulated.err.startswith(f"error: {place}: SPR113 {message}")
+    assert f"{place}: " in judged.err + judged.out
+
+
+@pytest.mark.parametrize(
+    "content", ["5\n", "[1, 2]\n", "- kind: Pod\n", "kind: [Pod]\n", '{"items": {}}', '{"items": [1]}']
+)
+def test_a_named_file_without_an_object_is_no_success(run: Run, content: str) -> None:
+    write("m.yaml", content)
+
+    assert run("check", "m.yaml").err.endswith("no Kubernetes object in m.yaml\n")

@@ -75,7 +75,7 @@ def test_a_mistyped_command_names_the_one_that_was_meant(
 
 def test_a_missing_workload_has_exit_code_1_in_guarantee(capsys: pytest.CaptureFixture[str]) -> None:
     """Every command that looks for a workload has this code, as the input itself could be read."""
-    facts = ("--snapshot", str(SHOP / "cluster.yaml"), "-n", "shop", "--max-share", "zone=1/2")
+    facts = ("--snapshot", str(SHOP / "cluster.yaml"), "-n", "shop", "--at-most", "zone=1/2")
     missing = 'error: deployments.apps "nope" not found in namespace "shop" of the cluster facts'
     assert said(capsys, "guarantee", "deploy/nope", *facts) == (1, missing)
 

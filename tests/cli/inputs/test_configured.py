@@ -384,7 +384,7 @@ def test_a_config_goes_with_cluster_facts(check: Check) -> None:
 
 
 def hidden(check: Check) -> str:
-    check("pod.yaml", "--topology", "zones=2", "-o", "json", "--output-file", "report.json")
+    check("pod.yaml", "--topology", "zones=2", "-o", "json=report.json")
     (placement,) = json.loads(Path("report.json").read_text())["placements"]
     return str(placement["ignoredFields"])
 

@@ -48,7 +48,7 @@ def test_a_remote_directory_is_not_fetched(remote: str, started: Path, capsys: p
         ["simulate", *FACTS, "apply", "-k", remote],
         ["simulate", *FACTS, "-k", remote, "drain", "node-a1"],
         ["explain", *FACTS, "-k", remote],
-        ["guarantee", *FACTS, "--max-share", "zone=1/2", "-k", remote],
+        ["guarantee", *FACTS, "--at-most", "zone=1/2", "-k", remote],
         ["rebalance", *FACTS, "-k", remote],
     ):
         assert 3 == run(command), command

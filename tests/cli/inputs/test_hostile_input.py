@@ -222,8 +222,8 @@ items:
         f"explain pod db-{LONG_NUMBER}",
         "check deploy/web",
         "rebalance",
-        "guarantee deploy/web --max-share zone=1/2",
-        "guarantee sts/db --max-share zone=1/2",
+        "guarantee deploy/web --at-most zone=1/2",
+        "guarantee sts/db --at-most zone=1/2",
         "snapshot --redact",
         "simulate rollout restart deploy/web",
         "simulate rollout undo deploy/web",
@@ -245,7 +245,7 @@ def test_no_number_in_a_snapshot_is_too_long(
 ODD = ["{}", "[]", "true", "1.5", "[{a: b}]"]
 
 
-@pytest.mark.parametrize("command", ["explain deploy/web", "guarantee deploy/web --max-share zone=1/2"])
+@pytest.mark.parametrize("command", ["explain deploy/web", "guarantee deploy/web --at-most zone=1/2"])
 @pytest.mark.parametrize("odd", ODD)
 def test_settings_of_a_rollout_of_another_type_are_the_defaults(
     odd: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -160,8 +160,8 @@ def test_a_workload_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> N
         (["-A", "-n", "shop"], "error: --namespace and --all-namespaces exclude each other\n"),
         (["-A", "deploy/web"], "error: a resource by name and --all-namespaces exclude each other\n"),
         (
-            ["--timeout", "soon"],
-            "error: invalid value for '--timeout': soon is not a duration; write it as 30s or 2m\n",
+            ["--effort", "much"],
+            "error: invalid value for '--effort': 'much' is not one of 'quick', 'normal', 'thorough'",
         ),
         (["--max-moves", "0"], "error: invalid value for '--max-moves': 0 is not in the range x>=1\n"),
     ],

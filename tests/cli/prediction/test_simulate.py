@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.cli.commands import simulate as simulate_command
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine import run as run_module
 
@@ -68,13 +69,13 @@ def test_a_rollout_that_completes(web: str, capsys: pytest.CaptureFixture[str]) 
         "rollout restart deploy/web: completes\n"
         "\n"
         "Deployment default/web completes\n"
-        "  3 of 3 pods ready, 3 earlier pods are gone\n"
+        "  3 of 3 pods ready, 3 old pods deleted\n"
         "\n"
         "  topology.kubernetes.io/zone   before   after\n"
         "  a                             1        0 to 2\n"
         "  b                             1        0 to 2\n"
         "  c                             1        0 to 2\n"
-        "  skew: 0 before, at most 2 on the way, 0 to 2 at the end\n"
+        "  skew: 0 before, up to 2 during, 0 to 2 after\n"
         "  best outcome: a=1 b=1 c=1; worst: a=0 b=1 c=2\n"
         "\n"
         "There are 2 different outcomes, all of them found (19 states visited).\n"
@@ -173,8 +174,10 @@ def test_the_namespace_of_what_is_not_found(
         ),
         (["drain", "a", "--pod-selector"], "flag needs an argument: --pod-selector"),
         (["rollout", "undo", "depoy/a"], 'the server doesn\'t have a resource type "depoy"; did you mean `deploy`?'),
-        (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is not all, first or sample=N"),
-        (["cordon", "a", "--outcomes=sample=0"], "invalid value for '--outcomes': N must be at least 1"),
+        (
+            ["cordon", "a", "--effort=x"],
+            "invalid value for '--effort': 'x' is not one of 'quick', 'normal', 'thorough'",
+        ),
         (["lose", "zone"], "`zone` is not KEY=VALUE, such as zone=a"),
         (["add-nodes", "foo"], "`foo` is not KEY=VALUE, such as zone=a"),
         (["label", "node", "node-a1", "x"], "at least one label update is required"),
@@ -208,23 +211,36 @@ def test_steps_follow_each_other(web: str, capsys: pytest.CaptureFixture[str]) -
     assert [step["step"] for step in document["steps"]] == ["drain node-a1", "uncordon node-a1"]
 
 
-def test_one_run_is_never_called_certain(web: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document = answer(capsys, "rollout", "restart", "deploy/web", "-f", web, "--outcomes", "first")
+@pytest.mark.parametrize(
+    ("effort", "runs", "exact"), [("quick", 10, False), ("normal", 100, False), ("thorough", 0, True)]
+)
+def test_an_effort_is_a_number_of_states_and_of_runs(
+    effort: str, runs: int, exact: bool, web: str, capsys: pytest.CaptureFixture[str], few_states: None
+) -> None:
+    document = answer(capsys, "rollout", "restart", "deploy/web", "-f", web, "--effort", effort)
     step = document["steps"][0]
 
-    assert (step["exact"], step["runs"], step["outcomeCount"]) == (False, 1, 1)
+    assert (step["exact"], step["runs"]) == (exact, runs)
 
 
-def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert simulate("rollout", "restart", "deploy/web", "-f", web, "--max-states", "3") == 0
+@pytest.fixture
+def few_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a search visit 3 states with the usual effort."""
+    monkeypatch.setattr(simulate_command, "_MAX_STATES", 3)
+
+
+def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixture[str], few_states: None) -> None:
+    assert simulate("rollout", "restart", "deploy/web", "-f", web) == 0
     last = " ".join(capsys.readouterr().out.splitlines()[-2:])
 
     assert last.lstrip() == "62 of 100 sampled runs end 0-1-2; other outcomes are possible (53 states visited)."
 
 
-def test_numbers_of_sampled_runs_have_a_field_of_their_own(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_of_sampled_runs_have_a_field_of_their_own(
+    web: str, capsys: pytest.CaptureFixture[str], few_states: None
+) -> None:
     """Other outcomes may lie outside, so `min` and `max` would read as facts. What was before the step is one."""
-    document = answer(capsys, "rollout", "restart", "deploy/web", "-f", web, "--max-states", "3")
+    document = answer(capsys, "rollout", "restart", "deploy/web", "-f", web)
     (step,) = document["steps"]
     (item,) = step["workloads"]
 
@@ -232,23 +248,23 @@ def test_numbers_of_sampled_runs_have_a_field_of_their_own(web: str, capsys: pyt
     assert item["ready"]["after"] == {"sampled": {"min": 3, "max": 3}}
     assert item["domains"][0]["domains"][0]["after"] == {"sampled": {"min": 0, "max": 2}}
     assert sum(ending["runs"] for ending in step["outcomes"]) == step["runs"] == 100
-    assert simulate("rollout", "restart", "deploy/web", "-f", web, "--max-states", "3") == 0
+    assert simulate("rollout", "restart", "deploy/web", "-f", web) == 0
     out = capsys.readouterr().out
     assert "in the sampled runs 3 of 3 pods ready" in out
     assert "after (sampled)" in out
 
 
 def test_a_search_without_an_outcome_has_no_numbers(
-    web: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    web: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, few_states: None
 ) -> None:
     """`scale --replicas=10000` that was cut off said that 0 pods are ready, and that it may get stuck."""
     monkeypatch.setattr(run_module.Limits.__new__, "__defaults__", (*run_module.Limits.__new__.__defaults__[:-1], 20))
-    document = answer(capsys, "scale", "deploy/web", "--replicas=40", "-f", web, "--max-states", "3")
+    document = answer(capsys, "scale", "deploy/web", "--replicas=40", "-f", web)
     (step,) = document["steps"]
 
     assert (step["verdict"], step["basis"]) == ("notKnown", "stateLimit")
     assert (step["workloads"], step["outcomes"], step["pending"]) == ([], [], [])
-    assert simulate("scale", "deploy/web", "--replicas=40", "-f", web, "--max-states", "3") == 1
+    assert simulate("scale", "deploy/web", "--replicas=40", "-f", web) == 1
     assert capsys.readouterr().out.splitlines()[::2] == [
         "scale deploy/web --replicas=40: not known",
         f"The search ended before it found an outcome ({step['states']} states visited).",
@@ -418,7 +434,7 @@ def test_a_manifest_with_a_mistake_is_named_with_its_place(
 def test_several_workloads_are_also_told_together(capsys: pytest.CaptureFixture[str]) -> None:
     """Three shards of Redis: in some orders the last pod finds no node; the way there is told."""
     shards = Path(__file__).parents[3] / "examples/simulations/redis/manifests/3-zones-3-shards.yaml"
-    code = run(["simulate", "apply", "-f", str(shards), "--topology", "zones=3,nodes=2,cpu=4"])
+    code = run(["simulate", "apply", "-f", str(shards), "--topology", "zones=3,nodes=2,cpu=4", "--details"])
     out = capsys.readouterr().out
 
     assert code == 1
@@ -464,7 +480,16 @@ def test_the_range_of_an_autoscaler(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = tmp_path / "web.yaml"
     path.write_text(WEB + HPA)
     code = simulate(
-        "-f", str(path), "cordon", "node-a1", "--then", "scale deploy/web --replicas=0", "--hpa", "-o", "json"
+        "-f",
+        str(path),
+        "cordon",
+        "node-a1",
+        "--then",
+        "scale deploy/web --replicas=0",
+        "--replicas",
+        "hpa",
+        "-o",
+        "json",
     )
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load("simulation-table"))
@@ -494,7 +519,6 @@ def test_numbers_that_get_stuck(web: str, capsys: pytest.CaptureFixture[str]) ->
             "--replicas 1..99999999: the largest number is 100,000",
         ),
         (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range, such as 1..50, not 3"),
-        (["rollout", "restart", "deploy", "--replicas", "1..2", "--hpa"], "--replicas and --hpa exclude each other"),
         (["scale", "deploy/web", "--replicas=0..9000"], "--replicas=0..9000 are more than 1,000 numbers"),
     ],
 )  # fmt: skip
@@ -504,7 +528,7 @@ def test_wrong_ranges(args: list[str], message: str, web: str, capsys: pytest.Ca
 
 
 def test_an_autoscaler_that_is_not_known(web: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert simulate("-f", web, "rollout", "restart", "deploy/web", "--hpa") == 1
+    assert simulate("-f", web, "rollout", "restart", "deploy/web", "--replicas", "hpa") == 1
     assert capsys.readouterr().err == (
         'error: the cluster facts hold no HorizontalPodAutoscaler of deployments.apps "web"; '
         "name the range with --replicas MIN..MAX\n"
@@ -520,7 +544,7 @@ def test_ctrl_c_prints_what_is_known_so_far(tmp_path: Path) -> None:
     path = tmp_path / "web.yaml"
     path.write_text(MANY)
     args = ["simulate", "-f", str(path), "rollout", "restart", "deploy/web", "--topology", "zones=4,nodes=6"]
-    command = [sys.executable, "-m", "kubectl_spread", *args, "--timeout", "0", "--max-states", "100000000"]
+    command = [sys.executable, "-m", "kubectl_spread", *args, "--effort", "thorough"]
     for wait_s in (4, 20, 60):  # the search must have begun
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(wait_s)
@@ -627,7 +651,7 @@ def test_apply_with_a_missing_file_applies_nothing(web: str, capsys: pytest.Capt
 def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[str]) -> None:
     """Both running pods of web on a-1 are replaced. A name would be the same in both events."""
     running = Path(__file__).parents[3] / "examples" / "shop" / "running.yaml"
-    run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", str(running)])
+    run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", str(running), "--details"])
     story = capsys.readouterr().out.partition("The shortest way to get stuck:")[2].splitlines()
 
     assert [line for line in story if "deleted" in line or "gone" in line] == [
@@ -700,7 +724,7 @@ def assert_broken_are_reported(printed: str) -> None:
     [
         "simulate {bad} -f web.yaml rollout restart deploy/web --topology zones=3,nodes=1",
         "simulate {bad} apply -f web.yaml --topology zones=3,nodes=1",
-        "guarantee {bad} -f web.yaml --topology zones=3,nodes=1 --max-share zone=1/3",
+        "guarantee {bad} -f web.yaml --topology zones=3,nodes=1 --at-most zone=1/3",
     ],
 )
 def test_every_manifest_that_cannot_be_read_is_reported_and_the_others_are_used(
@@ -719,7 +743,7 @@ def test_every_manifest_that_cannot_be_read_is_reported_and_the_others_are_used(
     [
         "simulate {bad} rollout restart deploy/web --topology zones=3,nodes=1",
         "simulate {bad} rollout restart deploy/web --replicas 1..3 --topology zones=3,nodes=1",
-        "guarantee {bad} --topology zones=3,nodes=1 --max-share zone=1/3",
+        "guarantee {bad} --topology zones=3,nodes=1 --at-most zone=1/3",
     ],
 )
 def test_manifests_that_cannot_be_read_explain_why_an_object_is_missing(

@@ -178,7 +178,7 @@ def test_a_pod_of_a_statefulset_stays_on_its_lost_node(tmp_path: Path, capsys: p
     lines = capsys.readouterr().out.splitlines()
     assert lines[2:5] == [
         "StatefulSet default/db gets stuck",
-        "  1 of 2 pods ready, 1 earlier pod stays Terminating, 1 not created",
+        "  1 of 2 pods ready, 1 old pod stays Terminating, 1 not created",
         "  db-0 stays Terminating on node-a1, and is not created again before it is gone",
     ]
 
@@ -355,3 +355,18 @@ def test_an_orphaned_replicaset_can_be_deleted(facts: Path, capsys: pytest.Captu
 
     assert simulate(facts, objects, "delete", "deploy", "web", "--cascade=orphan", "-n", "app", *then) == 0
     assert "ReplicaSet app/web-abc is deleted; 3 pods gone" in capsys.readouterr().out.splitlines()
+
+
+def test_an_orphaned_replicaset_can_be_scaled(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing reverts it: its Deployment is gone."""
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    objects = [*THREE_ZONES, deployment(3), replica_set("web-abc", 3, template_hash="abc"), *pods]
+    then = ["--then", "scale rs web-abc --replicas=4 -n app", "--then", "scale rs web-abc --replicas=1 -n app"]
+
+    assert simulate(facts, objects, "delete", "deploy", "web", "--cascade=orphan", "-n", "app", *then) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "pods ready" in line or "pod ready" in line] == [
+        "  3 of 3 pods ready",
+        "  4 of 4 pods ready",
+        "  1 of 1 pod ready, 3 old pods deleted",
+    ]

@@ -30,7 +30,7 @@ def test_the_demo_runs_every_step(capsys: pytest.CaptureFixture[str], elsewhere:
     assert [f"(exit code {int(step.code)})" for step in demo.STEPS] == [
         line for line in out.splitlines() if line.startswith("(exit code ")
     ]
-    assert "global minimum 0, in c (cp-1), where no node can run the pod: untolerated taint" in out
+    assert "allows only\nzone c. Its only node, cp-1, has the untolerated taint" in out
     assert "4 of 4 replicas placed" in out
     assert "rollout restart deploy/web: gets stuck" in out
     assert Path.cwd() == elsewhere

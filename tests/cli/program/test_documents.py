@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from enum import Enum
+from pathlib import Path
 from typing import NamedTuple, Optional
 
+import pytest
+from ruamel.yaml import YAML
+
+from kubectl_spread.cli.main import run
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import error_documents, form, plain, to_document
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 class Colour(Enum):
@@ -71,3 +79,29 @@ def test_an_error_without_a_file_has_line_0() -> None:
     assert error_documents([SourceError("a.yaml", "not YAML", line=2, column=1)]) == [
         {"file": "a.yaml", "message": "not YAML", "line": 2, "column": 1}
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "shop/web.yaml"],
+        ["status", "-n", "shop", "--snapshot", "shop/running.yaml"],
+        ["explain", "-A", "--snapshot", "shop/cluster.yaml"],
+        ["rebalance", "-n", "shop", "--snapshot", "shop/running.yaml"],
+        ["simulate", "cordon", "a-1", "--snapshot", "shop/running.yaml"],
+        ["guarantee", "-A", "--at-most", "zone=1/2", "--regime", "creation", "--snapshot", "shop/running.yaml"],
+        ["rule", "SPR202"],
+        ["version", "--client"],
+    ],
+    ids=operator.itemgetter(0),
+)
+def test_yaml_is_the_same_document_as_json(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    written = {}
+    for name in ("json", "yaml"):
+        code = run([*words, "-o", name])
+        written[name] = (code, YAML(typ="safe").load(capsys.readouterr().out))
+
+    assert written["json"] == written["yaml"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.cli.main import COMMANDS as EVERY_COMMAND
 from kubectl_spread.cli.main import run
 
-COMMANDS = [(), ("check",), ("explain",), ("lsp",), ("rule",), ("snapshot",), ("status",), ("version",)]
+_COPIED = ("    # ", "    kubectl ", "    helm template ", "    curl ")
+COMMANDS = [(), *((name,) for name in EVERY_COMMAND)]
 
 
 def help_of(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
@@ -21,7 +23,9 @@ def test_examples_keep_their_lines(command: tuple[str, ...], capsys: pytest.Capt
     examples = [line for line in lines[lines.index("  Examples:") + 1 : lines.index("Options:")] if line]
 
     assert examples
-    assert [] == [line for line in examples if not line.startswith(("    # ", "    kubectl ", "    helm template "))]
+    assert [] == [
+        line for line in examples if not line.startswith(("    # ", "    kubectl ", "    helm template ", "    curl "))
+    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -76,23 +80,53 @@ def test_every_option_has_a_text(command: str, capsys: pytest.CaptureFixture[str
     options = help_of((command,), capsys).partition("\nOptions:\n")[2].splitlines()
 
     assert "  -" == options[0][:3]
-    assert [] == [line for line in options if line and line[:3] not in ("  -", "   ") and not line.endswith(":")]
+    assert [] == [line for line in options[:-1] if line and line[:3] not in ("  -", "   ") and not line.endswith(":")]
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("check", ["Options:", "Rules and files:", "Cluster facts:", "API server, as in kubectl:"]),
-        ("status", ["Options:", "Cluster facts:", "API server, as in kubectl:"]),
-        ("simulate", ["Options:", "Cluster facts:", "API server, as in kubectl:"]),
-        ("version", ["Options:", "API server, as in kubectl:"]),
-        ("rule", ["Options:"]),
+        ("check", ["Options:", "Rules and files:"]),
+        ("status", ["Options:"]),
     ],
 )
-def test_shared_options_have_their_own_sections(
+def test_a_help_has_the_options_of_its_command(
     command: str, expected: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The options of the command itself come first, those of kubectl last."""
     lines = help_of((command,), capsys).splitlines()[1:]
 
     assert expected == [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("command", EVERY_COMMAND)
+def test_a_help_fits_a_screen(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal of 80 columns it has 60 lines at most."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    assert len(help_of((command,), capsys).splitlines()) <= 60
+
+
+@pytest.mark.parametrize(
+    ("command", "last"),
+    [
+        ("check", "For --live, --snapshot, --topology, --context ...: kubectl spread options"),
+        ("snapshot", "For --live, --snapshot, --scheduler-config, --context ...: kubectl spread options"),
+        ("version", "For --context ...: kubectl spread options"),
+    ],
+)
+def test_shared_flags_have_one_line(command: str, last: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert last == help_of((command,), capsys).splitlines()[-1]
+
+
+def test_options_lists_the_shared_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--help` lists none of them, and no hidden one is anywhere."""
+    assert 0 == run(["options"])
+    told = capsys.readouterr().out
+    headings = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
+
+    assert headings == ["Cluster facts:", "API server, as in kubectl:", "Output:"]
+    assert all(flag in told for flag in ("--live", "--topology SPEC", "--as-group NAME...", "--color"))
+    assert not any(flag in told for flag in ("--seed", "--all-nodes"))
+    assert 2 == run(["options", "--live"])

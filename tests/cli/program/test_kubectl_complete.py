@@ -24,7 +24,9 @@ def values(*words: str) -> list[str]:
 
 def test_commands_are_offered_with_what_they_do() -> None:
     assert ["status\tShow how running pods are spread over their domains", ":4"] == lines(["stat"])
-    offered = "check explain simulate guarantee status rebalance exporter snapshot demo init rule lsp version :4"
+    offered = (
+        "check explain simulate guarantee status rebalance exporter snapshot demo init rule lsp version options :4"
+    )
 
     assert offered.split() == [word for word in values("") if not word.startswith("-")]
 

@@ -45,9 +45,14 @@ class Asked:
         """Write a workload of three pods."""
         template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
         whole = {"replicas": 3, "selector": {"matchLabels": {"app": "x"}}, "template": template, **spec}
-        path = self._folder / f"{kind}.json"
-        made = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "db", "namespace": "d"}, "spec": whole}
-        path.write_text(json.dumps(made))
+        return self.written(
+            {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "db", "namespace": "d"}, "spec": whole}
+        )
+
+    def written(self, *objects: Plain) -> str:
+        """Write objects into one file."""
+        path = self._folder / "objects.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
         return str(path)
 
 
@@ -119,7 +124,7 @@ def _fewest_ready(version: str, asked: Asked, spec: Plain) -> str:
     code, told = asked.command(version, *words)
     if code:
         return told.splitlines()[-1].partition(": SPR")[2]
-    return told[told.index("as few as") :].partition(" on the way")[0]
+    return told[told.index("as few as") :].partition(" during the step")[0]
 
 
 def max_unavailable(version: str, asked: Asked) -> str:
@@ -132,19 +137,27 @@ def recreate(version: str, asked: Asked) -> str:
 
 
 def hpa_to_zero(version: str, asked: Asked) -> str:
-    path = asked.manifest("Deployment", {})
+    """`check`, `apply -f` and `patch` agree."""
+    spec = {"minReplicas": 0, "maxReplicas": 5, "scaleTargetRef": {"kind": "Deployment", "name": "db"}}
     scaler = {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
         "metadata": {"name": "db", "namespace": "d"},
-        "spec": {"minReplicas": 1, "maxReplicas": 5, "scaleTargetRef": {"kind": "Deployment", "name": "db"}},
+        "spec": {**spec, "metrics": [{"type": "External"}]},
     }
-    Path(path).write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": [json.loads(Path(path).read_text()), scaler]})
-    )
+    workload = json.loads(Path(asked.manifest("Deployment", {})).read_text())
+    path = asked.written(workload, {**scaler, "spec": {**scaler["spec"], "minReplicas": 1}})
     words = ("simulate", "patch", "hpa", "db", "-p", '{"spec":{"minReplicas":0}}', "-n", "d", "-f", path)
-    _, told = asked.command(version, *words, "--snapshot", NODES)
-    return "refused" if "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1" in told else "accepted"
+    _, patched = asked.command(version, *words, "--snapshot", NODES)
+    zero = asked.written(workload, scaler)
+    code, checked = asked.command(version, "check", zero)
+    _, applied = asked.command(version, "simulate", "apply", "-f", zero, "--snapshot", NODES)
+    refused = {
+        "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1" in told
+        for told in (patched, checked, applied)
+    }
+    assert refused == {bool(code)}
+    return "refused" if code else "accepted"
 
 
 REFUSED = (
@@ -246,7 +259,7 @@ def test_a_pod_of_a_gang_is_not_predicted(command: str, asked: Asked, tmp_path: 
         "check": ("check", str(path)),
         "explain": ("explain", "-f", str(path)),
         "simulate": ("simulate", "scale", "deploy/w", "--replicas=4", "-n", "d", "-f", str(path)),
-        "guarantee": ("guarantee", "-f", str(path), "--max-share", "hostname=1/2"),
+        "guarantee": ("guarantee", "-f", str(path), "--at-most", "hostname=1/2"),
     }
     _, told = asked.command("1.36", *words[command], "--snapshot", NODES)
 

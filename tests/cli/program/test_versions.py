@@ -182,39 +182,6 @@ def test_a_release_that_nobody_measured_is_noted() -> None:
     assert nearest_release(Release(12, 1)) == release_of("1.18")
 
 
-def test_the_command_says_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == run(["version", "--behaviours", "1.35"])
-    out = capsys.readouterr().out
-
-    assert out.startswith("Kubernetes 1.35.4 and 1.36.2: 3 differences (measured)\n\nWhere pods go:\n")
-    assert "  balance-compares (NodeResourcesBalancedAllocation)\n" in out
-    assert "noderesources/balanced_allocation.go" in out
-
-
-def test_the_document_has_every_difference(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == run(["version", "--behaviours", "1.34.2", "-o", "json"])
-    document = json.loads(capsys.readouterr().out)
-
-    assert ("1.34.2", "1.36.2", False) == (document["release"], document["comparedWith"], document["measured"])
-    names = {item["name"]: item for item in document["behaviours"]}
-    assert names["taint-reason"]["newestSince"] == "1.34.3"
-    assert names["taint-reason"]["plugin"] == "TaintToleration"
-
-
-def test_a_version_that_is_not_known_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 2 == run(["version", "--behaviours", "1.17"])
-    assert "only 1.18 to 1.38" in capsys.readouterr().err
-
-
-def test_a_release_without_recordings_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == run(["version", "--behaviours", "1.37"])
-    captured = capsys.readouterr()
-
-    assert captured.err == "note: 1.37 rules, not yet compared with recordings\n"
-    assert captured.out.startswith("Kubernetes 1.37.0 and 1.36.2: 6 differences (this release was not measured)\n")
-    assert captured.out.count("    from 1.37 (not recorded), pkg/") == 6
-
-
 OLD_CONFIG = """\
 apiVersion: kubescheduler.config.k8s.io/v1beta1
 kind: KubeSchedulerConfiguration

@@ -77,7 +77,7 @@ def test_a_command_of_another_tool_is_understood(word: str, meant: str, capsys: 
         (["explain", "web"], "Deployment shop/web"),
         (["explain", "alone"], "Pod shop/alone"),
         (["status", "web", "--all"], "deployment/web"),
-        (["guarantee", "web", "--max-share", "hostname=1/2"], "Deployment shop/web"),
+        (["guarantee", "web", "--at-most", "hostname=1/2"], "Deployment shop/web"),
     ],
 )
 def test_a_name_alone_is_looked_up(
@@ -105,7 +105,7 @@ def test_a_name_that_nothing_has_is_not_found(
     assert "; it is in namespace shop (-n shop)\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [["explain"], ["guarantee", "--max-share", "hostname=1/2"]])
+@pytest.mark.parametrize("command", [["explain"], ["guarantee", "--at-most", "hostname=1/2"]])
 def test_a_file_needs_no_option(
     command: list[str], facts: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,3 +117,31 @@ def test_a_file_needs_no_option(
     assert code == run([*command, "-f", str(path), "--snapshot", facts])
     assert told == capsys.readouterr().out
     assert "shop/api" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["check", "web.yaml", "--zones=3"], "--topology zones=3,nodes=2"),
+        (["check", "--output-file", "a"], "--output FORMAT=FILE"),
+        (["guarantee", "web", "--max-share", "zone=1/2"], "--at-most"),
+        (["rebalance", "--timeout", "3s"], "--effort"),
+        (["exporter", "--port", "80"], "--listen :9464"),
+        (["simulate", "cordon", "a", "--max-states", "3"], "--effort"),
+        (["simulate", "rollout", "restart", "deploy/web", "--hpa"], "--replicas hpa"),
+    ],
+)
+def test_a_flag_is_understood_by_its_meaning(words: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == run(words)
+    assert f"did you mean `{meant}`?" in capsys.readouterr().err
+
+
+def test_everything_that_is_pending_is_explained(facts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -A in all namespaces, with -n in one; without either a name is needed."""
+    for words in (["-A"], ["-n", "shop"]):
+        run(["explain", *words, "--snapshot", facts])
+        assert "Pod shop/alone" in capsys.readouterr().out
+    assert 0 == run(["explain", "-n", "other", "--snapshot", facts])
+    assert "no pod is Pending" in capsys.readouterr().err
+    assert 2 == run(["explain", "--snapshot", facts])
+    assert "-A explains everything that is Pending" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -214,3 +214,57 @@ def test_a_negative_number_is_refused_with_the_words_of_the_api_server(
     if expected:
         assert not result.workloads
         assert result.placeholders == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "strategy", "expected"),
+    [
+        ("StatefulSet", "updateStrategy: {type: 5}", "number into Go struct field StatefulSetUpdateStrategy.spec."),
+        ("StatefulSet", "updateStrategy: 5", "number into Go struct field StatefulSetSpec.spec.updateStrategy"),
+        ("DaemonSet", "updateStrategy: {type: [a]}", "array into Go struct field DaemonSetUpdateStrategy.spec."),
+        ("Deployment", "strategy: {type: 5}", "number into Go struct field DeploymentStrategy.spec.strategy.type"),
+        ("Deployment", "strategy: {rollingUpdate: {maxSurge: []}}", "array into Go value of type int32"),
+        ("Deployment", "strategy: {rollingUpdate: {maxSurge: 25%, maxUnavailable: 1}}", ""),
+        ("StatefulSet", "updateStrategy: {type: OnDelete}", ""),
+    ],
+)
+def test_a_strategy_of_a_wrong_type_is_refused(kind: str, strategy: str, expected: str) -> None:
+    text = f"apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: web}}\nspec: {{{strategy}}}\n"
+    found = [item for item in check_source(SourceFile("f", text), named=True).findings if item.rule.code == "SPR113"]
+
+    assert len(found) == bool(expected)
+    assert all(expected in item.message for item in found)
+
+
+FROM_ZERO = "must specify at least one Object or External metric to support scaling to zero replicas"
+
+
+@pytest.mark.parametrize(
+    ("spec", "minor", "expected"),
+    [
+        ("maxReplicas: 5", 36, []),
+        ("minReplicas: 0, maxReplicas: 5", 36, ["minReplicas: Invalid value: 0: must be greater than or equal to 1"]),
+        ("minReplicas: 0, maxReplicas: 5, metrics: [{type: Object}]", 37, []),
+        ("minReplicas: 0, maxReplicas: 5, metrics: [{type: External}]", None, []),  # the feature gate may be on
+        (
+            "minReplicas: 0, maxReplicas: 5, metrics: [{type: Resource}]",
+            37,
+            ["metrics: Forbidden: " + FROM_ZERO],
+        ),
+        ("minReplicas: -1, maxReplicas: 5", 37, ["minReplicas: Invalid value: -1: must be greater than or equal to 0"]),
+        ("maxReplicas: 0", 36, ["maxReplicas: Invalid value: 0: must be greater than 0"]),
+        (
+            "minReplicas: 3, maxReplicas: 2",
+            36,
+            ["maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"],
+        ),
+    ],
+)
+def test_an_autoscaler_is_validated_as_in_the_release(spec: str, minor: Optional[int], expected: list[str]) -> None:
+    text = (
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
+        f"spec: {{scaleTargetRef: {{kind: Deployment, name: web}}, {spec}}}\n"
+    )
+    result = check_source(SourceFile("f", text), named=True, minor=minor)
+
+    assert [item.message for item in result.findings] == [f"spec.{message}" for message in expected]

@@ -65,6 +65,55 @@ def test_the_instance_of_another_release() -> None:
     assert "SPR203 warning" not in release(SELECTED, name="web")
 
 
+@pytest.mark.parametrize(("keys", "expected"), [("[]", "SPR202 error"), ("[pod-template-hash]", "")])
+def test_an_empty_selector_with_keys_of_unknown_pods(keys: str, expected: str) -> None:
+    """The pods may have the labels, and then the selector is not empty."""
+    constraint = f"{HARD}, labelSelector: {{}}, matchLabelKeys: {keys}"
+    kind = OPERATED.format(constraint=constraint)
+
+    assert [expected] * bool(expected) == [item for item in codes(kind) if item.startswith("SPR202")]
+
+
+OPERATED = """\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {{name: web}}
+spec:
+  provider: {{kubernetes: {{envoyDeployment: {{pod: {{topologySpreadConstraints: [{{{constraint}}}]}}}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "selected", "replicas", "is_told"),
+    [
+        ("web", "web", "3", False),
+        ("shop", "web", "3", True),
+        ("shop", "other", "3", False),  # may be the name of the chart
+        ("shop", "web", "3  # of chart web", False),
+    ],
+)
+def test_a_selector_that_was_copied_from_another_release(own: str, selected: str, replicas: str, is_told: bool) -> None:
+    """Nothing but the selector has the name of the other release."""
+    constraint = f"{HARD}, labelSelector: {{matchLabels: {{app.kubernetes.io/name: {selected}}}}}"
+    texts = [RELEASE.format(name=own, replicas=replicas, constraint=constraint)]
+    texts.append(RELEASE.format(name="web", replicas=3, constraint=SELECTED))
+    found = judged([read(SourceFile(f"{number}.yaml", text)) for number, text in enumerate(texts)])
+
+    assert is_told == any("was copied from HelmRelease `web`" in item.message for item in found)
+
+
+@pytest.mark.parametrize(("names", "expected"), [(("a", "b", "c"), 0), (("a", "b", "x"), 1), (("a", "x"), 0)])
+def test_a_value_that_no_workload_has_where_all_others_are_here(names: tuple[str, ...], expected: int) -> None:
+    """At least two others; otherwise the pods may be in another run."""
+    constraints = [f"{HARD}, labelSelector: {{matchLabels: {{team: {name}}}}}" for name in names]
+    texts = [VALUES % constraint for constraint in constraints]
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {{name: {0}, labels: {{team: {0}}}}}\nspec: {{containers: []}}\n"
+    texts += [pod.format(name) for name in "abc"]
+    found = judged([read(SourceFile(f"{number}.yaml", text)) for number, text in enumerate(texts)])
+
+    assert expected == sum("no workload of this run has `x` for `team`" in item.message for item in found)
+
+
 LISTS = """\
 apiVersion: databases.example.com/v1
 kind: RedisFailover
@@ -117,9 +166,24 @@ def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+GENERATED = """\
+{{- range $_, $spread := .Values.web.topologySpreadConstraints -}}
+{{- $all = (concat $all (list (dict "labelSelector" $labels "maxSkew" $spread.maxSkew))) -}}
+{{- end -}}
+"""
+OF_AN_OPERATOR = f"apiVersion: example.com/v1\nkind: WebCluster\n{TEMPLATE}"
+
+
 @pytest.mark.parametrize(
     ("template", "expected"),
-    [(TEMPLATE, "error SPR201 the pods are not spread"), (ADDING, ""), ("{{ .Values.other }}", "info SPR201")],
+    [
+        (TEMPLATE, "error SPR201 the pods are not spread"),
+        (f"kind: StatefulSet\n{TEMPLATE}", "error SPR201 the pods are not spread"),
+        (OF_AN_OPERATOR, "info SPR201"),
+        (ADDING, ""),
+        (GENERATED, ""),
+        ("{{ .Values.other }}", "info SPR201"),
+    ],
 )
 def test_the_templates_of_a_chart_say_whether_a_selector_is_added(
     chart: Path, template: str, expected: str, capsys: pytest.CaptureFixture[str]
@@ -252,6 +316,100 @@ def test_a_patch_is_read_on_its_base(
 
     out = capsys.readouterr().out
     assert (f"./sm/p.yaml:{line}:" in out and "their label `app` is `web`" in out) if line else "SPR203" not in out
+
+
+def indented(text: str, by: int = 4) -> str:
+    return "".join(f"{' ' * by}{line}\n" for line in text.splitlines())
+
+
+WEB = "target: {kind: Deployment, name: web}"
+INLINE = f"resources: [../base]\npatches:\n- {WEB}\n  patch: |\n{indented(JSON_PATCH)}"
+PLAIN_INLINE = f"resources: [../base]\npatches:\n- patch: |\n{indented(OVERLAY)}"
+LISTED = "resources: [../base]\ncomponents: [../c]\n"
+RIGHT = (
+    BASE
+    + """\
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway,
+         labelSelector: {matchLabels: {team: a}}}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"o/kustomization.yaml": INLINE}, "./o/kustomization.yaml:9:"),
+        ({"o/kustomization.yaml": PLAIN_INLINE}, "./o/kustomization.yaml:12:"),
+        ({"o/kustomization.yaml": INLINE.replace("name: web", "name: other")}, ""),
+        ({"o/kustomization.yaml": INLINE.replace("../base", "../elsewhere")}, ""),
+        (
+            {"o/kustomization.yaml": LISTED, "c/kustomization.yaml": "kind: Component\npatches: [{path: p.yaml}]\n"},
+            "./c/p.yaml:9:",
+        ),
+        (
+            {
+                "o/kustomization.yaml": LISTED,
+                "c/kustomization.yaml": f"kind: Component\n{INLINE.partition('base]')[2][1:]}",
+            },
+            "./c/kustomization.yaml:9:",
+        ),
+    ],
+)
+def test_inline_patches_and_those_of_components_are_read_on_their_bases(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    files: dict[str, str],
+    expected: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    base = {"base/d.yaml": BASE, "base/kustomization.yaml": "resources: [d.yaml]\n"}
+    for name, text in {**base, "c/p.yaml": OVERLAY, **files}.items():
+        if "c/kustomization.yaml" in files or not name.startswith("c/"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+    run(["check", "-R", ".", "-o", "concise", "--select", "SPR2"])
+
+    out, err = capsys.readouterr()
+    assert (expected in out and "their label `app` is `web`" in out) if expected else "SPR203" not in out
+    note = "1 patched list of constraints was not read on a workload, as none in this run fits: ./o/kustomization.yaml"
+    assert (note in err) == (not expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_told"),
+    [
+        ("commonLabels: {team: a}", False),
+        ("commonLabels: {team: b}", False),  # it replaces the value in the selector, too
+        ("labels: [{pairs: {team: a}, includeSelectors: true}]", False),
+        ("labels: [{pairs: {team: a}, includeTemplates: true}]", False),
+        ("labels: [{pairs: {team: b}, includeTemplates: true}]", True),
+        ("labels: [{pairs: {team: a}}]", True),
+        ("components: [../c]", False),
+        ("commonAnnotations: {team: a}", True),
+    ],
+)
+def test_labels_that_a_kustomization_adds(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    labels: str,
+    is_told: bool,
+) -> None:
+    """`commonLabels` and `includeSelectors` change pods and selectors, `includeTemplates` only pods."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "base/d.yaml": RIGHT,
+        "base/kustomization.yaml": "resources: [d.yaml]\n",
+        "o/kustomization.yaml": f"resources: [../base]\n{labels}\n",
+        "c/kustomization.yaml": "kind: Component\ncommonLabels: {team: a}\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    run(["check", "-R", ".", "-o", "concise", "--select", "SPR203"])
+
+    assert is_told == ("SPR203" in capsys.readouterr().out)
 
 
 def test_files_with_one_service_are_alternatives(

@@ -139,12 +139,8 @@ def _deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
     mean = np.where(counted, fractions, 0.0).sum(axis=0) / divisor
     squares = np.where(counted, (fractions - mean) * (fractions - mean), 0.0)
     deviation = np.sqrt(squares.sum(axis=0) / divisor)
-    two = _pair_deviation(fractions, counted)
-    return np.where(number == 2, two, np.where(number < 2, 0.0, deviation))
-
-
-def _pair_deviation(fractions: Floats, counted: NDArray[np.bool_]) -> Floats:
-    """Return half the difference of the two counted fractions, if there are two."""
+    # Half the difference of the two counted fractions, if there are two
     largest = np.where(counted, fractions, -np.inf).max(axis=0)
     smallest = np.where(counted, fractions, np.inf).min(axis=0)
-    return np.where(counted.sum(axis=0) == 2, np.abs((largest - smallest) / 2), 0.0)
+    two = np.where(counted.sum(axis=0) == 2, np.abs((largest - smallest) / 2), 0.0)
+    return np.where(number == 2, two, np.where(number < 2, 0.0, deviation))

@@ -321,7 +321,7 @@ class PreFilterState:
             matches = known.get(class_at)
             if matches is None:
                 matches = pod.cls.namespace == self._namespace
-                matches = matches and selector.matches(dict(pod.cls.labels))
+                matches = matches and selector.matches(pod.labels)
                 known[class_at] = matches
             number += matches
         return number

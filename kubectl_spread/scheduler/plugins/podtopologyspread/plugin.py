@@ -131,4 +131,4 @@ def selecting_owner(pod_class: PodClass) -> Optional[ObjectKey]:
     owner = pod_class.owner
     if owner is None or _SELECTING_OWNERS.get(owner.kind) != owner.api_version:
         return None
-    return ObjectKey(owner.kind, pod_class.namespace, owner.name)
+    return pod_class.owner_key

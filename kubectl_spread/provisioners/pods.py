@@ -1,0 +1,215 @@
+"""Pods as Karpenter sees them: which take part, what they ask for, and what they give up when they fit nowhere.
+
+Source: sigs.k8s.io/karpenter pkg/utils/pod/scheduling.go; pkg/controllers/provisioning/provisioner.go, Validate;
+scheduling/preferences.go, volumetopology.go (v1.13.0).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Toleration
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.read import driver_of
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement
+from kubectl_spread.objects.storage import Claim, NamespacedName, Storage
+from kubectl_spread.provisioners import objects
+from kubectl_spread.provisioners import requirement as algebra
+from kubectl_spread.provisioners.requirement import NODE_POOL, of_expressions, of_labels, plus, Requirements
+
+UNSCHEDULABLE = "Unschedulable"
+NO_PREFERENCE = Toleration("", "Exists", "", PREFER_NO_SCHEDULE)
+_DAEMONS = ("apps/v1", "DaemonSet")
+NOT_MOVED = (_DAEMONS, ("v1", "Node"))
+
+
+def is_of(pod: Pod, *kinds: tuple[str, str]) -> bool:
+    """Return whether a pod is controlled by one of some kinds (API version, kind)."""
+    return pod.owner is not None and (pod.owner.api_version, pod.owner.kind) in kinds
+
+
+def is_of_daemon(pod: Pod) -> bool:
+    return is_of(pod, _DAEMONS)
+
+
+def takes_part(pod: Pod) -> bool:
+    """Return whether Karpenter looks at a pod that kube-scheduler found unschedulable (IsProvisionable)."""
+    return not (pod.node_name or pod.nominated_node or pod.cls.gates or is_of(pod, *NOT_MOVED))
+
+
+def pending(cluster: Cluster) -> list[Pod]:
+    """Return the pods that Karpenter would place now: kube-scheduler has marked them as unschedulable."""
+    return [pod for pod in cluster.pods if pod.reason == UNSCHEDULABLE and takes_part(pod)]
+
+
+def requests_of(pod: PodClass) -> dict[str, int]:
+    """Return the requests of a pod, with one of the node's places for pods."""
+    return {**dict(pod.requests), resources.PODS: 1}
+
+
+def required(pod: PodClass) -> Requirements:
+    """Return nodeSelector and the FIRST term of the required node affinity: Karpenter tries one term after another."""
+    selected, terms = of_labels(dict(pod.node_selector)), pod.node_affinity.required
+    return plus(selected, of_expressions(terms[0].match_expressions).values()) if terms else selected
+
+
+def wanted(pod: PodClass) -> Requirements:
+    """Return what is required, with the heaviest preferred term as if it were required, too."""
+    preferred = pod.node_affinity.preferred
+    if not preferred:
+        return required(pod)
+    heaviest = max(preferred, key=lambda item: item.weight)  # of equal ones the first
+    return plus(of_expressions(heaviest.term.match_expressions), required(pod).values())
+
+
+def relaxed(pod: PodClass, *, tolerates_preferences: bool) -> Iterator[PodClass]:
+    """Yield a pod as it is, and then without one preference after another (Preferences.Relax).
+
+    Args:
+        pod: as written.
+        tolerates_preferences: at the end, the pod tolerates PreferNoSchedule.
+    """
+    found: Optional[PodClass] = pod
+    while found is not None:
+        yield found
+        found = _without_one(found, tolerates_preferences=tolerates_preferences)
+
+
+def _without_one(pod: PodClass, *, tolerates_preferences: bool) -> Optional[PodClass]:
+    affinity = pod.node_affinity
+    if affinity.required and len(affinity.required) > 1:
+        return pod._replace(node_affinity=affinity._replace(required=affinity.required[1:]))
+    if pod.preferred_affinity:
+        terms = sorted(pod.preferred_affinity, key=lambda term: -term.weight)
+        return pod._replace(preferred_affinity=tuple(terms[1:]))
+    if pod.preferred_anti_affinity:
+        terms = sorted(pod.preferred_anti_affinity, key=lambda term: -term.weight)
+        return pod._replace(preferred_anti_affinity=tuple(terms[1:]))
+    if affinity.preferred:
+        lighter = sorted(affinity.preferred, key=lambda term: -term.weight)[1:]
+        return pod._replace(node_affinity=affinity._replace(preferred=tuple(lighter)))
+    for at, constraint in enumerate(pod.constraints):
+        if constraint.when_unsatisfiable == SCHEDULE_ANYWAY:
+            kept = list(pod.constraints)
+            kept[at] = kept[-1]  # the last constraint takes its place
+            return pod._replace(constraints=tuple(kept[:-1]))
+    if tolerates_preferences and NO_PREFERENCE not in [item._replace(seconds=None) for item in pod.tolerations]:
+        return pod._replace(tolerations=(*pod.tolerations, NO_PREFERENCE))
+    return None
+
+
+def _claims(pod: PodClass, storage: Storage) -> list[tuple[NamespacedName, Optional[Claim]]]:
+    keys = [NamespacedName(pod.namespace, volume.claim) for volume in pod.volumes if volume.claim]
+    return [(key, storage.claims.get(key)) for key in keys]
+
+
+def refusal_reasons(
+    pod: PodClass, storage: Storage, well_known: frozenset[str], *, refuses_claims: bool = True
+) -> list[str]:
+    """Return why Karpenter ignores a pod before it solves anything, in its words (Provisioner.Validate)."""
+    found = []
+    pool = wanted(pod).get(NODE_POOL)
+    if pool is not None and pool.operator == "DoesNotExist":
+        found.append(f"configured to not run on a Karpenter provisioned node (requirement={NODE_POOL} DoesNotExist)")
+    selected = (LabelRequirement(key, "In", (value,)) for key, value in pod.node_selector)
+    for item in selected:
+        found += objects.requirement_errors(item, well_known)
+    for term in pod.node_affinity.required or ():
+        if term.match_fields:
+            found.append("node selector term with matchFields is not supported")
+        for item in term.match_expressions:
+            found += objects.requirement_errors(item, well_known)
+    reason = _volume_reason(pod, storage) if refuses_claims else ""
+    return [*found, reason] if reason else found
+
+
+def _volume_reason(pod: PodClass, storage: Storage) -> str:
+    """Return why the volumes of a pod cannot be placed; empty if they can (ValidatePersistentVolumeClaims)."""
+    for key, claim in _claims(pod, storage):
+        name = f"PersistentVolumeClaim={key.namespace}/{key.name}"
+        if claim is None:
+            return (
+                f'getting persistent volume claim, persistentvolumeclaims "{key.name}" not found '
+                f"(PersistentVolumeClaim={key.name})"
+            )
+        if claim.is_deleted:
+            return f"persistentvolumeclaim is being deleted ({name})"
+        volume = f"PersistentVolume={claim.volume_name}"
+        if claim.is_lost:
+            return f"persistentvolumeclaim bound to non-existent persistentvolume ({name}, {volume})"
+        storage_class = f"StorageClass={claim.storage_class}"
+        if claim.volume_name:
+            found = storage.volumes.get(claim.volume_name)
+            if found is None or found.is_deleted:
+                missing = f'persistentvolumes "{claim.volume_name}" not found'
+                why = "persistentvolume is being deleted" if found else missing
+                return f"failed to validate pvc, {why} ({name}, {volume}, {storage_class})"
+            if not claim.is_bind_completed:
+                return (
+                    "pvc is considered unbound because it does not contain annotation "
+                    f"(annotation=pv.kubernetes.io/bind-completed, PersistentVolumeClaim={key.name}, {volume})"
+                )
+            continue
+        if not claim.storage_class:
+            return f"unbound pvc must define a storage class ({name}, {storage_class})"
+        known = storage.classes.get(claim.storage_class)
+        if known is None:
+            missing = f'storageclasses.storage.k8s.io "{claim.storage_class}" not found'
+            return f"failed to validate pvc, failed to get storage class, {missing} ({name}, {storage_class})"
+        if not known.waits:
+            text = "failed to validate pvc, pvc with immediate volume binding mode must be bound"
+            return f"{text} ({name}, {storage_class})"
+    return ""
+
+
+def volume_alternatives(pod: PodClass, storage: Storage, *, all_terms: bool = True) -> tuple[Requirements, ...]:
+    """Return what the volumes of a pod ask of its node, any of which will do (VolumeTopology.GetRequirements).
+
+    Terms on the host's name of a volume that is no CSI disk are dropped. `all_terms` is False before 1.13.
+    """
+    found: list[Requirements] = [{}]
+    for _, claim in _claims(pod, storage):
+        terms = [] if claim is None else _terms(claim, storage)
+        if not terms:
+            continue
+        terms = terms if all_terms else terms[:1]
+        pairs = list(itertools.product(found, terms))
+        fitting = [(one, other) for one, other in pairs if not algebra.clashes(one, other)]
+        found = [plus(one, other.values()) for one, other in fitting or pairs]
+    return tuple(found)
+
+
+def _terms(claim: Claim, storage: Storage) -> list[Requirements]:
+    if not claim.volume_name:
+        known = storage.classes.get(claim.storage_class)
+        return [of_expressions(term) for term in (known.allowed if known and known.allowed else ()) if term]
+    volume = storage.volumes.get(claim.volume_name)
+    if volume is None:
+        return []
+    found = []
+    for term in volume.terms or ():
+        kept = [item for item in term.match_expressions if volume.csi is not None or item.key != HOSTNAME]
+        if term.match_expressions:
+            found.append(of_expressions(kept))
+    return found
+
+
+def attached(pod: PodClass, storage: Storage) -> frozenset[tuple[str, NamespacedName]]:
+    """Return the disks of a pod that count for the limits of a node: driver and claim (GetVolumes)."""
+    found = []
+    for key, claim in _claims(pod, storage):
+        if claim is None:
+            continue
+        if claim.volume_name:
+            volume = storage.volumes.get(claim.volume_name)
+            driver = volume.csi[0] if volume is not None and volume.csi is not None else ""
+        else:
+            known = storage.classes.get(claim.storage_class)
+            driver = driver_of(known.provisioner) if known is not None else ""
+        found += [(driver, key)] if driver else []
+    return frozenset(found)

@@ -1,0 +1,142 @@
+"""Why Karpenter places a pod nowhere: facts, and the texts that its events and its log have.
+
+Source: sigs.k8s.io/karpenter pkg/controllers/provisioning/scheduling/nodeclaim.go, topology.go, scheduler.go;
+pkg/scheduling/requirements.go, taints.go (v1.13.0). A name of a node that is yet to be made has no number here, and a
+label that may be a typo comes without the hint, since Karpenter draws it at random.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import NamedTuple, Optional, Union
+
+from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.node import Taint
+from kubectl_spread.provisioners.requirement import Clash, Requirement
+
+PLACEHOLDER = "hostname-placeholder"
+_MOST_COUNTS = 25
+_TYPO_MILLI_CPU = 10**9
+
+
+class Cause(Enum):
+    """What kept a pod from a pool."""
+
+    TAINT = "taint"
+    REQUIREMENT = "requirement"
+    UNKNOWN_LABEL = "unknown-label"
+    SPREAD = "spread"
+    AFFINITY = "affinity"
+    ANTI_AFFINITY = "antiaffinity"
+    VOLUME = "volume"
+    INSTANCE_TYPES = "instance-types"
+    LIMITS = "limits"
+    HOST_PORT = "host-port"
+    MIN_VALUES = "minValues"
+    RESERVED = "reserved"
+    RESOURCE_CLAIM = "resource-claim"
+    NO_TEMPLATE = "no-template"
+    NO_POOLS = "no-nodepools"
+
+
+_TYPES = {Cause.SPREAD: "topology spread", Cause.AFFINITY: "pod affinity", Cause.ANTI_AFFINITY: "pod anti-affinity"}
+
+
+class Counts(NamedTuple):
+    """What Karpenter counted for a constraint or a term, and the domains of the pod and of the node."""
+
+    domains: tuple[tuple[str, int], ...]
+    pod_domains: Requirement
+    node_domains: Requirement
+
+
+class Unfit(NamedTuple):
+    """Which of the three conditions some instance type meets, alone and two together, and what was asked.
+
+    missing: labels for which minValues is not met.
+    """
+
+    compatible: bool
+    fits: bool
+    offered: bool
+    compatible_and_fits: bool
+    compatible_and_offered: bool
+    fits_and_offered: bool
+    requirements: str
+    requests: tuple[tuple[str, int], ...]
+    missing: tuple[str, ...] = ()
+
+
+class Refusal(NamedTuple):
+    """Why one pool gets no new node for a pod. `key` is the label of a requirement, a constraint or a term."""
+
+    cause: Cause
+    pool: str = ""
+    key: str = ""
+    detail: Union[str, tuple[Taint, ...], Clash, Counts, Unfit, None] = None
+
+
+def of_clash(found: Clash, pool: str, *, chosen: int = 0, prefix: str = "", cause: Optional[Cause] = None) -> Refusal:
+    """Return the refusal of requirements; `prefix` is what Karpenter writes before it."""
+    if found.unknown:
+        key = found.unknown[chosen]
+        return Refusal(cause or Cause.UNKNOWN_LABEL, pool, key, f'{prefix}label "{key}" does not have known values')
+    text = "; ".join(f"key {wanted.key}, {wanted} not in {have}" for wanted, have in found.pairs)
+    return Refusal(cause or Cause.REQUIREMENT, pool, found.pairs[0][0].key, prefix + text)
+
+
+def texts(refusal: Refusal) -> list[str]:
+    """Return Karpenter's words: one text, or one for each taint."""
+    detail = refusal.detail
+    if refusal.cause is Cause.TAINT and isinstance(detail, tuple):
+        return [f"did not tolerate taint (taint={taint})" for taint in detail]
+    if isinstance(detail, Counts):
+        shown = ", ".join(f"{name}: {number}" for name, number in detail.domains[:_MOST_COUNTS])
+        more = len(detail.domains) - _MOST_COUNTS
+        counts = f"{shown} and {more} other(s)" if more > 0 else shown
+        what = f"unsatisfiable topology constraint for {_TYPES[refusal.cause]}, key={refusal.key}"
+        domains = f"podDomains = {detail.pod_domains}, nodeDomains = {detail.node_domains}"
+        return [f"{what} (counts = {counts}, {domains}"]  # upstream forgets the bracket
+    if isinstance(detail, Unfit):
+        return [_of_types(detail)]
+    return [str(detail)]
+
+
+def _of_types(unfit: Unfit) -> str:
+    asked = f", requirements={unfit.requirements}, resources={amounts_text(dict(unfit.requests))}"
+    if unfit.missing:
+        return f"minValues requirement is not met for label(s) (label(s)=[{' '.join(unfit.missing)}]){asked}"
+    failed = [
+        text
+        for text, is_met in (
+            ("met the scheduling requirements", unfit.compatible),
+            ("had enough resources", unfit.fits),
+            ("had a required offering", unfit.offered),
+        )
+        if not is_met
+    ]
+    if len(failed) > 1:
+        return f"no instance type {' or '.join(failed)}{asked}"
+    if not unfit.compatible:
+        return f"no instance type met all requirements{asked}"
+    if not unfit.fits:
+        cpu = dict(unfit.requests).get(resources.CPU, 0)
+        typo = " (CPU request >= 1 Million, m vs M typo?)" if cpu >= _TYPO_MILLI_CPU else ""
+        return f"no instance type has enough resources{asked}{typo}"
+    if not unfit.offered:
+        return f"no instance type has the required offering{asked}"
+    both = "no instance type which "
+    if unfit.compatible_and_fits:
+        return f"{both}met the scheduling requirements and had enough resources, had a required offering{asked}"
+    if unfit.fits_and_offered:
+        return f"{both}had enough resources and the required offering met the scheduling requirements{asked}"
+    if unfit.compatible_and_offered:
+        return f"{both}met the scheduling requirements and the required offering had the required resources{asked}"
+    return f"no instance type met the requirements/resources/offering tuple{asked}"
+
+
+def amounts_text(amounts: dict[str, int]) -> str:
+    """Return requests as Karpenter prints them."""
+    shown = {name: resources.amount(name, number) for name, number in sorted(amounts.items())}
+    return json.dumps(shown, separators=(",", ":")) if shown else "{}"

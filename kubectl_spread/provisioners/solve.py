@@ -1,0 +1,398 @@
+"""What Karpenter would do about pods that fit nowhere: the set of outcomes, and an answer for each pod.
+
+Karpenter draws at random: the zone among equal counts, the order of equal pods, which of several rules is named. So one
+round has several outcomes. `solve` visits all of them, and merges states in which only pods of one kind are swapped; if
+there are too many, it plays some rounds and says so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+from kubectl_spread.provisioners import machines, reading, versions
+from kubectl_spread.provisioners import pods as pod_rules
+from kubectl_spread.provisioners.machines import Types
+from kubectl_spread.provisioners.objects import Amounts, NodePool
+from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
+from kubectl_spread.provisioners.refusals import Cause, Refusal
+from kubectl_spread.provisioners.requirement import NODE_POOL, Requirements
+from kubectl_spread.provisioners.round import Claim, Round, State
+from kubectl_spread.provisioners.versions import Rule
+
+_MOST_STEPS = 30_000  # tries of a pod, times the number of pods: a step takes longer in a large round
+_SAMPLES = 6  # rounds that are played if there are more
+
+
+class PoolState(Enum):
+    """Whether a pool gives nodes."""
+
+    USED = "used"
+    NOT_READY = "notReady"
+    INVALID = "invalid"
+    DELETED = "deleted"
+    STATIC = "static"
+    OTHER_PROVIDER = "otherProvider"
+    NO_TYPE = "noType"  # none of its instance types fits its own requirements
+
+
+class PoolFinding(NamedTuple):
+    """A pool, and why it gives no nodes."""
+
+    pool: NodePool
+    state: PoolState
+    reason: str = ""
+
+
+class NewNode(NamedTuple):
+    """A NodeClaim that Karpenter would create.
+
+    requirements: after solving, without those that only name the pool.
+    types, zones, capacity_types: what is left of them; the provider chooses.
+    """
+
+    pool: str
+    requirements: Requirements
+    types: tuple[str, ...]
+    zones: tuple[str, ...]
+    capacity_types: tuple[str, ...]
+    requests: Amounts
+    pods: tuple[Pod, ...]
+
+
+class Outcome(NamedTuple):
+    """One way in which a round may end; `errors` by the key of a pod, one reason for each pool in order."""
+
+    nodes: tuple[NewNode, ...]
+    existing: dict[str, tuple[Pod, ...]]
+    errors: dict[str, tuple[Refusal, ...]]
+
+
+class Answer(Enum):
+    """Whether a pod gets a node."""
+
+    YES = "yes"
+    NO = "no"
+    DEPENDS = "depends"
+
+
+class PodAnswer(NamedTuple):
+    """The answer for one pod.
+
+    gaps: what it depends on.
+    existing: nodes that exist, and may take it.
+    new: nodes that Karpenter may create for it.
+    errors: why each pool gives it none, as in the first outcome in which it gets no node.
+    ignored: why Karpenter does not look at it, in its words.
+    """
+
+    pod: Pod
+    answer: Answer
+    gaps: tuple[Gap, ...] = ()
+    existing: tuple[str, ...] = ()
+    new: tuple[NewNode, ...] = ()
+    errors: tuple[Refusal, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class Solution(NamedTuple):
+    """All outcomes of a round; `is_complete` is False if only some of them are known."""
+
+    outcomes: tuple[Outcome, ...]
+    answers: tuple[PodAnswer, ...]
+    pools: tuple[PoolFinding, ...]
+    is_complete: bool = True
+
+    @property
+    def nodes(self) -> tuple[int, int]:
+        """Return how many nodes are created, at least and at most."""
+        numbers = [len(outcome.nodes) for outcome in self.outcomes]
+        return min(numbers, default=0), max(numbers, default=0)
+
+
+def ordered(provisioning: Provisioning) -> list[PoolFinding]:
+    """Return the pools in the order in which Karpenter tries them, those that give no nodes last."""
+    pools = sorted(provisioning.pools, key=lambda pool: pool.name, reverse=True)
+    found = [_finding(pool, provisioning) for pool in sorted(pools, key=lambda pool: -pool.weight)]
+    return sorted(found, key=lambda finding: finding.state is not PoolState.USED)
+
+
+def _finding(pool: NodePool, provisioning: Provisioning) -> PoolFinding:
+    provider = provisioning.options.provider
+    if provider and pool.class_ref.group != provider:
+        return PoolFinding(pool, PoolState.OTHER_PROVIDER, pool.class_ref.group)
+    if pool.is_static:
+        return PoolFinding(pool, PoolState.STATIC)
+    if pool.ready is False:
+        return PoolFinding(pool, PoolState.NOT_READY, pool.not_ready)
+    if pool.ready is None and pool.errors:
+        return PoolFinding(pool, PoolState.INVALID, "; ".join(pool.errors))
+    return PoolFinding(pool, PoolState.DELETED if pool.is_deleted else PoolState.USED)
+
+
+def solve(
+    cluster: Cluster,
+    pending: Iterable[Pod],
+    provisioning: Provisioning,
+    *,
+    is_order_known: bool = True,
+    most_steps: int = _MOST_STEPS,
+) -> Solution:
+    """Return what Karpenter does about pods that kube-scheduler has found unschedulable.
+
+    Args:
+        cluster: nodes, running pods, DaemonSets, volumes.
+        pending: the pods; those that Karpenter never looks at are left out.
+        provisioning: pools and what belongs to them.
+        is_order_known: the UIDs of the pods are those of the API server, so that the order of equal pods is known.
+        most_steps: how many tries of a pod are made in search of all outcomes, times the number of pods.
+    """
+    rules = versions.rules(provisioning.options.version)
+    findings = ordered(provisioning)
+    pools = [finding.pool for finding in findings if finding.state is PoolState.USED]
+    taking = [pod for pod in pending if pod_rules.takes_part(pod)]
+    ignored: dict[str, tuple[str, ...]] = {}
+    for pod in taking:
+        reasons = pod_rules.refusal_reasons(
+            pod.cls, cluster.storage, provisioning.options.well_known, refuses_claims=Rule.REFUSES_CLAIMS in rules
+        )
+        if reasons:
+            ignored[pod.key] = tuple(reasons)
+    solved = [pod for pod in taking if pod.key not in ignored]
+    types = {pool.name: types_of(pool, provisioning) for pool in pools}
+    if not pools:
+        reason = (Refusal(Cause.NO_POOLS, detail="no dynamic nodepools found"),)
+        outcomes, is_complete = [Outcome((), {}, {pod.key: reason for pod in solved})], True
+    else:
+        game = Round(cluster, solved, provisioning, pools, types, is_order_known=is_order_known)
+        used = {template.pool.name for template in game.templates}
+        findings = [
+            item._replace(state=PoolState.NO_TYPE) if item.pool in pools and item.pool.name not in used else item
+            for item in findings
+        ]
+        outcomes, is_complete = _outcomes(game, most_steps)
+    answers = _answers(taking, ignored, outcomes, is_complete=is_complete, provisioning=provisioning, pools=pools)
+    return Solution(tuple(outcomes), tuple(answers), tuple(findings), is_complete)
+
+
+def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
+    """Return the types of a pool; an unknown one is as large as needed, in every zone of the pool's class."""
+    known = provisioning.types.get(pool.name, ())
+    if known or Gap(GapKind.INSTANCE_TYPES, pool.name) not in provisioning.gaps:
+        return Types(known)
+    return Types((reading.open_type(reading.class_zones(pool, provisioning.classes)),), is_open=True)
+
+
+class _Script:
+    """Answers of a draw: those given first, then always the first one; `taken` has each with its number of answers."""
+
+    def __init__(self, answers: list[int]) -> None:
+        self._answers = answers
+        self.taken: list[tuple[int, int]] = []
+
+    def __call__(self, number: int) -> int:
+        at = len(self.taken)
+        found = self._answers[at] if at < len(self._answers) else 0
+        self.taken.append((found, number))
+        return found
+
+
+def _branches(game: Round, state: State) -> Iterator[State]:
+    """Yield the states to which the next pod may lead, one for each way to draw."""
+    for at in game.heads(state):
+        answers: list[int] = []
+        while True:
+            script = _Script(answers)
+            yield game.step(state, at, script)
+            taken = script.taken
+            while taken and taken[-1][0] + 1 == taken[-1][1]:
+                taken.pop()
+            if not taken:
+                break
+            answers = [answer for answer, _ in taken]
+            answers[-1] += 1
+
+
+def _outcomes(game: Round, most_steps: int) -> tuple[list[Outcome], bool]:
+    """Return all outcomes of a round and True, or some and False if there are too many steps to them."""
+    found: dict[object, Outcome] = {}
+    layer = {_key(game, state): state for state in game.begin()}
+    steps, most = 0, most_steps // max(1, len(game.pods))
+    while layer:
+        following: dict[object, State] = {}
+        for state in layer.values():
+            is_over = True
+            for successor in _branches(game, state):
+                is_over = False
+                steps += 1
+                if steps > most:
+                    return _sampled(game), False
+                following.setdefault(_key(game, successor), successor)
+            if is_over:
+                _add(found, game, state)
+        layer = following
+    return list(found.values()), True
+
+
+def _sampled(game: Round) -> list[Outcome]:
+    """Return the outcomes of some rounds; the same ones for the same facts."""
+    found: dict[object, Outcome] = {}
+    begins = game.begin()
+    for number in range(_SAMPLES):
+        draw = random.Random(number)  # noqa: S311 (nothing secret)
+        state = begins[number % len(begins)]
+        while heads := game.heads(state):
+            state = game.step(state, draw.choice(heads), draw.randrange)
+        _add(found, game, state)
+    return list(found.values())
+
+
+def _key(game: Round, state: State) -> object:
+    """Return what tells two states apart: pods of one kind, and names of nodes that do not exist yet, do not."""
+    kinds = game.kinds
+    hosts = {claim.host: at for at, claim in enumerate(state.claims)}
+
+    def numbers(counts: dict[str, int]) -> frozenset[tuple[object, int]]:
+        if hosts.keys().isdisjoint(counts):
+            return frozenset(counts.items())
+        return frozenset((hosts.get(name, name), number) for name, number in counts.items())
+
+    return (
+        tuple(tuple(sorted(kinds[at].number for at in bag)) for bag in state.bags),
+        tuple((kinds[at].number, state.pushed[at], state.errors[at]) for at in state.tail),
+        tuple(
+            (
+                claim.template,
+                tuple(sorted(kinds[at].number for at in claim.placed)),
+                frozenset(item for key, item in claim.requirements.items() if key != HOSTNAME),
+                claim.mask,
+            )
+            for claim in state.claims
+        ),
+        tuple(
+            (at, tuple(sorted(kinds[one].number for one in machine.placed)), frozenset(machine.requirements.values()))
+            for at, machine in enumerate(state.machines)
+            if machine.placed
+        ),
+        frozenset((pool, frozenset(limits.items())) for pool, limits in state.remaining.items()),
+        frozenset((number, state.first[number], numbers(counts)) for number, counts in state.groups.items()),
+        frozenset((number, numbers(counts)) for number, counts in state.inverse.items()),
+    )
+
+
+def _add(found: dict[object, Outcome], game: Round, state: State) -> None:
+    """Add the outcome of a state in which the round is over, unless it differs from a known one only in names."""
+    nodes = tuple(_new_node(game, claim) for claim in state.claims)
+    existing = {
+        machine.name: tuple(game.pods[at] for at in machine.placed) for machine in state.machines if machine.placed
+    }
+    errors = {game.pods[at].key: state.errors[at] for at in state.tail}
+    of_kind = {pod.key: kind.number for pod, kind in zip(game.pods, game.kinds, strict=True)}
+
+    def kinds(pods: tuple[Pod, ...]) -> tuple[int, ...]:
+        return tuple(sorted(of_kind[pod.key] for pod in pods))
+
+    claims = [(node[0], frozenset(node[1].values()), *node[2:5], kinds(node.pods)) for node in nodes]
+    shown = (
+        frozenset(Counter(claims).items()),
+        frozenset((name, kinds(placed)) for name, placed in existing.items()),
+        frozenset(Counter((of_kind[key], reasons) for key, reasons in errors.items()).items()),
+    )
+    found.setdefault(shown, Outcome(nodes, existing, errors))
+
+
+def _new_node(game: Round, claim: Claim) -> NewNode:
+    template = game.templates[claim.template]
+    kept, allowed = template.types.of(claim.mask), claim.requirements
+    offerings = [offering for item in kept for offering in machines.sold(item, allowed)]
+    zones = {offering.zone for offering in offerings}
+    if template.types.is_open and ZONE in allowed and not allowed[ZONE].complement:
+        zones = set(allowed[ZONE].values)
+    hidden = (HOSTNAME, NODE_POOL, template.pool.class_ref.label)
+    return NewNode(
+        template.pool.name,
+        {key: item for key, item in allowed.items() if key not in hidden},
+        tuple(sorted(item.name for item in kept if item.name)),
+        tuple(sorted(zones)),
+        tuple(sorted({offering.capacity_type for offering in offerings if offering.capacity_type})),
+        claim.requests,
+        tuple(game.pods[at] for at in claim.placed),
+    )
+
+
+def _answers(
+    taking: list[Pod],
+    ignored: dict[str, tuple[str, ...]],
+    outcomes: list[Outcome],
+    *,
+    is_complete: bool,
+    provisioning: Provisioning,
+    pools: list[NodePool],
+) -> Iterator[PodAnswer]:
+    unknown = _Unknown(provisioning, pools)
+    places = [_places(outcome) for outcome in outcomes]
+    for pod in taking:
+        if pod.key in ignored:
+            yield PodAnswer(pod, Answer.NO, ignored=ignored[pod.key])
+            continue
+        existing = tuple(dict.fromkeys(place for one in places if isinstance(place := one.get(pod.key), str)))
+        new = [place for one in places if isinstance(place := one.get(pod.key), NewNode)]
+        errors = [outcome.errors[pod.key] for outcome in outcomes if pod.key in outcome.errors]
+        gaps = unknown.gaps(pod, new, errors)
+        if errors and (existing or new):
+            gaps.append(Gap(GapKind.DRAW))
+        if not is_complete:
+            gaps.append(Gap(GapKind.SEARCH))
+        answer = Answer.DEPENDS if gaps else Answer.NO if errors else Answer.YES
+        distinct = tuple({(node.pool, node.zones, node.types): node for node in reversed(new)}.values())
+        yield PodAnswer(pod, answer, tuple(gaps), existing, distinct, errors[0] if errors else ())
+
+
+def _places(outcome: Outcome) -> dict[str, object]:
+    found: dict[str, object] = {pod.key: node for node in outcome.nodes for pod in node.pods}
+    found.update({pod.key: name for name, placed in outcome.existing.items() for pod in placed})
+    return found
+
+
+class _Unknown:
+    """The facts that are missing, and the answers that they could change."""
+
+    def __init__(self, provisioning: Provisioning, pools: list[NodePool]) -> None:
+        self._pools = pools
+        self._open = [gap for gap in provisioning.gaps if gap.kind in (GapKind.INSTANCE_TYPES, GapKind.MORE_TYPES)]
+        self._general = [gap for gap in provisioning.gaps if gap not in self._open]
+        rules = versions.rules(provisioning.options.version)
+        if rules & versions.NOT_SIMULATED or versions.ALWAYS_SIMULATED - rules:
+            self._general.append(Gap(GapKind.RELEASE))
+        self._classes = provisioning.classes
+
+    def gaps(self, pod: Pod, new: list[NewNode], errors: list[tuple[Refusal, ...]]) -> list[Gap]:
+        """Return what the answer for a pod depends on."""
+        open_pools = {gap.pool: gap for gap in self._open}
+        found = list(self._general)
+        found += [gap for gap in self._open if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in {n.pool for n in new}]
+        for refusal in (refusal for reasons in errors for refusal in reasons):
+            if refusal.pool in open_pools and refusal.cause in (Cause.INSTANCE_TYPES, Cause.MIN_VALUES, Cause.LIMITS):
+                found.append(open_pools[refusal.pool])
+        if new or errors:
+            keys = dict.fromkeys(item.topology_key for item in pod.cls.constraints)
+            found += [
+                Gap(GapKind.DOMAINS, pool.name, key)
+                for key in keys
+                for pool in self._pools
+                if pool.name in open_pools and not self._is_closed(pool, key)
+            ]
+        return list(dict.fromkeys(found))
+
+    def _is_closed(self, pool: NodePool, key: str) -> bool:
+        """Return whether all values that the pool's nodes may have are known without its types."""
+        have = pool.allowed.get(key)
+        if key in (HOSTNAME, NODE_POOL) or (have is not None and have.operator != "Exists"):
+            return True
+        return key == ZONE and reading.class_zones(pool, self._classes) is not None

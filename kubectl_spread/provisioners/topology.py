@@ -1,0 +1,308 @@
+"""Spread constraints, affinity and anti-affinity as groups that count pods per domain.
+
+A group knows domains before any node has them: every value that a pool or one of its instance types could have.
+
+    pool wide: zone In [a b c]          counts of a new group: a 0, b 0, c 0
+    pool pin:  zone In [a]              pods for pin: a 1, b 0, c 0 -> the next does not fit, skew 2
+
+Source: sigs.k8s.io/karpenter pkg/controllers/provisioning/scheduling/topology.go, topologygroup.go,
+topologynodefilter.go, topologydomaingroup.go (v1.13.0).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Optional
+
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.node import Taint, Toleration
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, LabelRequirement, Labels, Selector
+from kubectl_spread.provisioners import requirement as algebra
+from kubectl_spread.provisioners.objects import InstanceType, NodePool
+from kubectl_spread.provisioners.refusals import Cause
+from kubectl_spread.provisioners.requirement import (
+    exists,
+    of_expressions,
+    of_labels,
+    one_of,
+    plus,
+    Requirement,
+    Requirements,
+)
+
+Taints = tuple[Taint, ...]
+Tolerations = tuple[Toleration, ...]
+Domains = dict[str, dict[str, list[Taints]]]  # key -> value -> taints of the pools that could have it
+
+
+@functools.lru_cache(maxsize=65536)
+def untolerated(taints: Taints, tolerations: Tolerations) -> Taints:
+    """Return the taints that no toleration covers, PreferNoSchedule included."""
+    return tuple(taint for taint in taints if not any(item.tolerates(taint) for item in tolerations))
+
+
+def domains_of(pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType, ...]]) -> Domains:
+    """Return every value that a pool or one of its types could have, negative ones included (buildDomainGroups)."""
+    found: Domains = {}
+    for pool in pools:
+        allowed = pool.allowed
+        for instance_type in types.get(pool.name, ()):
+            for item in plus(allowed, instance_type.requirements.values()).values():
+                _insert(found, item, pool.taints)
+        for item in allowed.values():
+            if item.operator == "In":
+                _insert(found, item, pool.taints)
+    return found
+
+
+def brought_by(
+    key: str, pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType, ...]]
+) -> dict[str, list[str]]:
+    """Return which pools bring each value of a label that Karpenter counts; existing nodes may bring more."""
+    found: dict[str, list[str]] = {}
+    for pool in pools:
+        for value in domains_of((pool,), types).get(key, {}):
+            found.setdefault(value, []).append(pool.name)
+    return found
+
+
+def _insert(found: Domains, item: Requirement, taints: Taints) -> None:
+    of_key = found.setdefault(item.key, {})
+    for value in item.values:
+        known = of_key.setdefault(value, [])
+        if () not in known and taints not in known:
+            known.append(taints)
+
+
+class NodeFilter(NamedTuple):
+    """The nodes that a constraint counts: any term must hold, and taints must be tolerated, if the policies say so."""
+
+    terms: tuple[tuple[Requirement, ...], ...]
+    tolerations: Tolerations
+    honors_affinity: bool
+    honors_taints: bool
+
+    def matches(self, taints: Taints, requirements: Requirements) -> bool:
+        if self.honors_taints and untolerated(taints, self.tolerations):
+            return False
+        if not self.honors_affinity or not self.terms:
+            return True
+        return any(algebra.meets(requirements, {item.key: item for item in term}) for term in self.terms)
+
+
+class Group(NamedTuple):
+    """A constraint or a term. Pods with equal identities share the group of the pod that came first.
+
+    selector: for the pods of the round. A constraint without a selector counts all running pods (`counts_all`).
+    tolerations: of the first pod; domains of pools with other taints are left out, unless a constraint ignores taints.
+    """
+
+    cause: Cause
+    key: str
+    namespaces: frozenset[str]
+    selector: Selector
+    max_skew: int
+    min_domains: int
+    node_filter: Optional[NodeFilter]
+    tolerations: Tolerations
+
+    @property
+    def counts_all(self) -> bool:
+        return self.selector.requirements is None
+
+    def selects(self, pod: PodClass) -> bool:
+        return pod.namespace in self.namespaces and self.selector.matches(dict(pod.labels))
+
+    def has_node(self, taints: Taints, requirements: Requirements) -> bool:
+        """Return whether pods on a node count."""
+        return self.node_filter is None or self.node_filter.matches(taints, requirements)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return what Karpenter hashes. Of a node filter's terms only the keys are part of it, not their values.
+
+        Karpenter's hash skips fields that are not exported, and combines the terms so that two equal ones cancel out.
+        Source: TopologyGroup.Hash; github.com/mitchellh/hashstructure, SlicesAsSets.
+        """
+        parts: tuple[object, ...] = ()
+        if self.node_filter is not None:
+            keys = (frozenset(item.key for item in term) for term in self.node_filter.terms)
+            policies = self.node_filter.honors_affinity, self.node_filter.honors_taints
+            parts = (_odd(keys), _odd(self.node_filter.tolerations), *policies)
+        wanted = self.selector.requirements
+        selected = None if wanted is None else frozenset((item[0], item[1], frozenset(item[2])) for item in wanted)
+        return self.cause, self.key, self.namespaces, self.max_skew, parts, selected
+
+
+def _odd(items: Iterable[object]) -> frozenset[object]:
+    """Return the items that occur an odd number of times."""
+    return frozenset(item for item, number in Counter(items).items() if number % 2)
+
+
+def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, policies: bool = True) -> Group:
+    """Return the group of a constraint; without `policies` (before 1.3) affinity is honored and taints are not."""
+    labels = dict(pod.labels)
+    selector = compile_selector(constraint.label_selector)
+    if policies:
+        keys = [key for key in constraint.match_label_keys if key in labels]
+        more = [LabelRequirement(key, "In", (labels[key],)) for key in keys]
+        selector = selector.plus(*(item for item in more if item not in (selector.requirements or ())))
+    selected = tuple(of_labels(dict(pod.node_selector)).values())
+    required = pod.node_affinity.required
+    terms = (selected,) if required is None else tuple(_joined(selected, term.match_expressions) for term in required)
+    honors_affinity = not policies or (constraint.node_affinity_policy or HONOR) == HONOR
+    honors_taints = policies and (constraint.node_taints_policy or IGNORE) == HONOR
+    return Group(
+        cause=Cause.SPREAD,
+        key=constraint.topology_key,
+        namespaces=frozenset((pod.namespace,)),
+        selector=selector,
+        max_skew=constraint.max_skew,
+        min_domains=constraint.min_domains or 0,
+        node_filter=NodeFilter(terms, pod.tolerations, honors_affinity, honors_taints),
+        tolerations=pod.tolerations,
+    )
+
+
+def _joined(selected: tuple[Requirement, ...], expressions: Iterable[LabelRequirement]) -> tuple[Requirement, ...]:
+    found = plus({item.key: item for item in selected}, of_expressions(expressions).values())
+    return tuple(found[key] for key in sorted(found))
+
+
+def of_term(cause: Cause, term: PodAffinityTerm, pod: PodClass, namespaces: Mapping[str, Labels]) -> Group:
+    """Return the group of a term of pod affinity or anti-affinity."""
+    selected = term.namespace_selector
+    names = {name for name, labels in namespaces.items() if selected is not None and selected.matches(labels)}
+    spaces = frozenset(names | set(term.namespaces))
+    return Group(cause, term.topology_key, spaces, term.selector, 2**31 - 1, 0, None, pod.tolerations)
+
+
+def empty_domains(group: Group, domains: Domains) -> dict[str, int]:
+    """Return the domains that pools give a new group, without pods (ForEachDomain)."""
+    ignores_taints = group.node_filter is not None and not group.node_filter.honors_taints
+    return {
+        value: 0
+        for value, taints in domains.get(group.key, {}).items()
+        if ignores_taints or any(not untolerated(each, group.tolerations) for each in taints)
+    }
+
+
+def picks(
+    group: Group, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
+) -> list[Requirement]:
+    """Return the requirements of which Karpenter draws one for the node; none if no domain will do.
+
+    Args:
+        group: the constraint or the term.
+        counts: its pods per domain.
+        pod_domains: what the pod itself allows.
+        node_domains: what the node allows.
+        selects: whether it selects the pod that is placed.
+    """
+    if group.cause is Cause.SPREAD:
+        return _spread(group, counts, pod_domains, node_domains, selects=selects)
+    if group.cause is Cause.AFFINITY:
+        return _affinity(group.key, counts, pod_domains, node_domains, selects=selects)
+    found = _anti_affinity(group.key, counts, pod_domains, node_domains)
+    return [one_of(group.key, found)] if found else []
+
+
+def _host(key: str, node_domains: Requirement) -> Optional[str]:
+    """Return the name of the host, if that is the domain: a new node is not among the domains yet."""
+    return next(iter(node_domains.values)) if key == HOSTNAME and len(node_domains.values) == 1 else None
+
+
+def _reached(counts: Mapping[str, int], node_domains: Requirement) -> list[str]:
+    """Return the known domains that the node allows."""
+    if node_domains.operator == "In":
+        return [value for value in node_domains.values if value in counts]
+    return [value for value in counts if node_domains.has(value)]
+
+
+def _spread(
+    group: Group, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
+) -> list[Requirement]:
+    """Return the emptiest domains that keep the skew (nextDomainTopologySpread)."""
+    host = _host(group.key, node_domains)
+    if host is not None:
+        # A new host can always be made, so the minimum is 0.
+        fits = counts.get(host, 0) + selects <= group.max_skew
+        return [one_of(group.key, (host,))] if fits else []
+    minimum = _minimum(group, counts, pod_domains)
+    # The criterion is kube-scheduler's: existing matches, plus the pod itself, minus the minimum, are at most maxSkew.
+    allowed = {
+        value: counts[value]
+        for value in _reached(counts, node_domains)
+        if counts[value] + selects - minimum <= group.max_skew
+    }
+    least = min(allowed.values(), default=0)
+    return [one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
+
+
+def _minimum(group: Group, counts: Mapping[str, int], pod_domains: Requirement) -> int:
+    """Return the smallest count of the pod's own domains; 0 if they are fewer than minDomains (domainMinCount)."""
+    if group.key == HOSTNAME:
+        return 0
+    if pod_domains.complement and not pod_domains.values and pod_domains.gte is None and pod_domains.lte is None:
+        supported: Iterable[int] = counts.values()
+    else:
+        supported = [number for value, number in counts.items() if pod_domains.has(value)]
+    numbers = list(supported)
+    return 0 if len(numbers) < group.min_domains else min(numbers, default=2**31 - 1)
+
+
+def _affinity(
+    key: str, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
+) -> list[Requirement]:
+    """Return the domains with such pods; if there are none, a pod that selects itself begins with any."""
+    begins = selects and not any(number > 0 and pod_domains.has(value) for value, number in counts.items())
+    host = _host(key, node_domains)
+    if host is not None:
+        fits = pod_domains.has(host) and (counts.get(host, 0) > 0 or begins)
+        return [one_of(key, (host,))] if fits else []
+    found = frozenset(value for value in _reached(counts, node_domains) if counts[value] > 0 and pod_domains.has(value))
+    if found:
+        return [one_of(key, found)]
+    if not begins:
+        return []
+    both = algebra.intersection(pod_domains, node_domains)
+    first = [value for value in counts if both.has(value)]
+    second = [value for value in counts if pod_domains.has(value)]
+    chosen = {frozenset((*one, *other)) for one in _each(first) for other in _each(second)} - {frozenset[str]()}
+    return [one_of(key, values) for values in sorted(chosen, key=sorted)]
+
+
+def _each(values: list[str]) -> list[tuple[str, ...]]:
+    return [(value,) for value in values] or [()]
+
+
+def _anti_affinity(
+    key: str, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement
+) -> frozenset[str]:
+    """Return the domains without such pods (nextDomainAntiAffinity)."""
+    host = _host(key, node_domains)
+    if host is not None:
+        return frozenset() if counts.get(host, 0) else frozenset((host,))
+    return frozenset(value for value in _reached(counts, node_domains) if not counts[value] and pod_domains.has(value))
+
+
+def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -> dict[str, int]:
+    """Return the counts after a pod was placed on a node with some requirements.
+
+    A pod counts if its node has one domain; for anti-affinity it counts in each domain that its node might get.
+    """
+    domains = requirements.get(group.key) or exists(group.key)
+    if group.cause is Cause.ANTI_AFFINITY:
+        values = domains.values
+    else:
+        values = frozenset() if domains.only is None else domains.values
+    if not values:
+        return counts
+    found = dict(counts)
+    for value in values:
+        found[value] = found.get(value, 0) + 1
+    return found

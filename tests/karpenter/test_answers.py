@@ -1,0 +1,198 @@
+"""What `explain` and `check` say about nodes that do not exist yet, and what a snapshot keeps of NodePools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from kubectl_spread.objects.selectors import ZONE
+from tests.karpenter.worlds import need, node, Plain, pod, pool, spread, terms
+
+MARKED = {
+    "phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2"}],
+}
+GPU = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+
+
+def deployment(replicas: int = 6, **constraint: Any) -> Plain:
+    container = {"name": "c", "image": "web", "resources": {"requests": {"cpu": "1"}}}
+    spec = {"containers": [container], "topologySpreadConstraints": [{**spread(), **constraint}]}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }
+
+
+def owned(name: str, zone: str, pool_name: str = "general") -> Plain:
+    """A node that Karpenter has made."""
+    types = {"node.kubernetes.io/instance-type": "small", "karpenter.sh/nodepool": pool_name}
+    done = {"karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}
+    return node(name, zone, **types, **done)
+
+
+TWO_ZONES = (owned("a1", "zone-a"), owned("b1", "zone-b"))
+GENERAL = pool("general", need(ZONE, "zone-a", "zone-b"))
+TAINTED = pool("gpu", need(ZONE, "zone-a", "zone-b", "zone-c"), taints=[GPU])
+
+
+class Asked:
+    """Files of facts and of a manifest, and what commands say about them."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder = folder
+        self._capsys = capsys
+
+    def write(self, name: str, *objects: Plain) -> str:
+        path = self._folder / name
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+        return str(path)
+
+    def json(self, *args: str, schema: str) -> Any:
+        run([*args, "-o", "json"])
+        document = json.loads(self._capsys.readouterr().out)
+        jsonschema.validate(document, schemas.load(schema))
+        return document
+
+    def text(self, *args: str) -> str:
+        run([*args])
+        return " ".join(self._capsys.readouterr().out.split())
+
+
+@pytest.fixture
+def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
+    return Asked(tmp_path, capsys)
+
+
+def test_a_tainted_pool_brings_a_zone_that_blocks_the_others(asked: Asked) -> None:
+    """Each pool in Karpenter's order with its reason, and who brings each domain that is counted."""
+    facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL, TAINTED), asked.write("web.json", deployment())
+    text = asked.text("explain", "-f", manifest, "--snapshot", facts)
+    found = asked.json("explain", "-f", manifest, "--snapshot", facts, schema="explanation")["karpenter"]
+
+    assert (
+        "Would Karpenter add a node? Karpenter adds no node. It counts topology.kubernetes.io/zone=zone-c with 0 pods: "
+        "only pool gpu can reach it, and the pod does not tolerate nvidia.com/gpu=true:NoSchedule. "
+        "pool gpu: did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule) "
+        "pool general: unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
+        "(counts = zone-a: 2, zone-b: 2, zone-c: 0, podDomains = topology.kubernetes.io/zone Exists, "
+        "nodeDomains = topology.kubernetes.io/zone In [zone-a zone-b] "
+        "Karpenter counts for topology.kubernetes.io/zone: DOMAIN MATCHING WHO BRINGS IT "
+        "zone-a 2 1 node, pools gpu and general zone-b 2 1 node, pools gpu and general zone-c 0 pool gpu"
+    ) in text
+    assert "no" == found["answer"]
+    assert ["gpu", "general"] == [item["name"] for item in found["pools"]]
+    assert ["zone-c"] == [item["value"] for item in found["counted"][0]["domains"] if item["blocks"]]
+
+
+def test_check_says_it_of_the_pods_that_get_no_node(asked: Asked) -> None:
+    facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL, TAINTED), asked.write("web.json", deployment())
+    text = asked.text("check", manifest, "--snapshot", facts)
+    (placement,) = asked.json("check", manifest, "--snapshot", facts, schema="check-report")["placements"]
+
+    assert "Karpenter adds no node. It counts topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu" in text
+    assert [("web-5", "no"), ("web-6", "no")] == [(item["pod"], item["answer"]) for item in placement["karpenter"]]
+
+
+def test_pools_may_be_among_the_manifests(asked: Asked) -> None:
+    """As in a repository that has them beside the workloads."""
+    facts = asked.write("facts.json", *TWO_ZONES)
+    manifests = asked.write("all.json", deployment(), GENERAL, TAINTED)
+
+    assert "Karpenter" not in asked.text("check", asked.write("web.json", deployment()), "--snapshot", facts)
+    assert "Karpenter adds no node" in asked.text("check", manifests, "--snapshot", facts)
+    assert "Karpenter adds no node" in asked.text("explain", "-f", manifests, "--snapshot", facts)
+
+
+def test_where_taints_are_honored_the_zone_does_not_count(asked: Asked) -> None:
+    facts = asked.write("facts.json", *TWO_ZONES, GENERAL, TAINTED)
+    manifest = asked.write("web.json", deployment(nodeTaintsPolicy="Honor"))
+    text = asked.text("explain", "-f", manifest, "--snapshot", facts)
+
+    assert "Karpenter adds a node of pool general in zone zone-a." in text
+    assert "pool general: a node in zone zone-a, small" in text
+
+
+def test_types_that_no_node_shows_are_named(asked: Asked) -> None:
+    """Without a node of the pool it is not known what the pool's machines hold."""
+    manifest = asked.write("web.json", deployment())
+    facts = asked.write("facts.json", node("a1", "zone-a"), node("b1", "zone-b"), GENERAL)
+    found = asked.json("explain", "-f", manifest, "--snapshot", facts, schema="explanation")["karpenter"]
+
+    assert ("depends", [{"kind": "instanceTypes", "pool": "general", "key": ""}]) == (
+        found["answer"],
+        found["dependsOn"],
+    )
+    assert found["summary"].startswith(
+        "Whether Karpenter adds a node depends on the instance types of pool general, which the facts do not show. "
+        "If it helps, Karpenter adds a node of pool general in zone "
+    )
+
+
+def test_a_node_that_kube_scheduler_will_not_use_is_told(asked: Asked) -> None:
+    """Karpenter looks at the zone of the first term only; kube-scheduler counts the zones of all terms."""
+    constraint = {"topologySpreadConstraints": [spread()], "affinity": terms(("zone-a",), ("zone-b",))}
+    facts = asked.write(
+        "facts.json",
+        pool("general"),
+        owned("a1", "zone-a"),
+        owned("b1", "zone-b"),
+        pod("web-0", on="a1", cpu="2"),
+        pod("other-0", on="b1", cpu="2"),
+        {**pod("web-1", **constraint), "status": MARKED},
+    )
+    text = asked.text("explain", "web-1", "--snapshot", facts)
+    found = asked.json("explain", "web-1", "--snapshot", facts, schema="explanation")["karpenter"]
+
+    assert "Karpenter adds a node of pool general in zone zone-a, but kube-scheduler will not use it: 0/3 nodes" in text
+    assert (True, ["zone-a"]) == (found["alwaysRefused"], found["pools"][0]["zones"])
+
+
+@pytest.mark.parametrize("redact", [[], ["--redact"]])
+def test_a_snapshot_keeps_what_the_answer_needs(asked: Asked, tmp_path: Path, redact: list[str]) -> None:
+    """With placeholders, too; nothing else of a NodePool is in it."""
+    secret = {"annotations": {"acme.example/owner": "secret"}, "name": "gpu"}
+    tainted = {**TAINTED, "metadata": secret, "spec": {**TAINTED["spec"], "disruption": {"reason": "secret"}}}
+    facts = asked.write("facts.json", *TWO_ZONES, GENERAL, tainted)
+    kept = str(tmp_path / "kept.json")
+    assert 0 == run(["snapshot", "--snapshot", facts, "-o", kept, *redact])
+    manifest = asked.write("web.json", deployment())
+    found = asked.json("explain", "-f", manifest, "--snapshot", kept, schema="explanation")["karpenter"]
+
+    text = Path(kept).read_text()
+    assert "secret" not in text
+    assert bool(redact) != ("zone-c" in text)
+    assert ["did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule)"] == found["pools"][0]["refusedFor"]
+    assert [2, 2, 0] == [item["matching"] for item in found["counted"][0]["domains"]]
+
+
+def test_pools_of_other_projects_are_left_out(asked: Asked) -> None:
+    """Theirs need not have the same fields."""
+    other = {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "NodePool",
+        "metadata": {"name": "workers"},
+        "spec": {"template": "none", "replicas": "two"},
+    }
+    facts = asked.write("facts.json", *TWO_ZONES, other)
+
+    assert "Karpenter" not in asked.text("explain", "-f", asked.write("web.json", deployment()), "--snapshot", facts)
+
+
+def test_a_pool_that_does_not_decode_is_left_out_and_told(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = {**TAINTED, "spec": {"weight": "much"}}
+    facts = asked.write("facts.json", *TWO_ZONES, GENERAL, broken)
+    run(["explain", "-f", asked.write("web.json", deployment()), "--snapshot", facts])
+    out, err = capsys.readouterr()
+
+    assert "NodePool gpu is left out" in err
+    assert "Karpenter adds a node of pool general" in out

@@ -1,0 +1,199 @@
+"""Objects of Karpenter are read, and what is wrong or missing is a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.selectors import ZONE
+from kubectl_spread.provisioners import reading, refusals, versions
+from kubectl_spread.provisioners.reading import Gap, GapKind, Options
+from kubectl_spread.provisioners.solve import Answer, PoolState
+from kubectl_spread.provisioners.versions import Rule
+from tests.karpenter.worlds import instance_type, need, node, pod, pool, spread, TYPES, World
+
+NONE = Cluster(())
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+WHOLE = [
+    pool("all", need(ZONE, "a"), limits={"cpu": 4}, weight=3),
+    {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodeClaim",
+        "metadata": {"name": "claim", "labels": {"a": "b"}},
+        "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}], "nodeClassRef": {"kind": "EC2NodeClass"}},
+        "status": {"providerID": "aws:///1", "capacity": {"cpu": "1"}, "conditions": [{"type": "Ready"}]},
+    },
+    {"kind": "EC2NodeClass", "metadata": {"name": "default"}, "status": {"subnets": [{"zone": "a"}]}},
+    node("n", "zone-a"),
+    instance_type("small", 2),
+]
+
+
+def places(value: Any, route: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a value."""
+    found = [route] if route else []
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        found += places(inner, (*route, key))
+    return found
+
+
+def changed(value: Any, route: tuple[Any, ...], new: Any) -> Any:
+    """A value with another one at a place."""
+    if not route:
+        return new
+    found = dict(value) if isinstance(value, dict) else list(value)
+    found[route[0]] = changed(value[route[0]], route[1:], new)
+    return found
+
+
+@given(st.data())
+def test_any_value_anywhere_is_read_or_a_problem(data: st.DataObject) -> None:
+    """No input raises, and pods can be solved with what is left."""
+    whole = data.draw(st.sampled_from(WHOLE))
+    broken = changed(whole, data.draw(st.sampled_from(places(whole))), data.draw(VALUES))
+    if "capacity" in broken:
+        provisioning = reading.read([pool()], NONE, table={"*": [broken]})
+    else:
+        provisioning = reading.read([pool(), broken], NONE, table=TYPES)
+
+    assert all(problem.message for problem in provisioning.problems)
+
+
+@given(VALUES)
+def test_any_value_is_a_table(table: Any) -> None:
+    """A table of instance types may be anything."""
+    assert reading.read([pool()], NONE, table=table).pools
+
+
+def test_a_wrong_type_is_told_with_its_path() -> None:
+    """The words are those of the API server's decoder."""
+    wrong = changed(pool(), ("spec", "template", "spec", "requirements"), "zone-a")
+    (problem,) = reading.read([wrong], NONE).problems
+
+    assert ("NodePool", "all") == problem[:2]
+    assert problem.message.startswith("spec.template.spec.requirements: ")
+
+
+def test_v1beta1_names_the_group_of_its_class_otherwise() -> None:
+    """`apiVersion` became `group`."""
+    old = changed(pool(), ("spec", "template", "spec", "nodeClassRef"), {"apiVersion": "karpenter.k8s.aws/v1beta1"})
+    (found,) = reading.read([{**old, "apiVersion": "karpenter.sh/v1beta1"}], NONE).pools
+
+    assert "karpenter.k8s.aws" == found.class_ref.group
+
+
+def test_a_nodepool_of_another_group_is_not_karpenters() -> None:
+    """HyperShift has NodePools, too."""
+    assert () == reading.read([{**pool(), "apiVersion": "hypershift.openshift.io/v1beta1"}], NONE).pools
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({}, PoolState.USED),
+        ({"replicas": 2}, PoolState.STATIC),
+        ({"labels": {"kubernetes.io/hostname": "x"}}, PoolState.INVALID),
+        ({"labels": {"karpenter.sh/team": "x"}}, PoolState.INVALID),
+        ({"taints": [{"key": "a b", "effect": "NoSchedule"}]}, PoolState.INVALID),
+    ],
+)
+def test_pools_that_give_no_nodes(change: dict[str, Any], state: PoolState) -> None:
+    """Static and invalid pools are told apart."""
+    (found,) = World(pool(**change), pod("web-0")).solution.pools
+
+    assert state is found.state
+
+
+def test_not_ready_and_foreign_pools() -> None:
+    """A condition Ready decides over Karpenter's own checks; pools of another provider are not its own."""
+    not_ready = {**pool(), "status": {"conditions": [{"type": "Ready", "status": "False", "message": "no class"}]}}
+    (found,) = World(not_ready, pod("web-0")).solution.pools
+    assert (PoolState.NOT_READY, "no class") == found[1:]
+
+    (foreign,) = World(pool(), pod("web-0"), options=Options(provider="karpenter.k8s.aws")).solution.pools
+    assert PoolState.OTHER_PROVIDER is foreign.state
+
+
+def test_order_of_pools() -> None:
+    """The heaviest comes first; of equal ones the later name."""
+    found = World(pool("a"), pool("b"), pool("c", weight=5), pod("web-0")).solution.pools
+
+    assert ["c", "b", "a"] == [finding.pool.name for finding in found]
+
+
+def test_without_a_table_a_new_node_depends_on_the_types() -> None:
+    """Taints and requirements still decide for certain."""
+    answer = World(pool(), pod("web-0"), known=False).answers["web-0"]
+    assert Answer.DEPENDS is answer.answer
+    assert (Gap(GapKind.INSTANCE_TYPES, "all"),) == answer.gaps
+
+    refused = World(pool(taints=[{"key": "gpu", "effect": "NoSchedule"}]), pod("web-0"), known=False).answers["web-0"]
+    assert Answer.NO is refused.answer
+    assert ["did not tolerate taint (taint=gpu:NoSchedule)"] == refusals.texts(refused.errors[0])
+
+
+def test_an_open_pool_may_have_any_zone() -> None:
+    """A spread over zones depends on the zones of a pool that names none, unless its class has subnets."""
+    web = pod("web-0", topologySpreadConstraints=[spread()])
+    anywhere = pool("all", need("kubernetes.io/arch", "amd64"))
+    gap = Gap(GapKind.DOMAINS, "all", ZONE)
+    assert gap in World(anywhere, web, known=False).answers["web-0"].gaps
+
+    subnets = {"kind": "TestNodeClass", "metadata": {"name": "default"}, "status": {"subnets": [{"zone": "zone-a"}]}}
+    assert gap not in World(anywhere, subnets, web, known=False).answers["web-0"].gaps
+    assert gap not in World(pool(), web, known=False).answers["web-0"].gaps
+
+
+def test_running_nodes_are_samples() -> None:
+    """A type that runs surely exists; a pod that fits none of them may fit another."""
+    labels = {"karpenter.sh/nodepool": "all", "node.kubernetes.io/instance-type": "m5.large"}
+    running = node("n", "zone-a", **labels)
+    running["spec"] = {"providerID": "aws:///1"}
+    full = pod("other-0", on="n", cpu="2")
+
+    small = World(pool(), running, full, pod("web-0"), known=False).answers["web-0"]
+    assert Answer.YES is small.answer
+    assert ("m5.large",) == small.new[0].types
+
+    large = World(pool(), running, full, pod("web-0", cpu="64"), known=False).answers["web-0"]
+    assert Answer.DEPENDS is large.answer
+    assert (Gap(GapKind.MORE_TYPES, "all"),) == large.gaps
+
+
+@pytest.mark.parametrize(
+    ("version", "rule", "holds"),
+    [
+        ("1.8.0", Rule.FILTERS_DOMAINS, False),
+        ("v1.8.1", Rule.FILTERS_DOMAINS, True),
+        ("1.8.2", Rule.FILTERS_DOMAINS, False),
+        ("1.2.9", Rule.POLICIES, False),
+        ("1.3", Rule.POLICIES, True),
+        ("1.8.5", Rule.VOLUMES_IN_FILTER, True),
+        ("1.9.0", Rule.VOLUMES_IN_FILTER, False),
+    ],
+)
+def test_rules_of_releases(version: str, rule: Rule, holds: bool) -> None:
+    """Each rule begins and ends with a release."""
+    assert holds == (rule in versions.rules(version))
+
+
+def test_a_release_that_filters_domains_is_not_simulated() -> None:
+    """The answer depends on it."""
+    answer = World(pool(), pod("web-0"), options=Options(version="1.8.1")).answers["web-0"]
+
+    assert (Answer.DEPENDS, (Gap(GapKind.RELEASE),)) == answer[1:3]
+
+
+def test_what_is_no_release() -> None:
+    """Text that names no release is refused."""
+    with pytest.raises(versions.VersionError, match="not a release of Karpenter: latest"):
+        versions.rules("latest")

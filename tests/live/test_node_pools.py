@@ -1,0 +1,83 @@
+"""NodePools of a live cluster: read if Karpenter has made a node, and said if they may not be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from kubectl_spread.objects.selectors import ZONE
+from tests.apiserver import ApiServer
+from tests.karpenter.worlds import need, node, pool, spread
+from tests.live.conftest import Kubeconfig
+
+KINDS = {"nodepools", "nodeclaims", "ec2nodeclasses"}
+OF_KARPENTER = {"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "small"}
+GENERAL = pool("general", need(ZONE, "zone-a"))
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> str:
+    """A pod for which no node is left."""
+    containers = [{"name": "c", "image": "web", "resources": {"requests": {"cpu": "8"}}}]
+    spec = {"containers": containers, "topologySpreadConstraints": [spread()]}
+    plain = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "labels": {"app": "web"}}, "spec": spec}
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(plain))
+    return str(path)
+
+
+def explained(server: ApiServer, kubeconfig: Kubeconfig, manifest: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with server.running():
+        run(["explain", "-f", manifest, "--kubeconfig", kubeconfig(server.url)])
+    return " ".join(" ".join(capsys.readouterr()).split())
+
+
+def asked_for(server: ApiServer) -> set[str]:
+    return {request.path.rpartition("/")[2] for request in server.requests} & KINDS
+
+
+def test_pools_are_read_where_karpenter_has_made_a_node(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = ApiServer([node("a1", "zone-a", **OF_KARPENTER), GENERAL])
+    text = explained(server, kubeconfig, manifest, capsys)
+
+    assert asked_for(server) == KINDS
+    assert "Would Karpenter add a node?" in text
+    assert "pool general: no instance type has enough resources" in text
+
+
+def test_without_such_a_node_nothing_more_is_asked(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = ApiServer([node("a1", "zone-a"), GENERAL])
+
+    assert "Karpenter" not in explained(server, kubeconfig, manifest, capsys)
+    assert set() == asked_for(server)
+
+
+def test_pools_that_may_not_be_read_are_said(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = ApiServer([node("a1", "zone-a", **OF_KARPENTER), GENERAL])
+    server.forbidden = {"nodepools"}
+    text = explained(server, kubeconfig, manifest, capsys)
+
+    assert (
+        "may not list nodepools: whether Karpenter adds nodes for Pending pods is not known; the ClusterRole rule that "
+        "allows it: {apiGroups: [karpenter.sh], resources: [nodepools], verbs: [list]}"
+    ) in text
+    assert "Would Karpenter" not in text
+
+
+def test_a_cluster_without_the_kinds_has_no_pools(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its nodes may keep the label after Karpenter is gone."""
+    server = ApiServer([node("a1", "zone-a", **OF_KARPENTER)])
+    server.missing_groups = {"karpenter.sh", "karpenter.k8s.aws"}
+
+    assert "arpenter" not in explained(server, kubeconfig, manifest, capsys).replace("karpenter.sh/", "")
