@@ -113,7 +113,7 @@ def test_a_zone_that_a_node_joins_is_unlike_other_zones() -> None:
 
 
 def test_tolerated_taints_of_the_start_may_remove_pods_before_a_command() -> None:
-    """Nobody knows how long ago the taint came: the node may be Ready again before tolerationSeconds are over or not."""
+    """The start does not say how long ago the taint came: the node may be Ready again before tolerationSeconds end."""
     down = node("a1", "a")
     down["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
     seconds = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}
