@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.cli.console import Exit
@@ -11,10 +12,13 @@ from kubectl_spread.operations.rule_choice import LEVELS
 from kubectl_spread.text.wording import comma_list, count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.operations.fix import Fixable
+    from kubectl_spread.report.check.report import CheckReport, RunningResults
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.rollouts.result import RolloutResult
 
 
 def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> int:
@@ -22,26 +26,27 @@ def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> i
 
     `judges_findings` is false if only the reader of the output judges them, as for SARIF.
     """
-    is_unread = bool(outcome.errors) or any(isinstance(error, ClusterError) for error in outcome.missing)
-    if is_unread or any(finding.is_unreadable for finding in outcome.findings):
+    report = outcome.report
+    is_unread = bool(report.errors) or any(isinstance(error, ClusterError) for error in outcome.missing)
+    if is_unread or any(finding.is_unreadable for finding in report.findings):
         return Exit.UNREADABLE
     if not judges_findings:
         return Exit.CLEAN
-    if outcome.missing or _is_any_stuck(outcome):
+    if outcome.missing or _is_any_stuck(report):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
     levels = LEVELS[: LEVELS.index(fail_on) + 1]
-    if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
+    if "warning" in levels and any(placement.unpredicted for placement in report.placements):
         return Exit.FINDINGS
-    return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+    return Exit.FINDINGS if any(item.rule.severity.value in levels for item in report.findings) else Exit.CLEAN
 
 
-def _is_any_stuck(outcome: CheckResult) -> bool:
+def _is_any_stuck(report: CheckReport) -> bool:
     """Return whether a pod stays Pending, is on a missing node or not created, or a rollout gets stuck."""
-    if any(map(_is_stuck, outcome.placements)) or any(item.is_stuck for item in outcome.rollouts):
+    if any(map(_is_stuck, report.placements)) or any(item.is_stuck for item in report.rollouts):
         return True
-    running = outcome.running
+    running = report.running
     if running is None:
         return False
     waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
@@ -57,13 +62,13 @@ def _is_stuck(placement: Placement) -> bool:
 
 def summary(outcome: CheckResult, fixable: Fixable) -> str:
     """Return the numbers of checked objects and findings, the notes, and what can be fixed."""
-    counts = outcome.counts
-    where = outcome.scope or f"in {count_noun(counts.files - outcome.unread_inputs, 'file')}"
-    workloads = counts.workloads + counts.rejected + counts.placeholders
-    lists = f" and {count_noun(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
+    counts, read = outcome.report.checked, outcome.run.read
+    where = outcome.selection.place if outcome.selection is not None else f"in {count_noun(len(read.results), 'file')}"
+    workloads = counts["workloads"] + counts["rejected"] + counts.get("placeholders", 0)
+    lists = f" and {count_noun(counts['lists'], 'list')} of constraints without pods" if "lists" in counts else ""
     text = f"checked {count_noun(workloads, 'workload')}{lists} {where}: {', '.join(_results(outcome))}"
     text = "\nnote: ".join((text, *outcome.notes)) + offer(fixable)
-    if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
+    if any(pod.hosts > 1 for placement in outcome.report.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
         text += "here it is the first by name"
     return text
@@ -78,30 +83,31 @@ def offer(count: Fixable) -> str:
 
 
 def _results(outcome: CheckResult) -> list[str]:
-    counts = outcome.counts
-    parts = [f"{counts.fixed} fixed"] if counts.fixed else []
-    left = " left" if counts.fixed else ""
-    if outcome.findings or not outcome.unread_inputs or counts.files > outcome.unread_inputs:
-        parts.append(_findings(outcome) + left)
-    parts += _counted("input", {"not read": outcome.unread_inputs})
-    parts += [f"{counts.ignored} ignored"] if counts.ignored else []
-    parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
-    parts += _counted("workload", {"rejected": counts.rejected, "with placeholders": counts.placeholders})
-    if outcome.running is not None:
-        parts += _of_running(outcome)
-    parts += _of_placements(outcome.placements) if outcome.placements else []
-    return parts + (_of_rollouts(outcome) if outcome.rollouts else [])
+    report, results = outcome.report, outcome.run.read.results
+    counts = report.checked
+    unread = counts["files"] - len(results)
+    parts = [f"{counts['fixed']} fixed"] if counts["fixed"] else []
+    left = " left" if parts else ""
+    if report.findings or results or not unread:
+        parts.append(_findings(report, results) + left)
+    parts += _counted("input", {"not read": unread})
+    parts += [f"{counts['ignored']} ignored"] if counts["ignored"] else []
+    parts += [f"{counts['baselined']} in the baseline"] if counts["baselined"] else []
+    with_words = {"rejected": counts["rejected"], "with placeholders": counts.get("placeholders", 0)}
+    parts += _counted("workload", with_words)
+    parts += _of_running(report.running) if report.running is not None else []
+    parts += _of_placements(report.placements) if report.placements else []
+    return parts + (_of_rollouts(report.rollouts) if report.rollouts else [])
 
 
-def _findings(outcome: CheckResult) -> str:
+def _findings(report: CheckReport, results: list[Result]) -> str:
     """Return the number of findings; do not report success if an input could not be read."""
-    if outcome.findings:
-        return count_noun(len(outcome.findings), "finding")
-    results = outcome.read.results
+    if report.findings:
+        return count_noun(len(report.findings), "finding")
     empty = [item.source.name for item in results if any(skip.reason.value == "noObject" for skip in item.skipped)]
     if empty and len(empty) == len(results):
         return f"no Kubernetes object in {comma_list(empty, most=3)}"
-    return "nothing found in the readable resources" if outcome.unread else "no findings"
+    return "nothing found in the readable resources" if report.unread else "no findings"
 
 
 def _counted(noun: str, numbers: dict[str, int]) -> list[str]:
@@ -121,24 +127,20 @@ def _of_placements(placements: list[Placement]) -> list[str]:
     return [*([] if numbers["Pending"] else ["no pod Pending"]), *_counted("pod", numbers)]
 
 
-def _of_running(outcome: CheckResult) -> list[str]:
+def _of_running(running: RunningResults) -> list[str]:
     """Return the numbers of running pods that wait, are on missing nodes, or are not created."""
     from kubectl_spread.explain.explanation import PodVerdict
 
-    running = outcome.running
-    if running is None:
-        return []
     sizes: Counter[bool] = Counter()
-    for item in running.waiting if outcome.scope else ():
+    for item in running.waiting:
         sizes[item.explanation.verdict is PodVerdict.SCHEDULABLE] += 1 + len(item.explanation.others)
     wait = "waits" if sizes[True] == 1 else "wait"
-    parts = _counted("pod", {"Pending": sizes[False], f"{wait} to be scheduled": sizes[True]})
-    parts += [] if parts or not outcome.scope else ["no pod Pending"]
+    parts = _counted("pod", {"Pending": sizes[False], f"{wait} to be scheduled": sizes[True]}) or ["no pod Pending"]
     lost = sum(len(item.pods) for item in running.lost)
     return parts + _counted("pod", {"on missing nodes": lost, "not created": sum(x.number for x in running.uncreated)})
 
 
-def _of_rollouts(outcome: CheckResult) -> list[str]:
+def _of_rollouts(rollouts: Sequence[RolloutResult]) -> list[str]:
     """Return the numbers of rollouts that get stuck, may get stuck, or are not known."""
     from kubectl_spread.engine.results.summary import Verdict
 
@@ -147,7 +149,7 @@ def _of_rollouts(outcome: CheckResult) -> list[str]:
         "may get stuck": Verdict.MAY_GET_STUCK,
         "not known": Verdict.NOT_KNOWN,
     }
-    numbers = {what: sum(item.verdict is verdict for item in outcome.rollouts) for what, verdict in verdicts.items()}
+    numbers = {what: sum(item.verdict is verdict for item in rollouts) for what, verdict in verdicts.items()}
     return _counted("rollout", numbers)
 
 

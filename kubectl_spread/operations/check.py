@@ -9,35 +9,34 @@ CheckRequest ─▶ settings ─▶ read ─▶ (cluster facts ─▶ placements
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import SourceError, SpreadError
+from kubectl_spread.errors import RequestError, SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.operations import cluster_facts, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
-from kubectl_spread.operations.rule_choice import InputPaths, RuleChoice
+from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations.selection import Selection
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.cluster.snapshot import Unread
-    from kubectl_spread.guarantee.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.lint.check_source import Result, SkipReason
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
-    from kubectl_spread.operations.selection import Selection
     from kubectl_spread.report.check.baseline import Baseline
-    from kubectl_spread.report.check.report import RunningResults
-    from kubectl_spread.simulate.cluster_facts import KnownCluster
+    from kubectl_spread.report.check.report import CheckReport
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts
-    from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
+    from kubectl_spread.simulate.rollouts.result import Rollouts
+    from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.text.source import SourceFile
 
@@ -45,17 +44,19 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 
 
 class CheckRequest(NamedTuple):
-    """The manifests to check, with the cluster facts and the rules.
+    """The manifests, or the running workloads, to check, with the cluster facts and the rules.
 
     Attributes:
         paths: files and directories; `-` is standard input. If empty, the paths of the configuration.
         recursive: also read the subdirectories of `paths`.
         kustomize: directories that kustomize renders.
-        source: the cluster facts to place replicas on.
-        namespace: of objects that name none.
+        source: the cluster facts to place replicas on, or to read running workloads from.
+        namespace: of objects that name none, or of the running workloads. None for the context's; empty for all.
         choice: rules and their settings.
         config: the configuration, if it was loaded already.
         allow_remote: kustomize may download.
+        selection: the running workloads; its namespace is replaced by `namespace`.
+        known: the cluster of the running workloads, if it was read already.
     """
 
     paths: tuple[str, ...] = ()
@@ -66,6 +67,21 @@ class CheckRequest(NamedTuple):
     choice: RuleChoice = RuleChoice()
     config: Optional[Config] = None
     allow_remote: bool = False
+    selection: Selection = Selection()
+    known: Optional[LoadedCluster] = None
+
+
+class InputPaths(NamedTuple):
+    """The files and directories to read; `is_whole` if they are all that the project has.
+
+    `inside` is the root of the configuration, if it names the paths.
+    """
+
+    paths: tuple[str, ...]
+    recursive: bool
+    exclusion: Exclusion
+    is_whole: bool
+    inside: Optional[str] = None
 
 
 class CheckSettings(NamedTuple):
@@ -105,25 +121,6 @@ class ReadFiles(NamedTuple):
     fixed: int = 0
     rules: Optional[RootRules] = None
 
-    @property
-    def rejected_count(self) -> int:
-        """Return the number of workloads that the API server would reject."""
-        return sum(result.rejected for result in self.results)
-
-
-class CheckCounts(NamedTuple):
-    """The numbers of checked objects and of findings that are not reported."""
-
-    files: int
-    workloads: int  # that the API server would accept
-    rejected: int  # that it would not
-    ignored: int  # findings that a comment, an annotation or the configuration suppresses
-    baselined: int  # findings that the baseline has
-    fixed: int  # findings that were fixed
-    lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
-    templates: int = 0  # files that are not YAML until they are rendered
-    placeholders: int = 0  # workloads with values that another tool fills in, so that they may be accepted or not
-
 
 class PreparedCheck(NamedTuple):
     """A check up to its judge."""
@@ -145,46 +142,18 @@ class CheckResult(NamedTuple):
     """The result of checking manifests or running workloads.
 
     Attributes:
-        findings: the findings that are neither ignored nor in the baseline.
-        placements: one for each workload, if cluster facts are given.
-        errors: inputs that could not be read.
-        counts: the numbers of checked objects.
-        files: names of the files that were read.
+        report: the findings, the placements, and what could not be read.
+        run: the inputs with their settings, and the judge of changed inputs, which counts fixes.
         notes: sentences for people.
-        running: Pending pods of running workloads.
-        rollouts: whether workloads complete when they are created or rolled out.
-        scope: the namespaces of the running workloads; empty for manifests.
         missing: requested objects that do not exist.
-        unread: resources of the cluster that may not be read.
-        not_applied: kinds that affect new pods, and that the facts lack.
-        unread_inputs: the number of inputs that could not be read.
-        unchecked: the findings about what was not checked that the profile leaves out.
-        known: the cluster facts, if they are given.
         selection: the running workloads; None for manifests.
-        read: the inputs, for fixes.
-        settings: the settings of the run.
-        judge: returns the findings of changed inputs, to count fixes; None for running workloads.
     """
 
-    findings: list[Finding]
-    placements: list[Placement]
-    errors: list[SourceError]
-    counts: CheckCounts
-    files: tuple[str, ...]
-    read: ReadFiles
-    settings: CheckSettings
-    notes: tuple[str, ...] = ()
-    running: Optional[RunningResults] = None
-    rollouts: tuple[RolloutResult, ...] = ()
-    scope: str = ""
+    report: CheckReport
+    run: PreparedCheck
+    notes: tuple[str, ...]
     missing: tuple[SpreadError, ...] = ()
-    unread: tuple[Unread, ...] = ()
-    not_applied: tuple[str, ...] = ()
-    unread_inputs: int = 0
-    unchecked: Sequence[Finding] = ()
-    known: Optional[LoadedCluster] = None
     selection: Optional[Selection] = None
-    judge: Optional[Judge] = None
 
 
 def check_files(request: CheckRequest) -> CheckResult:
@@ -205,11 +174,11 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     Raises:
         SpreadError: as `check_files` does.
     """
-    config = request.config if request.config is not None else rule_choice.load_config(request.choice)
-    given = paths_of(request, config)
+    config = rule_choice.load_config(request.choice) if request.config is None else request.config
+    given = input_paths(request, config)
     session = cluster_facts.open_session(request.source)
-    asked = settings(request.choice, config, source=request.source, namespace=request.namespace, session=session)
-    read = read_files(given, asked)
+    asked = settings(request, config, session=session)
+    read = read_files(request, given, asked)
     known = None
     if asked.source.has_facts:
         from kubectl_spread.sources.live.resources import Question
@@ -217,10 +186,19 @@ def prepare(request: CheckRequest) -> PreparedCheck:
         texts = tuple(result.source.text for result in read.results)
         known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts, has_new_nodes=True))
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
-    elif not asked.config.domains and (words := rule_choice.asking_for_facts(request.choice)):
+    elif not config.domains and (words := _asking_for_facts(request.choice)):
         verb = "needs" if len(words) == 1 else "need"
         asked.source.warn(f"{', '.join(words)} {verb} cluster facts (--live, --snapshot or --topology); not run")
     return prepare_files(asked, read, known)
+
+
+def _asking_for_facts(choice: RuleChoice) -> list[str]:
+    """Return the words on the command line that select only rules which need cluster facts."""
+    from kubectl_spread.lint.registry import RULES
+    from kubectl_spread.lint.selection import named_codes
+
+    words = (part.strip() for given in (*choice.select, *choice.extend_select) for part in given.split(","))
+    return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
 
 
 def prepare_files(
@@ -242,6 +220,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         SourceError: the baseline cannot be read or written.
     """
     from kubectl_spread.report.check import text
+    from kubectl_spread.report.check.report import CheckReport
 
     read, known = check.read, check.known
     judged = check.judge(read.results)
@@ -251,64 +230,67 @@ def result_of(check: PreparedCheck) -> CheckResult:
     is_created = any(not pod.ran_already for placement in check.placements for pod in placement.placed)
     is_snapshot = bool(complete) and is_created
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
-    return CheckResult(
+    report = CheckReport(
         findings,
         check.placements,
-        check.errors,
-        counts(read, judged, known=baselined),
+        [*read.errors, *(known.errors if known is not None else ())],
+        counts(read, judged, baselined=baselined),
         tuple(result.source.name for result in read.results),
-        read,
-        check.settings,
-        notes=(
-            *notes,
-            *text.coverage(
-                read.results,
-                () if read.rules is None else tuple(read.rules.kustomizations.values()),
-                unjoined=judged.unjoined,
-            ),
-            *text.unapplied_kinds(not_applied),
-            *text.claim_quotas(_claim_quotas(known, check.placements)),
-        ),
         rollouts=() if check.rollouts is None else check.rollouts.results(),
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
-        unread_inputs=read.files - len(read.results),
         unchecked=judged.unchecked,
-        known=known,
-        judge=check.judge,
+    )
+    rendered = () if read.rules is None else tuple(read.rules.kustomizations.values())
+    return CheckResult(
+        report,
+        check,
+        (
+            *notes,
+            *text.coverage(read.results, rendered, unjoined=judged.unjoined),
+            *text.unapplied_kinds(not_applied),
+            *text.claim_quotas(_claim_quotas(known, check.placements)),
+        ),
     )
 
 
-def paths_of(request: CheckRequest, config: Config) -> InputPaths:
-    """Return the paths that a request reads.
+def input_paths(request: CheckRequest, config: Config) -> InputPaths:
+    """Return the paths to read: from the request, or from the configuration.
 
     Raises:
-        RequestError: the request names no paths, or contradicts itself.
+        RequestError: no paths are named, or the options contradict each other.
     """
-    return rule_choice.input_paths(
-        request.paths,
-        request.choice,
-        config,
-        recursive=request.recursive,
-        kustomized=request.kustomize,
-        allow_remote=request.allow_remote,
-    )
+    from kubectl_spread.sources.files import Exclusion, outside
+    from kubectl_spread.text.glob import Globs
+
+    choice, paths = request.choice, request.paths
+    is_named = bool(paths or request.kustomize)
+    if is_named and choice.project:
+        raise RequestError("--project takes no files: it checks the paths of the configuration")
+    if not is_named and not choice.project and not config.paths:
+        raise RequestError(
+            "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
+            "or name a cluster whose workloads to check, with --kubeconfig or --snapshot"
+        )
+    if paths.count("-") > 1:
+        raise RequestError("standard input cannot be read twice")
+    globs = (Globs(config.root, config.exclude), Globs(os.getcwd(), choice.exclude))
+    project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
+    exclusion = Exclusion(globs, choice.force_exclude)
+    if not is_named:
+        return InputPaths(project, True, exclusion, is_whole=True, inside=config.root if config.paths else None)
+    below = (any(outside(item, path) is None for path in paths) for item in project)
+    return InputPaths(paths, request.recursive, exclusion, is_whole=request.recursive and all(below))
 
 
-def settings(
-    choice: RuleChoice,
-    config: Config,
-    *,
-    source: ClusterSource,
-    namespace: Optional[str],
-    session: Optional[Session] = None,
-) -> CheckSettings:
+def settings(request: CheckRequest, config: Config, *, session: Optional[Session] = None) -> CheckSettings:
     """Return the settings of a request. Fill gaps from the configuration, then from the live cluster.
 
     Raises:
         RequestError: settings contradict each other, or name no rule.
         ClusterError: the live cluster does not report its version.
     """
+    choice, source, namespace = request.choice, request.source, request.namespace
     version = source.kubernetes_version or config.kubernetes_version or None
     minor = cluster_facts.minor_of(source)
     if session is not None:
@@ -321,7 +303,7 @@ def settings(
     return CheckSettings(choice, config, source._replace(kubernetes_version=version), rules, namespace or "default")
 
 
-def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
+def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -> ReadFiles:
     """Read every input, and check each by itself.
 
     Raises:
@@ -330,16 +312,23 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
     from kubectl_spread.lint.check_source import SkipReason
     from kubectl_spread.lint.pipeline import is_seen
     from kubectl_spread.lint.workload import FIELD
+    from kubectl_spread.sources import kustomize
+    from kubectl_spread.sources.config import at_setting
+    from kubectl_spread.sources.files import inputs
     from kubectl_spread.text.source import SourceFile
 
     results: list[Result] = []
     errors: list[SourceError] = []
     texts: set[str] = set()  # names of inputs that are not files
-    for item in rule_choice.read_inputs(given):
+    named = inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion, inside=given.inside)
+    rendered = kustomize.render_directories(request.kustomize, allow_remote=request.allow_remote)
+    for item in itertools.chain(named, rendered):
         if isinstance(item, SourceError) and item.is_aside:
             results.append(_unread(SourceFile(item.source, ""), SkipReason.NOT_YAML))
         elif isinstance(item, SourceError):
-            errors.append(rule_choice.at_path_setting(item, given, asked.config))
+            is_setting = given.inside is not None and item.source in given.paths
+            route = ("paths", given.paths.index(item.source) if is_setting else 0)
+            errors.append(at_setting(item, asked.config, route) if is_setting else item)
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture and FIELD in item.source.text:
@@ -348,7 +337,7 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))
     if not results and not errors and not given.exclusion.is_forced:
-        raise SourceError(", ".join((*given.paths, *given.kustomized)), "no .yaml, .yml or .json file in it")
+        raise SourceError(", ".join((*given.paths, *request.kustomize)), "no .yaml, .yml or .json file in it")
     files = len(results) + len(errors)
     bundles = set(map(id, _bundles(results)))
     results = [_unread(item.source, SkipReason.GENERATED) if id(item) in bundles else item for item in results]
@@ -409,36 +398,67 @@ def judge(
     placements: list[Placement],
     rollouts: Optional[Rollouts] = None,
 ) -> Judge:
-    """Return the function that turns results into findings, without accepted findings."""
+    """Return the function that turns results into findings, without accepted findings.
+
+    The rules' facts about the cluster are the cluster facts, or else the domains in the configuration.
+    """
     from kubectl_spread.lint import pipeline
 
+    config, facts = asked.config, None
+    if known is not None or config.domains:
+        from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
+        from kubectl_spread.sources import policy_file, topology
+        from kubectl_spread.sources.config import at_setting
+
+        policies = []
+        for at, path in enumerate(config.policies if known is not None else ()):
+            try:
+                policies.append(policy_file.load(os.path.join(config.root, path), inside=config.root))
+            except SourceError as error:
+                raise at_setting(error, config, ("policies", at)) from None
+        facts = KnownCluster(
+            known.cluster if known is not None else topology.from_domains(config.domains),
+            known.profiles if known is not None else cluster_facts.load_profiles(asked.source),
+            placements=placements,
+            rollouts=rollouts,
+            namespace=asked.namespace,
+            policies=policies,
+            specs=_specs(read),
+            keys=None if known is not None else frozenset(config.domains),
+        )
     return partial(
         pipeline.findings_of,
         policy=asked.policy,
-        facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts, specs=_specs(read)),
+        facts=facts,
         namespace=asked.namespace,
-        accepted=rule_choice.accepted_items(asked.choice, asked.config, is_whole=read.is_whole),
+        accepted=pipeline.AcceptedItems(config.ignores, not asked.choice.no_ignores, read.is_whole, config.named_paths),
         rules=read.rules,
     )
 
 
-def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCounts:
-    """Return the numbers of checked objects; `known` is the number of findings in the baseline."""
+def counts(read: ReadFiles, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:
+    """Return the numbers of checked objects and of findings that are not reported; `baselined` are in the baseline.
+
+    `workloads` are those that the API server would accept, `rejected` those that it would not, `placeholders` those
+    with values that another tool fills in. `lists` are constraints outside pod templates, and `templates` files that
+    are not YAML until they are rendered; these three are there only if there are any.
+    """
     outside = [result.outside for result in read.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
-    lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
-    templates = sum(result.is_template for result in read.results)
-    return CheckCounts(
-        read.files,
-        len(judged.workloads),
-        read.rejected_count,
-        judged.ignored,
-        known,
-        read.fixed,
-        lists,
-        templates,
-        placeholders=sum(result.placeholders for result in read.results),
-    )
+    rare = {
+        "lists": sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested),
+        "templates": sum(result.is_template for result in read.results),
+        "placeholders": sum(result.placeholders for result in read.results),
+    }
+    return {
+        "files": read.files,
+        "workloads": len(judged.workloads),
+        "rejected": sum(result.rejected for result in read.results),
+        "ignored": judged.ignored,
+        "baselined": baselined,
+        "fixed": read.fixed,
+        **{name: count for name, count in rare.items() if count},
+    }
 
 
 def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
@@ -449,47 +469,6 @@ def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
         rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(owner)
         seen[owner.key] += 1
     return list(rounds.values())
-
-
-def _cluster_facts(
-    asked: CheckSettings,
-    known: Optional[LoadedCluster],
-    *,
-    placements: list[Placement],
-    rollouts: Optional[Rollouts],
-    specs: dict[str, dict[str, Any]],
-) -> Optional[KnownCluster]:
-    """Return the rules' facts about the cluster: the cluster facts, else the domains in the configuration."""
-    domains = asked.config.domains
-    if known is None and not domains:
-        return None
-    from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
-
-    if known is not None:
-        return KnownCluster(
-            known.cluster,
-            known.profiles,
-            placements=placements,
-            rollouts=rollouts,
-            namespace=asked.namespace,
-            policies=[_policy(asked.config, at) for at in range(len(asked.config.policies))],
-            specs=specs,
-        )
-    from kubectl_spread.sources import topology
-
-    profiles = cluster_facts.load_profiles(asked.source)
-    return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))
-
-
-def _policy(config: Config, at: int) -> PlacementPolicy:
-    from kubectl_spread.sources import policy_file
-
-    try:
-        return policy_file.load(os.path.join(config.root, config.policies[at]), inside=config.root)
-    except SourceError as error:
-        from kubectl_spread.sources.config import at_setting
-
-        raise at_setting(error, config, ("policies", at)) from None
 
 
 def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:
@@ -541,11 +520,8 @@ def new_findings(
         SourceError: the baseline cannot be read or written.
     """
     path = settings.choice.write_baseline
-    if not path and not _baseline_path(settings):
-        return findings, 0, ()
-    from kubectl_spread.report.check import baseline  # loads json
-
     if path:
+        from kubectl_spread.report.check import baseline  # loads json
         from kubectl_spread.sources.atomic_write import write
         from kubectl_spread.sources.files import read_text
 
@@ -556,6 +532,8 @@ def new_findings(
     known = read_baseline(settings)
     if known is None:
         return findings, 0, ()
+    from kubectl_spread.report.check import baseline
+
     compared = baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole)
     notes: tuple[str, ...] = ()
     if compared.gone:

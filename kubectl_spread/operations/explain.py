@@ -7,11 +7,12 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
-from kubectl_spread.operations import cluster_facts, pod_reports, rule_choice
+from kubectl_spread.operations import cluster_facts, pod_reports
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
 from kubectl_spread.operations.selection import ObjectName, own_namespace, Selection
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.sources import kustomize
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 
@@ -101,7 +102,7 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     session = cluster_facts.open_session(source)
     manifests = [
         *inputs(request.paths, recursive=False),
-        *rule_choice.render_directories(request.kustomize, allow_remote=request.allow_remote),
+        *kustomize.render_directories(request.kustomize, allow_remote=request.allow_remote),
     ]
     texts = tuple(item.source.text for item in manifests if not isinstance(item, SourceError))
     selection = Selection(request.targets)

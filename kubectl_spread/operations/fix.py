@@ -66,7 +66,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
         SpreadError: as `check_files` does.
     """
     prepared = check.prepare(request)
-    findings_of = _shown_by(prepared.judge, prepared.settings, prepared.read)
+    findings_of = _shown_by(prepared)
     fixed = _apply(prepared.read.results, findings_of, settings=prepared.settings, unsafe=unsafe)
     for refusal in fixed.refused:
         _warn(prepared, refusal, refusal.finding.place)
@@ -77,7 +77,8 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
     )
     left = Fixable() if changes else _fixable(fixed.first, fixed.results, prepared.settings, findings_of)
     is_unreadable = any(finding.is_unreadable for finding in fixed.first)
-    return FixPreview(changes, len(fixed.fixed), prepared.errors, is_unreadable, left)
+    errors = [*prepared.read.errors, *(prepared.known.errors if prepared.known is not None else ())]
+    return FixPreview(changes, len(fixed.fixed), errors, is_unreadable, left)
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
@@ -95,12 +96,7 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
     """
     refuse_texts(request)
     prepared = check.prepare(request)
-    fixed = _apply(
-        prepared.read.results,
-        _shown_by(prepared.judge, prepared.settings, prepared.read),
-        settings=prepared.settings,
-        unsafe=unsafe,
-    )
+    fixed = _apply(prepared.read.results, _shown_by(prepared), settings=prepared.settings, unsafe=unsafe)
     errors = write(prepared.read.results, fixed.results)
     for refusal in fixed.refused:
         if os.path.realpath(refusal.place.source.name) not in errors:
@@ -123,10 +119,10 @@ def refuse_texts(request: CheckRequest) -> None:
 
 def count_fixable(result: CheckResult) -> Fixable:
     """Count the findings of a result that a run with fixes would fix."""
-    if result.judge is None or all(item.repair is None for item in result.findings):
+    findings, run = result.report.findings, result.run
+    if all(item.repair is None for item in findings):
         return Fixable()
-    findings_of = _shown_by(result.judge, result.settings, result.read)
-    return _fixable(result.findings, result.read.results, result.settings, findings_of)
+    return _fixable(findings, run.read.results, run.settings, _shown_by(run))
 
 
 def _fixable(
@@ -156,19 +152,19 @@ def _is_large(repairs: list[DocumentFix], results: list[Result]) -> bool:
     return fixed > _MOST_FIXED or sum(len(item.source.text) for item in results) > _MOST_JUDGED
 
 
-def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> FindingsOf:
+def _shown_by(run: PreparedCheck) -> FindingsOf:
     """Return the function from inputs to the findings that the run shows: the baseline's are not fixed either.
 
     Raises:
         SourceError: the baseline cannot be read.
     """
-    known = check.read_baseline(settings)
+    known, read = check.read_baseline(run.settings), run.read
     if known is None:
-        return lambda results: judge(results).findings
+        return lambda results: run.judge(results).findings
     from kubectl_spread.report.check import baseline  # loads json
 
     return lambda results: (
-        baseline.compare(judge(results).findings, known, files=read.seen, is_whole=read.is_whole).findings
+        baseline.compare(run.judge(results).findings, known, files=read.seen, is_whole=read.is_whole).findings
     )
 
 

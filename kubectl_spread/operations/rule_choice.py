@@ -1,19 +1,16 @@
-"""The inputs and rules of `check`, from the configuration file and from the request."""
+"""The rules of `check`, from the configuration file and from the request."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.errors import RequestError
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding, Severity
-    from kubectl_spread.lint.pipeline import AcceptedItems
     from kubectl_spread.lint.selection import Config, LintPolicy
-    from kubectl_spread.sources.files import Exclusion, Input
     from kubectl_spread.text.source import SourceFile
 
 LEVELS = ("error", "warning", "info")  # the worst first
@@ -53,22 +50,6 @@ class RuleChoice(NamedTuple):
     baseline: Optional[str] = None
     write_baseline: Optional[str] = None
     no_ignores: bool = False
-
-
-class InputPaths(NamedTuple):
-    """The files and directories to read; `is_whole` if they are all that the project has.
-
-    `kustomized` are directories for kustomize, which may download if `allow_remote`. `inside` is the root of the
-    configuration, if it names the paths.
-    """
-
-    paths: tuple[str, ...]
-    recursive: bool
-    exclusion: Exclusion
-    is_whole: bool
-    kustomized: tuple[str, ...] = ()
-    inside: Optional[str] = None
-    allow_remote: bool = False
 
 
 def load_config(choice: RuleChoice) -> Config:
@@ -121,82 +102,6 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     return asked
 
 
-def asking_for_facts(choice: RuleChoice) -> list[str]:
-    """Return the words on the command line that select only rules which need cluster facts."""
-    from kubectl_spread.lint.registry import RULES
-    from kubectl_spread.lint.selection import named_codes
-
-    words = (part.strip() for given in (*choice.select, *choice.extend_select) for part in given.split(","))
-    return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
-
-
-def accepted_items(choice: RuleChoice, config: Config, *, is_whole: bool) -> AcceptedItems:
-    """Return which findings the configuration accepts."""
-    from kubectl_spread.lint.pipeline import AcceptedItems
-
-    return AcceptedItems(config.ignores, not choice.no_ignores, is_whole, config.named_paths)
-
-
-def input_paths(
-    paths: tuple[str, ...],
-    choice: RuleChoice,
-    config: Config,
-    *,
-    recursive: bool,
-    kustomized: tuple[str, ...] = (),
-    allow_remote: bool = False,
-) -> InputPaths:
-    """Return the paths to read: from the request, or from the configuration.
-
-    Raises:
-        RequestError: no paths are named, or the options contradict each other.
-    """
-    from kubectl_spread.sources.files import Exclusion
-    from kubectl_spread.text.glob import Globs
-
-    if (paths or kustomized) and choice.project:
-        raise RequestError("--project takes no files: it checks the paths of the configuration")
-    if not paths and not kustomized and not choice.project and not config.paths:
-        raise RequestError(
-            "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
-            "or name a cluster whose workloads to check, with --kubeconfig or --snapshot"
-        )
-    if paths.count("-") > 1:
-        raise RequestError("standard input cannot be read twice")
-    globs = (Globs(config.root, config.exclude), Globs(os.getcwd(), choice.exclude))
-    project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
-    exclusion = Exclusion(globs, choice.force_exclude)
-    if not paths and not kustomized:
-        return InputPaths(project, True, exclusion, is_whole=True, inside=config.root if config.paths else None)
-    is_whole = recursive and all(_is_below(wanted, paths) for wanted in project)
-    return InputPaths(paths, recursive, exclusion, is_whole, kustomized, allow_remote=allow_remote)
-
-
-def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
-    """Yield the files, then kustomize's output for directories."""
-    from kubectl_spread.sources import files
-
-    yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion, inside=given.inside)
-    yield from render_directories(given.kustomized, allow_remote=given.allow_remote)
-
-
-def at_path_setting(error: SourceError, given: InputPaths, config: Config) -> SourceError:
-    """Return an error about a path that the configuration names, at its place there; other errors unchanged."""
-    if given.inside is None or error.source not in given.paths:
-        return error
-    from kubectl_spread.sources.config import at_setting
-
-    return at_setting(error, config, ("paths", given.paths.index(error.source)))
-
-
-def render_directories(directories: tuple[str, ...], *, allow_remote: bool) -> Iterator[Union[Input, SourceError]]:
-    """Yield kustomize's output for directories."""
-    if directories:
-        from kubectl_spread.sources import kustomize  # subprocess: 5 ms
-
-        yield from kustomize.render_directories(directories, allow_remote=allow_remote)
-
-
 def _severity(text: str) -> tuple[str, Severity]:
     from kubectl_spread.lint.finding import Severity
 
@@ -204,15 +109,6 @@ def _severity(text: str) -> tuple[str, Severity]:
     if level not in LEVELS:
         raise RequestError(f"--severity takes RULE=LEVEL, and the levels are {', '.join(LEVELS)}: {text}")
     return word.strip(), Severity(level)
-
-
-def _is_below(path: str, directories: tuple[str, ...]) -> bool:
-    """Return whether a path is one of some directories, or below one."""
-    real = os.path.realpath(path)
-    return any(
-        real == directory or real.startswith(os.path.join(directory, ""))
-        for directory in map(os.path.realpath, directories)
-    )
 
 
 class DocumentChecker(NamedTuple):

@@ -87,12 +87,13 @@ def count_workloads_with_findings(found: StatusResult, source: ClusterSource) ->
     if len(found.cluster.nodes) > _MOST_NODES:
         return 0
     from kubectl_spread.operations import check_cluster
+    from kubectl_spread.operations.check import CheckRequest
 
     minor = max(profile.minor for profile in found.known.profiles.values())
     source = source._replace(kubernetes_version=f"1.{minor}", listener=cluster_facts.ignore)
     selection = found.selection
-    asked = check_cluster.ClusterCheckRequest(source, selection, selection.namespace, known=found.known)
-    return len({item.object for item in check_cluster.check_workloads(asked).findings})
+    asked = CheckRequest(source=source, namespace=selection.namespace, selection=selection, known=found.known)
+    return len({item.object for item in check_cluster.check_workloads(asked).report.findings})
 
 
 class StatusStream(NamedTuple):

@@ -44,7 +44,6 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.report.check.report import PageFacts, WorkloadPlace
 
 FORMATS = tuple(RENDERERS)
-_WHERE_ANY = ("lists", "templates", "placeholders")  # counts that the report has only if they are not 0
 
 
 class FixOptions(NamedTuple):
@@ -210,7 +209,7 @@ def command(
                 from kubectl_spread.operations import check_cluster  # numpy: 80 ms
 
                 result = check_cluster.check_workloads(
-                    check_cluster.ClusterCheckRequest(source, selection, where, choice, config)
+                    CheckRequest(source=source, namespace=where, choice=choice, config=config, selection=selection)
                 )
         else:
             request = CheckRequest(
@@ -274,25 +273,13 @@ def _chosen(asked: tuple[Output, ...]) -> list[Output]:
 def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
     """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
     from kubectl_spread.operations.fix import count_fixable
-    from kubectl_spread.report.check.report import CheckReport, render
+    from kubectl_spread.report.check.report import render
 
-    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
-    report = CheckReport(
-        outcome.findings,
-        outcome.placements,
-        outcome.errors,
-        checked,
-        outcome.files,
-        outcome.running,
-        outcome.rollouts,
-        outcome.unread,
-        outcome.not_applied,
-        unchecked=outcome.unchecked,
-    )
+    report = outcome.report
     formats = {output.format for output in outputs}
     if "html" in formats:
         report = report._replace(page=_page(outcome))
-    if outcome.rollouts and "gitlab" in formats:
+    if report.rollouts and "gitlab" in formats:
         report = report._replace(places=_places(outcome))
     for output in outputs:
         width = None if output.file else finding_width()
@@ -301,12 +288,12 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
             if text:
                 click.echo(text, color=colour and not output.file)
     flush()
-    for error in (*outcome.errors, *outcome.missing):
+    for error in (*report.errors, *outcome.missing):
         print_error(error)
     if formats & {"text", "concise"}:  # for people
         click.echo(summary(outcome, count_fixable(outcome)), err=True)
     if statistics:
-        for line in numbers_of_rules(outcome.findings):
+        for line in numbers_of_rules(report.findings):
             click.echo(line, err=True)
 
 
@@ -315,11 +302,11 @@ def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
     from kubectl_spread.report.check.report import WorkloadPlace
 
     found: dict[tuple[str, ...], WorkloadPlace] = {}
-    for result in outcome.read.results:
+    for result in outcome.run.read.results:
         for item in result.workloads:
             line, _ = result.source.position(item.manifest.place(()).span.start)
             owner = item.workload
-            key = (owner.kind, owner.namespace or outcome.settings.namespace, owner.name)
+            key = (owner.kind, owner.namespace or outcome.run.settings.namespace, owner.name)
             found.setdefault(key, WorkloadPlace(result.source.name, line))
     return found
 
@@ -327,11 +314,12 @@ def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
 def _page(outcome: CheckResult) -> PageFacts:
     from kubectl_spread.report.check.report import PageFacts
 
-    facts = PageFacts(page_source(outcome.known), notes=outcome.notes)
-    if outcome.known is None:
+    known = outcome.run.known
+    facts = PageFacts(page_source(known), notes=outcome.notes)
+    if known is None:
         return facts
     wants = outcome.selection.includes if outcome.selection is not None else None
-    return facts._replace(cluster=outcome.known.cluster, profiles=outcome.known.profiles, wants=wants)
+    return facts._replace(cluster=known.cluster, profiles=known.profiles, wants=wants)
 
 
 def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
@@ -363,8 +351,8 @@ def _show_files(request: CheckRequest, config: Config) -> int:
     from kubectl_spread.lint.projects import roots_of
     from kubectl_spread.sources.files import files, read_text
 
-    given = check.paths_of(request, config)
-    asked = check.settings(request.choice, config, source=request.source, namespace=request.namespace)
+    given = check.input_paths(request, config)
+    asked = check.settings(request, config)
     errors = 0
     paths: list[str] = []
     results: list[Result] = []

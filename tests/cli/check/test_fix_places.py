@@ -195,7 +195,7 @@ def test_the_offered_number_is_fixed_and_places_are_on_disk(name: str, text: str
         left = fix.fix_files(request, unsafe=unsafe)
         again = check.check_files(CheckRequest((name,)))
 
-        assert offered.safe + (offered.unsafe if unsafe else 0) == left.counts.fixed
+        assert offered.safe + (offered.unsafe if unsafe else 0) == left.report.checked["fixed"]
         assert _places(left) == _places(again)
         named = {f"{line}:{column}" for _, line, column, _ in _places(again)}
         assert all(":".join(notice.text.split(":")[1:3]) in named for notice in heard if "is not fixed" in notice.text)
@@ -204,5 +204,5 @@ def test_the_offered_number_is_fixed_and_places_are_on_disk(name: str, text: str
 def _places(result: check.CheckResult) -> list[tuple[str, int, int, str]]:
     return [
         (finding.rule.code, *finding.place.source.position(finding.place.span.start), finding.message)
-        for finding in result.findings
+        for finding in result.report.findings
     ]
