@@ -1,73 +1,48 @@
-"""Plan of the files that `init` writes: a commented configuration, a hook, and additions to existing files."""
+"""Plan of the files that `init` writes: a commented configuration, a hook, and additions to existing files.
+
+The settings come from Node objects: the lowest version of their kubelets, and the values of their topology labels.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Container, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.kustomization import Kustomization
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings, value_at
+from kubectl_spread.objects.releases.version import minor_of, VersionError
+from kubectl_spread.objects.selectors import ZONE
+from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
 from kubectl_spread.sources import atomic_write, config, files
-from kubectl_spread.sources.repository import Proposal, propose, Repository, scan
+from kubectl_spread.sources.kustomize import kustomizations
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
+from kubectl_spread.text.emit import scalar
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
 
-_SITE = "https://github.com/kubectl-spread/kubectl-spread"
-_SCHEMA = "https://raw.githubusercontent.com/kubectl-spread/kubectl-spread/main/schemas/config.json"
-_PLAIN = re.compile(
-    r"(?![.-]?\d)(?!(?i:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z", re.ASCII
-)
-_MOST_NAMES = 3  # in a comment
-
-
-def config_text(proposal: Proposal) -> str:
-    """Return a whole configuration: the profile, and the settings that something in the repository suggests."""
-    head = f"# Settings of `kubectl spread check`: {_SITE}/blob/main/docs/configuration.md\n"
-    return "".join([head, f"# yaml-language-server: $schema={_SCHEMA}\n", *_settings(proposal).values()])
-
-
-def additions(proposal: Proposal, present: Container[str]) -> str:
-    """Return the settings that a configuration with some keys lacks; empty if there are none."""
-    settings = _settings(proposal)
-    return "".join(text for key, text in settings.items() if key not in present and key != "profile")
-
-
-def _settings(proposal: Proposal) -> dict[str, str]:
-    """Return each setting below the reason for it."""
-    found = {
-        "profile": "# Rules: minimal (errors only), default, or strict (all rules, with opinions).\nprofile: default\n"
-    }
-    if proposal.version:
-        where = comma_list(dict.fromkeys(hint.file for hint in proposal.versions), most=_MOST_NAMES)
-        reason = f"# The lowest version of the kubelets in {where}.\n"
-        found["kubernetesVersion"] = f'{reason}kubernetesVersion: "{proposal.version}"\n'
-    if proposal.domains:
-        where = comma_list(dict.fromkeys(hint.file for hint in proposal.zones), most=_MOST_NAMES)
-        lines = "".join(f"  {key}: {_flow(values)}\n" for key, values in proposal.domains.items())
-        found["domains"] = f"# Labels of the nodes in {where}.\ndomains:\n{lines}"
-    if proposal.vendored:
-        reason = "# Manifests of other projects, without topology spread constraints.\n"
-        found["exclude"] = f"{reason}exclude: {_flow(proposal.vendored)}\n"
-    if proposal.roots:
-        reason = "# Directories with copies of the same objects, each for a cluster of its own.\n"
-        found["roots"] = f"{reason}roots: {_flow(proposal.roots)}\n"
-    return found
-
-
-def _flow(values: Sequence[str]) -> str:
-    """Return a YAML list in one line; JSON's texts in double quotes are YAML's, too."""
-    words = (value if _PLAIN.match(value) else json.dumps(value, ensure_ascii=False) for value in values)
-    return f"[{', '.join(words)}]"
-
-
-PRE_COMMIT = ".pre-commit-config.yaml"
 REPOSITORY_URL = "https://github.com/kubectl-spread/kubectl-spread"
+_SCHEMA = "https://raw.githubusercontent.com/kubectl-spread/kubectl-spread/main/schemas/config.json"
+_HEAD = f"""\
+# Settings of `kubectl spread check`: {REPOSITORY_URL}/blob/main/docs/configuration.md
+# yaml-language-server: $schema={_SCHEMA}
+# Rules: minimal (errors only), default, or strict (all rules, with opinions).
+profile: default
+"""
+PRE_COMMIT = ".pre-commit-config.yaml"
 _NAMES = ("kubectl-spread/kubectl-spread", "kubectl-spread.git")
+_LABELS = ("topology.kubernetes.io/region", ZONE)
+_MOST_NAMES = 3  # in a comment
+# The nodes of examples, tests and other projects are in no cluster of the repository.
+_EXAMPLES = re.compile(
+    r"(?i)(?:^|[/_.-])(?:examples?|samples?|tests?|testdata|fixtures?|openapi|swagger|docs?"
+    r"|node_modules|third_party|vendor)(?:[/_.-]|$)"
+)
 
 
 class FileChange(NamedTuple):
@@ -87,16 +62,19 @@ class FileChange(NamedTuple):
 
 
 class SetupPlan(NamedTuple):
-    """The files to write in a repository, and the reason for each setting."""
+    """The files to write in the repository at `root`, and what was found there."""
 
     root: str
-    repository: Repository
-    proposal: Proposal
+    sources: tuple[SourceFile, ...]
+    workloads: list[Manifest]
+    kustomizations: dict[str, Kustomization]
     changes: tuple[FileChange, ...]
 
 
 def plan_setup(directory: str) -> SetupPlan:
     """Return the files for the repository of a directory, without writing any.
+
+    Files that cannot be read or parsed are skipped, because `check` reports them.
 
     Raises:
         SourceError: the directory or an existing file cannot be read.
@@ -104,12 +82,66 @@ def plan_setup(directory: str) -> SetupPlan:
     """
     start = os.path.abspath(directory)
     root = next((here for here in files.upwards(start) if os.path.exists(os.path.join(here, ".git"))), start)
-    repository = scan(root)
-    proposal = propose(repository)
-    changes = [_config(root, proposal)]
+    sources = []
+    for item in files.inputs((root,), recursive=True):
+        if isinstance(item, files.Input):
+            sources.append(item.source)
+        elif item.source == root:
+            raise item
+    objects = [item for source in sources for item in _objects(source)]
+    roots = kustomizations(sources)
+    changes = [_config(root, _settings(root, objects))]
     if os.path.exists(os.path.join(root, ".git")):
-        changes.append(_pre_commit(root, proposal))
-    return SetupPlan(root, repository, proposal, tuple(changes))
+        kinds = {item.kind for item in objects}
+        # Several files belong together, so that the whole project should be checked at once.
+        is_joined = bool(roots or kinds & {"HorizontalPodAutoscaler", "ScaledObject"})
+        changes.append(_pre_commit(root, "kubectl-spread-project" if is_joined else "kubectl-spread"))
+    workloads = [item for item in objects if item.workload_kind is not None]
+    return SetupPlan(root, tuple(sources), workloads, roots, tuple(changes))
+
+
+def _objects(source: SourceFile) -> Iterator[Manifest]:
+    for document in compose(source) if looks_like_objects(source.text) else ():
+        if isinstance(document, Document):
+            yield from manifests(document)
+
+
+def _settings(root: str, objects: Iterable[Manifest]) -> dict[str, str]:
+    """Return each setting below the reason for it. Labels for which files list different values are left out."""
+    versions: dict[str, list[str]] = defaultdict(list)
+    values: dict[tuple[str, str], set[str]] = defaultdict(set)  # by label and file
+    for item in objects:
+        file = os.path.relpath(item.document.source.name, root).replace(os.sep, "/")
+        if item.kind != "Node" or item.api_version != "v1" or _EXAMPLES.search(file):
+            continue
+        text = re.match(r"v?(1\.\d+)", str(value_at(item.plain, ("status", "nodeInfo", "kubeletVersion"))))
+        if text is not None and _is_known(text[1]):
+            versions[text[1]].append(file)
+        labels = fields(value_at(item.plain, ("metadata", "labels")))
+        for key in _LABELS:
+            if isinstance(labels.get(key), str) and labels[key]:
+                values[key, file].add(labels[key])
+    found = {}
+    if versions:
+        where = comma_list(dict.fromkeys(file for named in versions.values() for file in named), most=_MOST_NAMES)
+        lowest = scalar(min(versions, key=minor_of))
+        found["kubernetesVersion"] = f"# The lowest version of the kubelets in {where}.\nkubernetesVersion: {lowest}\n"
+    lists = {key: {tuple(sorted(each)) for (label, _), each in values.items() if label == key} for key in _LABELS}
+    lines = [f"  {key}: [{', '.join(map(scalar, min(each)))}]\n" for key, each in lists.items() if len(each) == 1]
+    if lines:
+        where = comma_list(
+            dict.fromkeys(file for file, _ in sorted((file, key) for key, file in values)), most=_MOST_NAMES
+        )
+        found["domains"] = f"# Labels of the nodes in {where}.\ndomains:\n{''.join(lines)}"
+    return found
+
+
+def _is_known(version: str) -> bool:
+    try:
+        minor_of(version)
+    except VersionError:
+        return False
+    return True
 
 
 def write(plan: SetupPlan) -> list[str]:
@@ -138,33 +170,31 @@ def _text(path: str) -> Optional[str]:
     return files.read_text(path).text if os.path.lexists(path) else None
 
 
-def _config(root: str, proposal: Proposal) -> FileChange:
+def _config(root: str, settings: dict[str, str]) -> FileChange:
     path = next((item for name in files.CONFIGS if os.path.lexists(item := os.path.join(root, name))), None)
     if path is None:
-        return FileChange(os.path.join(root, files.CONFIGS[0]), None, config_text(proposal))
+        return FileChange(os.path.join(root, files.CONFIGS[0]), None, _HEAD + "".join(settings.values()))
     config.load(path)  # an invalid configuration must be corrected first
     before = _text(path) or ""
-    keys = _plain(before)
-    added = additions(proposal, keys if isinstance(keys, dict) else ())
+    present = fields(_plain(before))
+    added = "".join(text for key, text in settings.items() if key not in present)
     if not added:
         return FileChange(path, before, before)
     newline = "\r\n" if "\r\n" in before else "\n"
     end = "" if not before or before.endswith("\n") else newline
     after = f"{before}{end}{newline if before else ''}{added.replace(chr(10), newline)}"
-    wanted = {**(keys if isinstance(keys, dict) else {}), **(_plain(added) or {})}
-    return FileChange(path, before, after) if _plain(after) == wanted else FileChange(path, before, before, added)
+    is_safe = _plain(after) == {**present, **fields(_plain(added))}
+    return FileChange(path, before, after) if is_safe else FileChange(path, before, before, added)
 
 
-def _pre_commit(root: str, proposal: Proposal) -> FileChange:
+def _pre_commit(root: str, hook: str) -> FileChange:
     path = os.path.join(root, PRE_COMMIT)
-    hook = "kubectl-spread-project" if proposal.compares_files else "kubectl-spread"
     item = {"repo": REPOSITORY_URL, "rev": f"v{__version__}", "hooks": [{"id": hook}]}
     stanza = f"- repo: {item['repo']}\n  rev: {item['rev']}\n  hooks:\n  - id: {hook}\n"
     before = _text(path)
     if before is None:
         return FileChange(path, None, f"repos:\n{stanza}")
-    plain = _plain(before)
-    if _has_hook(plain):
+    if _has_hook(_plain(before)):
         return FileChange(path, before, before)
     after = _with_item(before, item)
     return FileChange(path, before, before, stanza) if after is None else FileChange(path, before, after)
@@ -172,13 +202,10 @@ def _pre_commit(root: str, proposal: Proposal) -> FileChange:
 
 def _has_hook(plain: Any) -> bool:
     """Return whether the pre-commit configuration has one of our hooks, from our repository or a local one."""
-    repos = plain.get("repos") if isinstance(plain, dict) else None
-    for repo in repos if isinstance(repos, list) else ():
-        if isinstance(repo, dict):
-            hooks = repo.get("hooks")
-            ids = [str(hook.get("id")) for hook in hooks if isinstance(hook, dict)] if isinstance(hooks, list) else []
-            if str(repo.get("repo")).endswith(_NAMES) or any(name.startswith("kubectl-spread") for name in ids):
-                return True
+    for _, repo in numbered_mappings(value_at(plain, ("repos",))):
+        ids = [str(hook.get("id")) for _, hook in numbered_mappings(repo.get("hooks"))]
+        if str(repo.get("repo")).endswith(_NAMES) or any(name.startswith("kubectl-spread") for name in ids):
+            return True
     return False
 
 

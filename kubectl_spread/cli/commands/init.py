@@ -31,8 +31,8 @@ def command(directory: str, color: str, write: bool) -> int:
     """Propose a configuration and a pre-commit hook that fit a repository.
 
     init reads the repository of DIRECTORY (default: the working directory). It looks for manifests,
-    kustomizations, charts, copies for several clusters, and Node objects. It prints the new .kubectl-spread.yaml as
-    a diff, and in a git repository also the change to .pre-commit-config.yaml.
+    kustomizations and Node objects. It prints the new .kubectl-spread.yaml as a diff, and in a git repository also the
+    change to .pre-commit-config.yaml.
 
     An existing file keeps its content: settings and hooks that it lacks are added at its end. If a file cannot be
     edited safely, init prints what to add.
@@ -62,12 +62,9 @@ def command(directory: str, color: str, write: bool) -> int:
         why = "init looks at a directory; this is a file" if is_file else "no such file or directory"
         raise SourceError(directory or '""', why)
     plan = plan_setup(directory)
-    found, files = plan.repository, count_noun(len(plan.repository.sources), "file")
-    numbers = {"workload": found.workloads, "kustomization": found.kustomizations, "chart": found.charts}
+    numbers = {"workload": plan.workloads, "kustomization": plan.kustomizations}
     parts = ", ".join(count_noun(len(items), noun) for noun, items in numbers.items())
-    click.echo(f"{_shown(plan.root)}: {parts} in {files}", err=True)
-    if not found.is_complete:
-        click.echo(f"note: the repository has more files; only the first {len(found.sources)} were read", err=True)
+    click.echo(f"{_shown(plan.root)}: {parts} in {count_noun(len(plan.sources), 'file')}", err=True)
     for path in write_files(plan) if write else ():
         click.echo(f"wrote {_shown(path)}")
     for change in () if write else plan.changes:

@@ -79,9 +79,7 @@ def test_nothing_is_written_without_the_option(repository: Path, capsys: pytest.
     assert [".git", "deploy"] == sorted(path.name for path in repository.iterdir())
     assert out.startswith("--- /dev/null\n+++ b/.kubectl-spread.yaml\n@@ -0,0 +1,")
     assert "\n--- /dev/null\n+++ b/.pre-commit-config.yaml\n" in out
-    assert (
-        ".: 1 workload, 0 kustomizations, 0 charts in 1 file\nnothing was written; --write writes these files\n" == err
-    )
+    assert ".: 1 workload, 0 kustomizations in 1 file\nnothing was written; --write writes these files\n" == err
 
 
 def test_the_shown_diff_is_a_patch_that_git_applies(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,33 +129,18 @@ def test_a_subdirectory_stands_for_its_repository(repository: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("files", "expected"),
+    "files",
     [
-        ({"deploy__web": WEB}, {}),
-        ({"deploy__web": WEB, "docs__site": "a: 1\n"}, {}),
-        ({"a__x__web": WEB, "a__y__web": WEB}, {"roots": ["a/*"]}),
-        ({"x__web": WEB, "y__web": WEB}, {"roots": ["./*"]}),
-        ({"a__web": WEB, "a__copy": WEB}, {}),
-        (
-            {"a__x__web": WEB, "a__y__web": WEB, **{f"a__{n}__kustomization": "resources: [web.yaml]" for n in "xy"}},
-            {},
-        ),
-        ({"deploy__web": WEB, "vendor__x__y": "a: 1\n"}, {"exclude": ["vendor"]}),
-        (
-            {
-                "deploy__web": WEB,
-                "vendor__x__y": WEB.replace("{name: web}", "{name: cache}"),
-                "third_party__z": "a: 1\n",
-            },
-            {"exclude": ["third_party"]},
-        ),
-        ({"c__web__Chart": "name: web\nkubeVersion: '>=1.25'\n", "c__web__templates__d": WEB}, {}),
+        {"deploy__web": WEB, "docs__site": "a: 1\n"},
+        {"a__x__web": WEB, "a__y__web": WEB},
+        {"deploy__web": WEB, "vendor__x__y": "a: 1\n"},
+        {"c__web__Chart": "name: web\nkubeVersion: '>=1.25'\n", "c__web__templates__d": WEB},
     ],
 )
-def test_the_layout_decides_what_is_checked(files: dict[str, str], expected: dict[str, Any], repository: Path) -> None:
+def test_nothing_is_guessed_from_the_layout(files: dict[str, str], repository: Path) -> None:
     put(repository, **files)
 
-    assert {"profile": "default", **expected} == proposed(repository)
+    assert {"profile": "default"} == proposed(repository)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +174,7 @@ items:
 """
 
 
-@pytest.mark.parametrize("path", ["examples__nodes", "tests__fixtures__nodes", "openapi__nodes"])
+@pytest.mark.parametrize("path", ["examples__nodes", "tests__fixtures__nodes", "openapi__nodes", "vendor__x__nodes"])
 def test_an_example_says_nothing_of_the_clusters(path: str, repository: Path) -> None:
     version = "kind: Node\napiVersion: v1\nstatus: {nodeInfo: {kubeletVersion: v1.33.1}}\n"
     put(repository, **{path: f"{NODES}---\n{version}"})
@@ -214,7 +197,7 @@ def test_zones_on_which_files_disagree_are_not_written(repository: Path) -> None
 
 def test_the_whole_configuration_is_short_and_gives_reasons(repository: Path) -> None:
     nodes = NODES.replace("kind: Node, metadata", "kind: Node, status: {nodeInfo: {kubeletVersion: v1.33.1}}, metadata")
-    put(repository, a__x__web=WEB, a__y__web=WEB, cluster=nodes, vendor__x="a: 1\n")
+    put(repository, web=WEB, cluster=nodes)
     proposed(repository)
     lines = (repository / ".kubectl-spread.yaml").read_text().splitlines()
 
@@ -227,10 +210,6 @@ def test_the_whole_configuration_is_short_and_gives_reasons(repository: Path) ->
         "# Labels of the nodes in cluster.yaml.",
         "domains:",
         f"  {ZONE}: [a, b]",
-        "# Manifests of other projects, without topology spread constraints.",
-        "exclude: [vendor]",
-        "# Directories with copies of the same objects, each for a cluster of its own.",
-        'roots: ["a/*"]',
     ]
 
 
@@ -291,7 +270,7 @@ def test_a_file_that_cannot_be_edited_safely_is_not_touched(
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_an_existing_configuration_gets_the_settings_that_it_lacks(newline: str, repository: Path) -> None:
     """Its comments and its own settings stay, as do its line ends."""
-    put(repository, a__x__web=WEB, a__y__web=WEB, kind="a: kindest/node:v1.33.0\n")
+    put(repository, web=WEB, nodes=NODES, kind="a: kindest/node:v1.33.0\n")
     mine = f"# mine{newline}kubernetesVersion: 1.29 # old{newline}ignore: SPR5"
     (repository / ".kubectl-spread.yml").write_bytes(mine.encode())
 
@@ -300,16 +279,16 @@ def test_an_existing_configuration_gets_the_settings_that_it_lacks(newline: str,
     assert not (repository / ".kubectl-spread.yaml").exists()
     assert after.startswith(mine + newline + newline)
     assert after.count("\n") == after.count(newline)
-    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "roots": ["a/*"]} == YAML(typ="safe").load(after)
+    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "domains": {ZONE: ["a", "b"]}} == YAML(typ="safe").load(after)
 
 
 def test_a_configuration_in_braces_is_not_touched(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put(repository, a__x__web=WEB, a__y__web=WEB)
+    put(repository, nodes=NODES)
     (repository / ".kubectl-spread.yaml").write_text("{profile: strict}\n")
 
     assert 0 == run(["init", "--write"])
     assert "{profile: strict}\n" == (repository / ".kubectl-spread.yaml").read_text()
-    assert 'roots: ["a/*"]' in capsys.readouterr().err
+    assert f"domains:\n  {ZONE}: [a, b]\n" in capsys.readouterr().err
 
 
 def test_an_invalid_configuration_is_reported(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
