@@ -177,7 +177,7 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
     if any(not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_SNAPSHOT for path in paths):
         return []
     found: dict[str, None] = {}
-    for plain in snapshot.objects(*paths).objects:
+    for plain in snapshot.load(*paths, keeps_objects=True).objects:
         metadata = plain.get("metadata") or {}
         if kind == "Namespace" and metadata.get("namespace"):
             found[metadata["namespace"]] = None

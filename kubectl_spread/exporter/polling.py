@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.status import StatusReader, StatusRequest, StatusStream
+from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:
     from kubectl_spread.simulate.running.status import WorkloadStatus
@@ -97,6 +97,7 @@ class Poller:
             self._tell(str(error))
             return False
         self.last = reading
+        gc.collect()  # a cluster of a large reading must not wait for the next collection
         self.successes += 1
         forbidden = ", ".join(reading.forbidden)
         self._tell(f"the cluster does not allow to list {forbidden}: metrics are missing" if forbidden else None)
@@ -118,14 +119,29 @@ class Poller:
         Raises:
             SpreadError: the cluster cannot be read.
         """
-        start = time.monotonic()
+        from kubectl_spread.report import prometheus
+
         if self._reader is None:
             self._reader = StatusReader(self._request)
-        found = self._reader.stream(is_again=True)
-        reading = _reading(found, start)
-        del found
-        gc.collect()  # a cluster of a large reading must not wait for the next collection
-        return reading
+        statuses, known, policy = self._reader.stream(is_again=True)
+        workloads = 0
+
+        def counted() -> Iterator[WorkloadStatus]:
+            nonlocal workloads
+            for status in statuses:
+                workloads += 1
+                yield status
+
+        text = prometheus.text(counted())
+        text += "" if policy is None else "".join(f"{line}\n" for line in prometheus.metrics(policy))
+        return Reading(
+            text=text,
+            at=time.time(),
+            duration_s=time.monotonic() - self.began,
+            workloads=workloads,
+            forbidden=tuple(sorted({item.plural for item in known.cluster.unread})),
+            left_out=len(known.errors),
+        )
 
     def _close(self) -> None:
         reader, self._reader = self._reader, None
@@ -136,27 +152,3 @@ class Poller:
         if problem != self._problem or self.successes + self.failures == 1:
             self._report(problem)
         self._problem = problem
-
-
-def _reading(found: StatusStream, start: float) -> Reading:
-    """Return the metrics of a reading that began at a `time.monotonic()`."""
-    from kubectl_spread.report import prometheus
-
-    rules = "" if found.policy is None else "".join(f"{line}\n" for line in prometheus.metrics(found.policy))
-    workloads = 0
-
-    def counted() -> Iterator[WorkloadStatus]:
-        nonlocal workloads
-        for status in found.statuses:
-            workloads += 1
-            yield status
-
-    text = prometheus.text(counted()) + rules
-    return Reading(
-        text=text,
-        at=time.time(),
-        duration_s=time.monotonic() - start,
-        workloads=workloads,
-        forbidden=tuple(sorted({item.plural for item in found.known.cluster.unread})),
-        left_out=len(found.known.errors),
-    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.sources.live.reading import LiveFacts, Session
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.live.scheduler import ConfigurationText
-    from kubectl_spread.sources.snapshot import SnapshotObjects
+    from kubectl_spread.sources.snapshot import SnapshotFacts
     from kubectl_spread.text.source import SourceFile
 
 
@@ -246,29 +246,25 @@ def _load_live(source: ClusterSource, session: Session, question: Question, *, i
     return LoadedCluster(facts.cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
 
 
-def live_objects(source: ClusterSource, session: Session) -> SnapshotObjects:
+def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:
     """Read everything that a snapshot holds.
 
     Raises:
         ClusterError: it cannot be read.
     """
     from kubectl_spread.sources.live.resources import Question
-    from kubectl_spread.sources.snapshot import SnapshotHead, SnapshotObjects
+    from kubectl_spread.sources.snapshot import SnapshotFacts
 
     minor = minor_of(source) or session.version.minor
     question = Question("", is_overview=True, keeps_objects=True, fallback=session.target.namespace)
     facts = _read(source, session, question, minor=minor, is_again=False)
     _note_cluster(source, session, minor, facts.scheduler.said)
     configuration = facts.scheduler.source
-    cluster = facts.cluster
-    head = SnapshotHead(
-        session.version.snapshot_text,
-        "" if configuration is None else configuration.text,
-        cluster.read_at,
-        cluster.complete,
-        cluster.unread,
+    cluster = facts.cluster._replace(
+        kubernetes_version=session.version.snapshot_text,
+        scheduler_configuration="" if configuration is None else configuration.text,
     )
-    return SnapshotObjects(facts.objects, facts.errors, tuple(map(str, facts.unread)), head)
+    return SnapshotFacts(cluster, facts.errors, tuple(map(str, facts.unread)), facts.objects)
 
 
 def _read(source: ClusterSource, session: Session, question: Question, *, minor: int, is_again: bool) -> LiveFacts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
@@ -47,14 +47,6 @@ class ExplainRequest(NamedTuple):
     allow_remote: bool = False
 
 
-class ExplainInputs(NamedTuple):
-    """The manifests, and the cluster to explain their pods on."""
-
-    request: ExplainRequest
-    manifests: list[Union[Input, SourceError]]
-    settings: ReportSettings
-
-
 class ExplainResult(NamedTuple):
     """The result of explaining pods.
 
@@ -78,22 +70,13 @@ class ExplainResult(NamedTuple):
         return not self.missing and all(report.is_fine for report in self.reports)
 
 
-def explain_pods(request: ExplainRequest) -> ExplainResult:
-    """Explain pods of a cluster, or pods that manifests would create.
+def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambda: None) -> ExplainResult:
+    """Explain pods of a cluster, or pods that manifests would create; `is_read` is called once all is read.
 
     Raises:
         RequestError: the request names nothing to explain, or contradicts itself.
         SourceError: the cluster facts cannot be read.
         ClusterError: the live cluster cannot be read.
-    """
-    return explain(read_inputs(request))
-
-
-def read_inputs(request: ExplainRequest) -> ExplainInputs:
-    """Read the manifests and the cluster.
-
-    Raises:
-        SpreadError: as `explain_pods` does.
     """
     has_files = bool(request.paths or request.kustomize)
     if (request.targets and has_files) or not (request.targets or has_files or request.namespace is not None):
@@ -112,39 +95,31 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     question = question._replace(is_overview=not (has_files or kinds))
     known = cluster_facts.load(source, session, question)
     namespace = own_namespace(session, known.cluster) if request.namespace is None else request.namespace
-    request = request._replace(targets=selection._replace(namespace=namespace).named(known.cluster).targets)
+    targets = selection._replace(namespace=namespace).named(known.cluster).targets
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
-    return ExplainInputs(request, manifests, settings)
-
-
-def explain(given: ExplainInputs) -> ExplainResult:
-    """Explain the pods of the inputs."""
-    request = given.request
-    if not (request.paths or request.kustomize):
-        return _of_targets(_named_or_pending(request.targets, given.settings), given.settings)
-    found = _of_manifests(given.manifests, given.settings)
+    is_read()
+    if not has_files:
+        return _of_targets(targets, settings)
+    found = _of_manifests(manifests, settings)
     if found.reports or found.missing or found.errors or found.notes:
         return found
     names = ", ".join((*("<stdin>" if name == "-" else name for name in request.paths), *request.kustomize))
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _named_or_pending(targets: Sequence[ObjectName], settings: ReportSettings) -> list[tuple[str, ObjectName]]:
-    """Return targets with their namespaces; without any, the workloads with Pending pods."""
-    if targets:
-        return [(settings.namespace, target) for target in targets]
+def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> ExplainResult:
+    """Explain pods and workloads of the cluster facts; without any, the workloads with Pending pods."""
     cluster = settings.known.cluster
-    pending = (pod for pod in cluster.pending() if not pod.terminating and settings.namespace in ("", pod.namespace))
-    found = {workload_of(pod, cluster): pod.name for pod in pending}
-    known = ((key, key if key in cluster.controllers else ObjectName("Pod", name)) for key, name in found.items())
-    return [(key.namespace, ObjectName(item.kind, item.name)) for key, item in sorted(known, key=lambda pair: pair[0])]
-
-
-def _of_targets(targets: Iterable[tuple[str, ObjectName]], settings: ReportSettings) -> ExplainResult:
-    """Explain pods and workloads of the cluster facts."""
+    wanted = [(settings.namespace, target) for target in targets]
+    if not targets:
+        pods = (pod for pod in cluster.pending() if not pod.terminating)
+        waiting = {workload_of(pod, cluster): pod.name for pod in pods if settings.namespace in ("", pod.namespace)}
+        for key, name in sorted(waiting.items()):
+            target = ObjectName(key.kind, key.name) if key in cluster.controllers else ObjectName("Pod", name)
+            wanted.append((key.namespace, target))
     reports: list[PodReport] = []
     missing: list[SpreadError] = []
-    for namespace, target in targets:
+    for namespace, target in wanted:
         try:
             reports += pod_reports.of_target(target, settings._replace(namespace=namespace))
         except (NotFoundError, ClusterError) as error:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource
-
-if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.sources.snapshot import SnapshotObjects
 
 _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz")
 
@@ -54,12 +51,19 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
     if path != "-" and not path.startswith("/dev/") and not path.endswith(_EXTENSIONS):
         raise RequestError(f"the file name must end in .json, .yaml or .gz: {path}")
     source = request.source.or_live()
-    found = _objects(source)
-    for warning in found.warnings:
-        source.warn(warning)
+    if source.topology is not None:
+        raise RequestError("a made-up cluster needs no snapshot: use its topology file")
+    session = cluster_facts.open_session(source)
     from kubectl_spread.sources import snapshot
 
-    head = found.head._replace(kubernetes_version=cluster_facts.version_text(source) or found.head.kubernetes_version)
+    if session is not None:
+        found = cluster_facts.live_objects(source, session)
+    else:
+        found = snapshot.load(*source.snapshot, keeps_objects=True)
+    for warning in found.warnings:
+        source.warn(warning)
+    head = found.cluster
+    head = head._replace(kubernetes_version=cluster_facts.version_text(source) or head.kubernetes_version)
     if source.scheduler_config:
         from kubectl_spread.sources.files import read_text
 
@@ -84,15 +88,3 @@ def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
 
     write_bytes(request.path, found.content)
     return found
-
-
-def _objects(source: ClusterSource) -> SnapshotObjects:
-    """Return the objects of the source."""
-    if source.topology is not None:
-        raise RequestError("a made-up cluster needs no snapshot: use its topology file")
-    session = cluster_facts.open_session(source)
-    if session is not None:
-        return cluster_facts.live_objects(source, session)
-    from kubectl_spread.sources import snapshot
-
-    return snapshot.objects(*source.snapshot)

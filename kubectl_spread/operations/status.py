@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import SourceError, SpreadError
+from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.operations.selection import own_namespace, Selection
+from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.cluster_facts import LoadedCluster
     from kubectl_spread.simulate.running.status import PolicyStatus, WorkloadStatus
@@ -41,20 +40,16 @@ class StatusResult(NamedTuple):
 
     Attributes:
         statuses: one for each workload.
-        errors: inputs that could not be read.
-        missing: requested workloads or namespaces that do not exist.
-        cluster: the cluster that was read.
+        known: the cluster that was read, and the inputs that could not be read.
         selection: the requested workloads, with their namespace.
-        known: the same cluster, with the scheduler's profiles.
+        missing: requested workloads or namespaces that do not exist.
         policy: the rules with their numbers, if a policy is given.
     """
 
     statuses: list[WorkloadStatus]
-    errors: tuple[SourceError, ...]
-    missing: tuple[SpreadError, ...]
-    cluster: Cluster
-    selection: Selection
     known: LoadedCluster
+    selection: Selection
+    missing: tuple[SpreadError, ...]
     policy: Optional[PolicyStatus] = None
 
     @property
@@ -84,7 +79,7 @@ def count_workloads_with_findings(found: StatusResult, source: ClusterSource) ->
     Raises:
         SpreadError: the configuration cannot be followed.
     """
-    if len(found.cluster.nodes) > _MOST_NODES:
+    if len(found.known.cluster.nodes) > _MOST_NODES:
         return 0
     from kubectl_spread.operations import check_cluster
     from kubectl_spread.operations.check import CheckRequest
@@ -94,14 +89,6 @@ def count_workloads_with_findings(found: StatusResult, source: ClusterSource) ->
     selection = found.selection
     asked = CheckRequest(source=source, namespace=selection.namespace, selection=selection, known=found.known)
     return len({item.object for item in check_cluster.check_workloads(asked).report.findings})
-
-
-class StatusStream(NamedTuple):
-    """The workloads of one reading, to be read once, with the cluster and the result of the policy."""
-
-    statuses: Iterator[WorkloadStatus]
-    known: LoadedCluster
-    policy: Optional[PolicyStatus] = None
 
 
 class StatusReader:
@@ -127,17 +114,18 @@ class StatusReader:
         Raises:
             SpreadError: as `workload_status` does.
         """
-        from kubectl_spread.operations.selection import missing_targets
-
-        read = self.stream(is_again=is_again)
-        shown = list(read.statuses)
-        cluster = read.known.cluster
+        statuses, known, policy = self.stream(is_again=is_again)
+        shown = list(statuses)
         seen = (status.key for status in shown)
-        missing = missing_targets(seen, self.selection, cluster, is_live=self.session is not None)
-        return StatusResult(shown, read.known.errors, missing, cluster, self.selection, read.known, read.policy)
+        missing = missing_targets(seen, self.selection, known.cluster, is_live=self.session is not None)
+        return StatusResult(shown, known, self.selection, missing, policy)
 
-    def stream(self, *, is_again: bool = False) -> StatusStream:
+    def stream(
+        self, *, is_again: bool = False
+    ) -> tuple[Iterator[WorkloadStatus], LoadedCluster, Optional[PolicyStatus]]:
         """Return the workloads one by one: in a large cluster, all of them together need much memory.
+
+        Besides them, return the cluster and the result of the policy.
 
         Raises:
             SpreadError: as `workload_status` does.
@@ -155,7 +143,7 @@ class StatusReader:
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = (status for status in found if self.shows_all or status.has_own)
         if self._policy is None:
-            return StatusStream(shown, known)
+            return shown, known, None
         from kubectl_spread.simulate.running.status import policy_status
 
-        return StatusStream(shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes))
+        return shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes)

@@ -17,6 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import numbered_mappings
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.sources import files, topology
@@ -31,88 +32,66 @@ Plain = dict[str, Any]
 _MOST_NAMES = 6
 
 
-class SnapshotHead(NamedTuple):
-    """The fields of a snapshot beside its objects, as in `Cluster`."""
-
-    kubernetes_version: str = ""
-    scheduler_configuration: str = ""
-    read_at: str = ""
-    complete: frozenset[str] = frozenset()
-    unread: tuple[Unread, ...] = ()
-
-
 class SnapshotFacts(NamedTuple):
-    """A cluster, read errors, and warnings about other missing objects."""
+    """A cluster, read errors, warnings about other missing objects, and on request the objects themselves."""
 
     cluster: Cluster
     errors: tuple[SourceError, ...]
     warnings: tuple[str, ...] = ()
+    objects: tuple[Plain, ...] = ()
 
 
-class SnapshotObjects(NamedTuple):
-    """The decodable objects of a cluster, read errors, warnings, and the head of their snapshot."""
-
-    objects: tuple[Plain, ...]
-    errors: tuple[SourceError, ...]
-    warnings: tuple[str, ...]
-    head: SnapshotHead
-
-
-def load(*paths: str, inside: Optional[str] = None) -> SnapshotFacts:
+def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False) -> SnapshotFacts:
     """Read cluster facts; of two objects with one name the later one wins.
 
-    `inside` is the directory that must contain the files, if a setting names them.
-
     A Snapshot or a List without nodes is accepted, too.
+
+    Args:
+        paths: the files.
+        inside: the directory that must contain them, if a setting names them.
+        keeps_objects: also return the objects unchanged, limited to kinds that are evaluated.
 
     Raises:
         SourceError: the path cannot be read, or there are no nodes and no list of objects.
     """
     reading, builder = _Reading(paths, inside), ClusterBuilder()
-    for item in reading.items(PodReader()):
+    objects: list[Plain] = []
+    for item in reading.items(None if keeps_objects else PodReader()):
         if isinstance(item.read, Pod):
             builder.add_pod(item.read)
         elif reading.decodes(item):
             builder.add(item.read)
+            objects += [item.read] if keeps_objects else []
         elif item.read.get("kind") in SHAPES and not is_of_another_group(item.read):
             builder.leave_out(item.read)
     if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
         builder.leave_out({})  # A whole document, or a part of a list.
     if not builder.has_nodes:
         reading.warn_without_nodes()
-    cluster = builder.cluster()._replace(**_head(reading.head)._asdict())
-    return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings))
+    cluster = builder.cluster()._replace(**_head(reading.head))
+    return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings), tuple(objects))
 
 
-def objects(*paths: str) -> SnapshotObjects:
-    """Read the objects of cluster facts unchanged, limited to kinds that are evaluated.
-
-    Raises:
-        SourceError: as `load` does.
-    """
-    reading = _Reading(paths)
-    found = tuple(item.read for item in reading.items() if isinstance(item.read, dict) and reading.decodes(item))
-    if not any(plain.get("kind") == "Node" for plain in found):
-        reading.warn_without_nodes()
-    return SnapshotObjects(found, tuple(reading.errors), tuple(reading.warnings), _head(reading.head))
-
-
-def _head(plain: Plain) -> SnapshotHead:
-    """Read the head of a snapshot; an unknown version and values of other types are left out."""
-    texts = [plain.get(field) for field in ("kubernetesVersion", "schedulerConfiguration", "readAt")]
-    version, configuration, read_at = (text if isinstance(text, str) else "" for text in texts)
+def _head(plain: Plain) -> dict[str, Any]:
+    """Read the fields of a snapshot beside its objects; an unknown version and values of other types are left out."""
+    names = {
+        "kubernetes_version": "kubernetesVersion",
+        "scheduler_configuration": "schedulerConfiguration",
+        "read_at": "readAt",
+    }
+    head: dict[str, Any] = {name: plain[key] for name, key in names.items() if isinstance(plain.get(key), str)}
     try:
-        version = plain_text(version) if version and release_of(version) else ""
+        version = head.pop("kubernetes_version", "")
+        head |= {"kubernetes_version": plain_text(version)} if version and release_of(version) else {}
     except VersionError:
-        version = ""
-    if plain.get("kind") != "Snapshot":
-        return SnapshotHead(version, configuration, read_at)
-    kinds, unread = plain.get("kinds"), plain.get("unread")
-    named = [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
-    missing = [item for item in unread if isinstance(item, dict)] if isinstance(unread, list) else []
-    fields = ("kind", "resource", "namespace")
-    forbidden = tuple(Unread(*(str(item.get(field) or "") for field in fields)) for item in missing)
-    return SnapshotHead(version, configuration, read_at, _ALWAYS_HELD if kinds is None else frozenset(named), forbidden)
+        pass
+    if plain.get("kind") == "Snapshot":
+        kinds, unread = plain.get("kinds"), numbered_mappings(plain.get("unread"))
+        named = frozenset(kind for kind in kinds if isinstance(kind, str)) if isinstance(kinds, list) else frozenset()
+        fields = ("kind", "resource", "namespace")
+        head["complete"] = _ALWAYS_HELD if kinds is None else named
+        head["unread"] = tuple(Unread(*(str(item.get(field) or "") for field in fields)) for _, item in unread)
+    return head
 
 
 # Kinds in every snapshot from before snapshots listed their kinds.
@@ -318,8 +297,10 @@ def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceEr
     return SourceError(source.name, message)
 
 
-def document(objects: Iterable[Plain], head: SnapshotHead, *, redact: bool) -> Plain:
+def document(objects: Iterable[Plain], head: Cluster, *, redact: bool) -> Plain:
     """Return a Snapshot of objects, which must decode, as the API server or kubectl returned them.
+
+    Its other fields are those of the cluster `head`.
 
     A redacted document has placeholders instead of names, and no namespaces of kinds that may not be read.
     """

@@ -62,7 +62,7 @@ WRITTEN = {
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
 def test_however_it_is_written_it_is_one_cluster(tmp_path: Path, text: str) -> None:
     """Lists, streams and JSON; nodes come in the order of their names."""
-    cluster, errors, _ = load(tmp_path, text)
+    cluster, errors, *_ = load(tmp_path, text)
 
     assert [("n1", 2000), ("n2", 4000)] == [(item.name, item.allocatable["cpu"]) for item in cluster.nodes]
     assert ["shop/web"] == [item.key for item in cluster.pods]
@@ -76,7 +76,7 @@ def test_a_directory_is_read_with_all_below_it(tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text(dumped(*OBJECTS[:2]))
     (tmp_path / "pods" / "shop.yaml").write_text(dumped(*OBJECTS[2:], separator="\n---\n"))
     (tmp_path / "notes.txt").write_text("not: [yaml")
-    cluster, errors, _ = snapshot.load(str(tmp_path))
+    cluster, errors, *_ = snapshot.load(str(tmp_path))
 
     assert (["n1", "n2"], ["shop/web"], ()) == (
         [item.name for item in cluster.nodes],
@@ -143,7 +143,7 @@ def test_of_two_objects_with_one_name_the_later_counts(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_does_not_decode_is_left_out_and_told(tmp_path: Path, text: str, expected: list[str]) -> None:
     """With its file, line and column; the node n1 is there all the same."""
-    cluster, errors, _ = load(tmp_path, text)
+    cluster, errors, *_ = load(tmp_path, text)
 
     assert ["n1"] == [item.name for item in cluster.nodes]
     assert [f"{tmp_path / 'facts.yaml'}:{message}" for message in expected] == [str(error) for error in errors]
@@ -193,7 +193,7 @@ def test_owners_lead_from_what_is_controlled_to_its_controller(tmp_path: Path) -
         reference = {"kind": by, "name": f"{name}-owner", "controller": controller}
         return {"kind": kind, "metadata": {"name": name, "namespace": "shop", "ownerReferences": [None, reference]}}
 
-    cluster, errors, _ = load(
+    cluster, errors, *_ = load(
         tmp_path,
         dumped(
             node("n1"),
@@ -226,7 +226,7 @@ def test_storage_objects_are_told_apart_by_all_of_their_name(tmp_path: Path) -> 
 def test_lists_within_lists_are_no_matter_how_deep(tmp_path: Path) -> None:
     """JSON may nest deeper than Python calls; here as deep as its parser goes."""
     text = '{"kind":"List","items":[' * 200 + json.dumps(node("n1")) + "]}" * 200
-    cluster, errors, _ = load(tmp_path, text)
+    cluster, errors, *_ = load(tmp_path, text)
 
     assert (["n1"], ()) == ([item.name for item in cluster.nodes], errors)
 
@@ -234,7 +234,7 @@ def test_lists_within_lists_are_no_matter_how_deep(tmp_path: Path) -> None:
 def test_a_number_too_long_for_python_is_no_quantity(tmp_path: Path) -> None:
     """It is refused like any other, and nothing fails."""
     text = '{"kind":"Node","metadata":{"name":"n1"}}\n---\n{"kind":"Node","status":{"allocatable":{"cpu":%s}}}'
-    _, (error,), _ = load(tmp_path, text % ("9" * 5000))
+    _, (error,), *_ = load(tmp_path, text % ("9" * 5000))
 
     assert (
         f"{tmp_path / 'facts.yaml'}:3:47: Node ? is left out: status.allocatable.cpu: "

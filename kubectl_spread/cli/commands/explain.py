@@ -102,9 +102,9 @@ def command(
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        given = explain.read_inputs(explain.ExplainRequest(named.targets, **asked))
-        under_way.stage = "explaining"
-        found = explain.explain(given)
+        found = explain.explain_pods(
+            explain.ExplainRequest(named.targets, **asked), is_read=lambda: setattr(under_way, "stage", "explaining")
+        )
     with redirect_output(output):
         _print(found, output, style._replace(is_detailed=details))
     flush()

@@ -121,13 +121,13 @@ def command(
         _print_findings(found, source)
     # With metrics, violated constraints are not failures.
     is_fine = not found.missing if form == "prometheus" else found.is_fine
-    return finish((*found.errors, *found.missing), is_fine=is_fine)
+    return finish((*found.known.errors, *found.missing), is_fine=is_fine)
 
 
 def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bool) -> None:
     """Print a document; or a table, and below it the rules of the policy and the unreadable resources."""
     what = "resources" if shows_all else "workloads with spread constraints"
-    what += " among the readable resources" if found.cluster.unread else ""
+    what += " among the readable resources" if found.known.cluster.unread else ""
     namespace = found.selection.namespace
     nothing = f"No {what} found in {namespace} namespace" if namespace else f"No {what} found"
     if output in DOCUMENTS:
@@ -141,8 +141,10 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
     elif output == "html":
         from kubectl_spread.report.pages import workloads as pages  # jinja2: 30 ms
 
-        source, unread = page_source(found.known), found.cluster.unread
-        page = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=unread, policy=found.policy)
+        source, unread = page_source(found.known), found.known.cluster.unread
+        page = pages.render(
+            found.statuses, found.known.cluster, source, nothing=nothing, unread=unread, policy=found.policy
+        )
         click.echo(page, nl=False)
     else:
         from kubectl_spread.report import documents, status
@@ -157,7 +159,7 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
             lines = status.policy_lines(found.policy, width, has_namespace=not namespace)
             gap = [""] if found.statuses and has_headers else []
             click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
-        missing = documents.of_workloads(found.cluster.unread)
+        missing = documents.of_workloads(found.known.cluster.unread)
         if missing:
             click.echo(documents.line(missing))
 
@@ -178,7 +180,7 @@ def _print_findings(found: StatusResult, source: ClusterSource) -> None:
 def _print_document(found: StatusResult, form: str) -> None:
     from kubectl_spread.report.status import status_report
 
-    print_document(status_report(found.statuses, found.errors, found.cluster.unread, found.policy), form)
+    print_document(status_report(found.statuses, found.known.errors, found.known.cluster.unread, found.policy), form)
 
 
 class _Shown:
@@ -202,7 +204,7 @@ class _Shown:
         if self._form:
             changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
             self._workloads = {status.key: status for status in found.statuses}
-            if changed or found.errors:
+            if changed or found.known.errors:
                 if self._form == "yaml":
                     click.echo("---")
                 _print_document(found._replace(statuses=changed), self._form)
@@ -238,7 +240,7 @@ def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
             problem = str(error)
         else:
             shown.show(found)
-            problem = "; ".join(map(str, found.errors))
+            problem = "; ".join(map(str, found.known.errors))
         if problem and problem != printed:
             print_error(problem)
         printed = problem
