@@ -21,6 +21,7 @@ from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds
 from kubectl_spread.objects.workloads.manifest import (
     looks_like_objects,
@@ -248,7 +249,7 @@ class _Reading:
             if constraint_lists.is_suite(document.plain):
                 start = nodes.span(document.root)
                 self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, start)))
-            self._search(Manifest(document, (), {}, "", ""))
+            self._search(Manifest(document, (), fields(document.plain), "", ""))
 
     def _syntax(self, problem: compose.SyntaxProblem) -> None:
         """Report a document that is not YAML: a template, or an error in a file that matters."""

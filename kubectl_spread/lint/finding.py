@@ -59,6 +59,7 @@ class RuleMeta(NamedTuple):
         speaks_from: the least that must be known about the pods before the rule says anything.
         fixes_from: the least that must be known before a finding has a fix.
         fixes: the kinds of fixes that its findings may have.
+        threshold: a number from which on the rule speaks, which the configuration may replace; 0 if it has none.
         supersedes: codes of rules about workloads that are skipped for a workload refused with this rule's code.
     """
 
@@ -68,15 +69,16 @@ class RuleMeta(NamedTuple):
     severity: Severity = Severity.ERROR
     target: RuleTarget = RuleTarget.OBJECT
     needs: frozenset[str] = frozenset()
-    one_of: frozenset[str] = frozenset()
+    one_of: tuple[str, ...] = ()
     is_opinion: bool = False
     needs_facts: bool = False
-    around: frozenset[str] = frozenset()
-    autoscalers: frozenset[str] = frozenset()
+    around: tuple[str, ...] = ()
+    autoscalers: tuple[str, ...] = ()
     speaks_from: Knowledge = Knowledge.PARTLY
     fixes_from: Knowledge = Knowledge.KNOWN
     fixes: frozenset[Safety] = frozenset()
     supersedes: frozenset[str] = frozenset()
+    threshold: int = 0
 
 
 class Label(NamedTuple):

@@ -101,10 +101,18 @@ Plain = dict[str, Any]
 
 
 class TargetCluster(NamedTuple):
-    """The cluster that the manifests are for: its minor version and its autoscaler, if known."""
+    """The cluster that the manifests are for: its minor version and its autoscaler, if known.
+
+    `thresholds` are those of rules, by code, that the configuration sets for it.
+    """
 
     minor: Optional[int] = None
     autoscaler: str = ""
+    thresholds: tuple[tuple[str, int], ...] = ()
+
+    def threshold(self, code: str, default: int) -> int:
+        """Return the threshold of a rule."""
+        return dict(self.thresholds).get(code, default)
 
 
 _ANY = TargetCluster()

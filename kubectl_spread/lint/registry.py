@@ -157,7 +157,7 @@ def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], knowledge: Kno
         rule
         for rule in rules
         if rule.needs <= words
-        and (not rule.one_of or not rule.one_of.isdisjoint(words))
+        and (not rule.one_of or not words.isdisjoint(rule.one_of))
         and rule.speaks_from <= knowledge
     )
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kubectl_spread.lint.finding import Knowledge, RuleFinding, RuleMeta, RuleTarget, Safety, Severity
+from kubectl_spread.lint.finding import RuleFinding, RuleMeta, RuleTarget, Safety, Severity
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
 NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
@@ -39,64 +39,22 @@ def workload_rule(
     severity: Severity = Severity.ERROR,
     *,
     needs: tuple[str, ...] = (),
-    one_of: tuple[str, ...] = (),
-    is_opinion: bool = False,
-    needs_facts: bool = False,
     needs_constraints: bool = True,
-    around: tuple[str, ...] = (),
-    autoscalers: tuple[str, ...] = (),
-    speaks_from: Knowledge = Knowledge.PARTLY,
-    fixes_from: Knowledge = Knowledge.KNOWN,
-    fixes: frozenset[Safety] = NONE,
+    **declared: Any,
 ) -> Callable[[Check], Check]:
-    """Declare a rule about workloads; its function gets a `Subject` and a `Project`."""
-    rule = RuleMeta(
-        code,
-        name,
-        summary,
-        severity,
-        RuleTarget.WORKLOAD,
-        needs=frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs),
-        one_of=frozenset(one_of),
-        is_opinion=is_opinion,
-        needs_facts=needs_facts,
-        around=frozenset(around),
-        autoscalers=frozenset(autoscalers),
-        speaks_from=speaks_from,
-        fixes_from=fixes_from,
-        fixes=fixes,
-    )
-    return _declare(rule)
+    """Declare a rule about workloads; its function gets a `Subject` and a `Project`. See `RuleMeta` for `declared`."""
+    words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
+    return _declared(RuleMeta(code, name, summary, severity, RuleTarget.WORKLOAD, words, **declared))
 
 
 def object_rule(
-    code: str,
-    name: str,
-    summary: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    kinds: tuple[str, ...],
-    is_opinion: bool = False,
-    needs_facts: bool = False,
-    fixes: frozenset[Safety] = NONE,
+    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, kinds: tuple[str, ...], **declared: Any
 ) -> Callable[[Check], Check]:
     """Declare a rule about objects of some kinds; its function gets a `Manifest` and a `Project`."""
-    return _declare(
-        RuleMeta(
-            code,
-            name,
-            summary,
-            severity,
-            RuleTarget.AROUND,
-            frozenset(kinds),
-            is_opinion=is_opinion,
-            needs_facts=needs_facts,
-            fixes=fixes,
-        )
-    )
+    return _declared(RuleMeta(code, name, summary, severity, RuleTarget.AROUND, frozenset(kinds), **declared))
 
 
-def _declare(rule: RuleMeta) -> Callable[[Check], Check]:
+def _declared(rule: RuleMeta) -> Callable[[Check], Check]:
     def declare(check: Check) -> Check:
         DECLARATIONS.append(Declaration(rule, check))
         return check

@@ -14,7 +14,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING, TypeVar
 
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import TargetCluster
@@ -25,6 +25,9 @@ from kubectl_spread.text.source import Place, SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.suppress import Waiver
+
+
+_Value = TypeVar("_Value")
 
 
 class RuleProfile(Enum):
@@ -94,18 +97,18 @@ def selected_codes(
     return frozenset(code for code, weight in wanted.items() if weight > unwanted.get(code, -1))
 
 
-def severities(choices: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
-    """Return severities by code; the longest word that names a rule wins, then the last one.
+def by_code(choices: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    """Return values by code; the longest word that names a rule wins, then the last one.
 
     Raises:
         UnknownRuleError: a word names no rule.
     """
-    found: dict[str, tuple[int, Severity]] = {}
-    for word, severity in choices:
+    found: dict[str, tuple[int, _Value]] = {}
+    for word, value in choices:
         for code, weight in _weights([word]).items():
             if code not in found or weight >= found[code][0]:
-                found[code] = (weight, severity)
-    return {code: severity for code, (_, severity) in found.items()}
+                found[code] = (weight, value)
+    return {code: value for code, (_, value) in found.items()}
 
 
 def named_codes(words: Iterable[str]) -> frozenset[str]:
@@ -139,13 +142,14 @@ def _weights(words: Iterable[str]) -> dict[str, int]:
 
 
 class RuleSelection(NamedTuple):
-    """Selected rules, severities and a minor version; the words are as written."""
+    """Selected rules, severities, thresholds and a minor version; the words are as written."""
 
     select: tuple[str, ...] = ()
     extend: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
     minor: Optional[int] = None
+    thresholds: tuple[tuple[str, int], ...] = ()
 
     def check(self) -> None:
         """Check the names of rules.
@@ -262,9 +266,11 @@ class Config(NamedTuple):
 def _settings(profile: RuleProfile, choices: tuple[RuleSelection, ...], *, autoscaler: str) -> Settings:
     codes = profile.codes_for(autoscaler)
     severity: dict[str, Severity] = {}
+    thresholds: dict[str, int] = {}
     minor = None
     for choice in choices:
         codes = selected_codes(choice.select, choice.ignore, choice.extend, base=codes)
-        severity.update(severities(choice.severity))
+        severity.update(by_code(choice.severity))
+        thresholds.update(by_code(choice.thresholds))
         minor = minor if choice.minor is None else choice.minor
-    return Settings(codes, severity, TargetCluster(minor, autoscaler))
+    return Settings(codes, severity, TargetCluster(minor, autoscaler, tuple(thresholds.items())))

@@ -219,6 +219,12 @@ class Subject:
             known = self._in_group[constraint.position] = self._is_in_group(constraint)
         return known
 
+    def may_count(self, constraint: TopologySpreadConstraint) -> bool:
+        """Return whether a constraint counts the workload's own pods, as far as these are in the text."""
+        if self.has_pod:
+            return self.is_in_its_group(constraint)
+        return bool(self.selector(constraint).requirements)
+
     def _is_in_group(self, constraint: TopologySpreadConstraint) -> bool:
         selector = self.selector(constraint)
         if not selector.requirements or not selector.matches(self.labels):

@@ -331,8 +331,9 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
             errors.append(at_setting(item, asked.config, route) if is_setting else item)
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
-        elif item.is_fixture and FIELD in item.source.text:
-            results.append(_unread(item.source, SkipReason.GENERATED))
+        elif item.is_fixture:
+            is_about_spread = FIELD in item.source.text
+            results.append(_unread(item.source, SkipReason.GENERATED if is_about_spread else SkipReason.NOT_YAML))
         else:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import (
     Config,
     FileChoice,
@@ -97,8 +99,9 @@ class _ConfigReader(Document):
             select=self._words((*route, "select")),
             extend=self._words((*route, "extendSelect")),
             ignore=self._words((*route, "ignore")),
-            severity=self._severities((*route, "severity")),
+            severity=tuple((word, Severity(self.text(at))) for word, at in self._by_rule((*route, "severity"))),
             minor=self._minor((*route, "kubernetesVersion")),
+            thresholds=tuple(self._thresholds((*route, "thresholds"))),
         )
 
     def _file_choice(self, route: Route, root: str) -> FileChoice:
@@ -147,12 +150,19 @@ class _ConfigReader(Document):
                     known.append(word)
         return tuple(known)
 
-    def _severities(self, route: Route) -> tuple[tuple[str, Severity], ...]:
-        found = []
+    def _by_rule(self, route: Route) -> Iterator[tuple[str, Route]]:
+        """Yield the keys of a mapping that name rules, with the routes of their values."""
         for word, place in self.keys(route):
             if self._names_a_rule(word, place, key=True) and self.has(place):
-                found.append((word, Severity(self.text(place))))
-        return tuple(found)
+                yield word, place
+
+    def _thresholds(self, route: Route) -> Iterator[tuple[str, int]]:
+        for word, place in self._by_rule(route):
+            if all(RULES[code].threshold for code in named_codes([word])):
+                yield word, self.value(place)
+            else:
+                known = ", ".join(code for code, rule in RULES.items() if rule.threshold)
+                self.note(place, f"{word} has no threshold: {known} have one", key=True)
 
     def _names_a_rule(self, word: str, route: Route, *, key: bool = False) -> bool:
         try:

@@ -26,8 +26,8 @@ OF_TOOLS = frozenset(
         *("pnpm-store", "pytest_cache", "ruff_cache", "svn", "terraform", "terragrunt-cache", "tox", "venv", "yarn"),
     )
 )
-# Expected outputs of tests, which are generated from other files.
-_OF_FIXTURES = frozenset({"testdata", "golden", "goldens", "__snapshots__"})
+# Inputs and expected outputs of tests, which are not applied.
+_OF_FIXTURES = frozenset({"testdata", "golden", "goldens", "__snapshots__", ".chainsaw-test", ".kyverno-test"})
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"

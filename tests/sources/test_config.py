@@ -53,6 +53,7 @@ def test_a_config_is_read(tmp_path: Path) -> None:
 select: SPR1, hard-zone-and-hostname
 ignore: [SPR101, 'spr102,SPR103']
 severity: {SPR204: error, daemonset: info}
+thresholds: {no-spread: 3, SPR701: 2}
 failOn: warning
 kubernetesVersion: 1.30
 autoscaler: karpenter
@@ -80,6 +81,7 @@ podspecPaths:
             ignore=("SPR101", "spr102", "SPR103"),
             severity=(("SPR204", Severity.ERROR), ("daemonset", Severity.INFO)),
             minor=30,
+            thresholds=(("no-spread", 3), ("SPR701", 2)),
         )
         == found.choice
     )
@@ -358,3 +360,13 @@ def test_the_schemas_have_only_keywords_that_are_followed() -> None:
         used |= keywords(schema)
 
     assert used == single_document.KEYWORDS
+
+
+def test_only_some_rules_have_a_threshold(tmp_path: Path) -> None:
+    text = "thresholds:\n  SPR401: 2\n  SPR7: 2\n  SPR308: none\n"
+
+    assert [
+        "2:3: SPR401 has no threshold: SPR308, SPR506, SPR701, SPR704 have one",
+        "3:3: SPR7 has no threshold: SPR308, SPR506, SPR701, SPR704 have one",
+        "4:11: thresholds.SPR308: must be a whole number, not text: none",
+    ] == problems(text, tmp_path)

@@ -10,7 +10,7 @@ from kubectl_spread.cluster.facts import RolloutFacts
 from kubectl_spread.lint import queries, topology_keys
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project, ReplicaRange
-from kubectl_spread.lint.queries import constraint_facts, outcome, OwnTerm, PREFERRED
+from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
 from kubectl_spread.lint.rule import (
     SAFE,
     UNSAFE,
@@ -19,7 +19,7 @@ from kubectl_spread.lint.rule import (
 from kubectl_spread.lint.wording import domain, domains, in_each_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
-from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.reading.plain import fields, mappings, value_at
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME
@@ -129,7 +129,11 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
         return
     known = dict(constraint_facts(subject, project))
     for constraint in subject.hard:
-        if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
+        if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
+            continue
+        pods = project.likely_group_size(subject, constraint)
+        # Fewer pods are SPR204; of a Pod's group others may run.
+        if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":
             continue
         if constraint not in known or any(not item.chosen for item in known[constraint].counted_domains):
             is_certain = constraint in known or queries.node_values(subject, constraint.topology_key) is not None
@@ -145,14 +149,6 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
                 severity=None if is_certain else Severity.WARNING,
                 fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
             )
-
-
-def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Return whether a constraint counts more of the pods than it allows in one domain; fewer are SPR204."""
-    if not subject.is_in_its_group(constraint):
-        return False
-    pods = project.likely_group_size(subject, constraint)
-    return pods is None or pods > constraint.max_skew or subject.workload.kind == "Pod"  # others of its group may run
 
 
 _CERTAIN = (
@@ -207,13 +203,19 @@ _BOUNDARY = "\n---"
 def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over hostnames for which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
-    if not strict or _is_one_per_node(subject):
+    # Something else may keep a second pod away.
+    is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject, "podAntiAffinity"))
+    if not strict or is_apart or subject.workload.kind == "DaemonSet" or any(queries.host_ports(subject)):
         return
     promise = next(_promises(subject), None)
     if promise is None:
         return
     for constraint in strict:
-        if not _is_capped(subject, constraint, project):
+        pods = project.likely_group_size(subject, constraint)
+        least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
+        # minDomains may keep the minimum at 0 until each pod has its node.
+        is_capped = least is not None and (pods is None or pods <= least)
+        if pods not in (0, 1) and subject.is_in_its_group(constraint) and not is_capped:
             yield RuleFinding(
                 "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
                 subject.route(constraint, "maxSkew"),
@@ -222,25 +224,15 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
             )
 
 
-def _is_one_per_node(subject: Subject) -> bool:
-    """Return whether something else keeps a second pod away."""
-    is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject, "podAntiAffinity"))
-    return is_apart or subject.workload.kind == "DaemonSet" or any(queries.host_ports(subject))
-
-
-def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Return whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
-    pods = project.likely_group_size(subject, constraint)
-    least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
-    if pods in (0, 1) or not subject.is_in_its_group(constraint):
-        return True
-    return least is not None and (pods is None or pods <= least)
-
-
 def _promises(subject: Subject) -> Iterator[Place]:
     """Yield the comments of the object's text, those above it included, and its annotations."""
-    source = subject.manifest.document.source
-    for comment in _COMMENT.finditer(source.text, *_extent(subject)):
+    manifest = subject.manifest
+    source, span = manifest.document.source, manifest.place(()).span
+    extent = span.start, span.end
+    if not manifest.route:  # a document, not an item of a List
+        end = source.text.find(_BOUNDARY, span.end)
+        extent = source.text.rfind(_BOUNDARY, 0, span.start) + 1, len(source.text) if end < 0 else end
+    for comment in _COMMENT.finditer(source.text, *extent):
         found = _PROMISE.search(comment[0])
         if found is not None:
             yield Place(source, Span(comment.start() + found.start(), comment.start() + found.end()))
@@ -249,16 +241,6 @@ def _promises(subject: Subject) -> Iterator[Place]:
         for key, field in getattr(written, "fields", {}).items():
             if _PROMISE.search(key) or _PROMISE.search(getattr(field.value, "text", "")):
                 yield subject.place((*metadata, "annotations", key), key=True)
-
-
-def _extent(subject: Subject) -> tuple[int, int]:
-    """Return where the text of the object begins and ends: an item of a List, or a document."""
-    manifest = subject.manifest
-    text, span = manifest.document.source.text, manifest.place(()).span
-    if manifest.route:
-        return span.start, span.end
-    end = text.find(_BOUNDARY, span.end)
-    return text.rfind(_BOUNDARY, 0, span.start) + 1, len(text) if end < 0 else end
 
 
 _ROLLING = ("spec", "strategy", "rollingUpdate")
@@ -281,8 +263,9 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         return
     terms = {
         term.topology_key: term
-        for term in reversed(list(_between_revisions(subject)))
-        if not topology_keys.is_absent(term.topology_key, project)
+        for term in reversed(list(queries.own_terms(subject, "podAntiAffinity")))
+        if all(item.key != POD_TEMPLATE_HASH for item in term.selector.requirements or ())  # between revisions
+        and not topology_keys.is_absent(term.topology_key, project)
     }
     rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
     if rollout is not None and not rollout.stuck:
@@ -293,11 +276,12 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         value: Any = 1
         while len(route) > 2 and not isinstance(value_at(subject.manifest.plain, route[:-1]), dict):
             route, value = route[:-1], {str(route[-1]): value}
+        written = (*_ROLLING, "maxUnavailable")
         yield RuleFinding(
             _message(key, replicas) if rollout is None else _simulated(rollout),
             (*terms[key].route, "topologyKey"),
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
-            tuple(_written(subject)),
+            (Label(subject.place(written), "no old pod may stop first"),) if subject.node(written) is not None else (),
             Severity.INFO if key == HOSTNAME and rollout is None else None,
             Fix("let one old pod stop before its successor is ready", (Put(route, value),)),
         )
@@ -344,19 +328,6 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
     if number is None:
         return (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
     return scaled_value(unavailable, number, round_up=False) == 0 and scaled_value(surge, number, round_up=True) != 0
-
-
-def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
-    """Yield the required terms by which pods of one revision repel those of another."""
-    for term in queries.own_terms(subject, "podAntiAffinity"):
-        if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
-            yield term
-
-
-def _written(subject: Subject) -> Iterator[Label]:
-    route = (*_ROLLING, "maxUnavailable")
-    if subject.node(route) is not None:
-        yield Label(subject.place(route), "no old pod may stop first")
 
 
 @workload_rule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kubectl_spread.lint import queries
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
@@ -18,7 +18,6 @@ from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.edit import Put
-from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, join_with_and
 
 
@@ -92,6 +91,7 @@ _ZONES = 3  # of most regions
     is_opinion=True,
     autoscalers=(CLUSTER_AUTOSCALER, KARPENTER),
     fixes=UNSAFE,
+    threshold=_ZONES,
 )
 def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
@@ -100,8 +100,10 @@ def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterato
         return
     if not field_versions.stores("minDomains", project.target.minor):
         return
+    zones = project.target.threshold("SPR701", _ZONES)
     for constraint in subject.hard:
-        if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:
+        is_open = constraint.min_domains is None and subject.may_count(constraint)
+        if constraint.topology_key in (ZONE, HOSTNAME) and is_open:
             route = subject.route(constraint)
             is_zone = constraint.topology_key == ZONE
             where = "in one zone" if is_zone else "on one node"
@@ -109,10 +111,10 @@ def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterato
                 f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
                 "to make the autoscaler add another",
                 route,
-                f"add minDomains: {_ZONES}"
+                f"add minDomains: {zones}"
                 if is_zone
                 else "add minDomains with the number of nodes that there should be",
-                fix=Fix(f"add minDomains: {_ZONES}", (Put((*route, "minDomains"), _ZONES),)) if is_zone else None,
+                fix=Fix(f"add minDomains: {zones}", (Put((*route, "minDomains"), zones),)) if is_zone else None,
                 at=(*route, "topologyKey"),
             )
 
@@ -135,7 +137,14 @@ _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of 
 def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that no NodePool in the input has, except misspelt or deprecated keys (SPR302, SPR602)."""
     pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
-    known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
+    known = {*_SUPPORTED, *_OF_INSTANCES}
+    for pool in pools:  # the labels that the nodes of a pool can have
+        template = fields(fields(pool.plain.get("spec")).get("template"))
+        requirements = numbered_mappings(fields(template.get("spec")).get("requirements"))
+        known |= {str(item.get("key")) for _, item in requirements}
+        known.update(fields(fields(template.get("metadata")).get("labels")))
+    where = f"none of the {len(pools)} in the input names it" if pools else "the input has none"
+    where = "the one in the input does not name it" if len(pools) == 1 else where
     for constraint in subject.constraints:
         key = constraint.topology_key
         if not key or key in known or key.startswith(_OWN):
@@ -143,26 +152,11 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if intended_key(key) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}":
             continue  # SPR302, SPR602
         yield RuleFinding(
-            f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and "
-            f"{_where(len(pools))}",
+            f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and {where}",
             subject.route(constraint, "topologyKey"),
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
             severity=None if pools else Severity.INFO,
         )
-
-
-def _where(pools: int) -> str:
-    if not pools:
-        return "the input has none"
-    return "the one in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
-
-
-def _keys(pool: Manifest) -> set[str]:
-    """Return the labels that the nodes of a pool can have."""
-    template = fields(fields(pool.plain.get("spec")).get("template"))
-    requirements = fields(template.get("spec")).get("requirements")
-    named = {str(item.get("key")) for _, item in numbered_mappings(requirements)}
-    return named | set(fields(fields(template.get("metadata")).get("labels")))
 
 
 @workload_rule(
@@ -175,10 +169,10 @@ def _keys(pool: Manifest) -> set[str]:
 )
 def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints; once a workload."""
-    most = project.replicas(subject).likely
-    if subject.workload.kind == "DaemonSet" or not subject.soft or (most is not None and most < 2):
+    most, soft = project.replicas(subject).likely, list(filter(subject.may_count, subject.soft))
+    if subject.workload.kind == "DaemonSet" or not soft or (most is not None and most < 2):
         return
-    first, *rest = subject.soft
+    first, *rest = soft
     others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
     yield RuleFinding(
         "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
@@ -199,14 +193,17 @@ _FEW = 3  # pods: a node in each zone, whichever way
     Severity.INFO,
     is_opinion=True,
     autoscalers=(CLUSTER_AUTOSCALER,),
+    threshold=_FEW,
 )
 def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on the zone that leave no choice."""
     most = project.replicas(subject).likely
-    if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most <= _FEW):
+    if subject.workload.kind in ("DaemonSet", "Pod") or (
+        most is not None and most <= project.target.threshold("SPR704", _FEW)
+    ):
         return
     for constraint in subject.hard:
-        if constraint.topology_key == ZONE and constraint.max_skew == 1:
+        if constraint.topology_key == ZONE and constraint.max_skew == 1 and subject.may_count(constraint):
             pods = "the pods" if most is None else f"{most} pods"
             yield RuleFinding(
                 f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
@@ -233,28 +230,29 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
 
     `minDomains` is for clusters with an autoscaler (SPR701). It is reported only if the run has a policy.
     """
+    if subject.workload.kind == "DaemonSet" or project.replicas(subject).likely in (0, 1):
+        return
     policies = project.of_kind(_DESCHEDULER)
-    counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
-    if counted and policies:
-        hint = "restart the rollout to fill new domains"
-        routes = [subject.route(item, "minDomains") for item in counted]
-        yield _found(
-            subject,
-            routes,
-            message="pods stay unevenly spread when a domain comes back: the descheduler ignores minDomains",
-            hint=hint,
-        )
-    if subject.soft and not any(SCHEDULE_ANYWAY in manifest.document.text for manifest in policies):
-        message = "pods stay unevenly spread: the descheduler ignores ScheduleAnyway unless its arguments name it"
-        hint = "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint"
-        routes = [subject.route(item, "whenUnsatisfiable") for item in subject.soft]
-        yield _found(subject, routes, message=message, hint=hint)
-
-
-def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> RuleFinding:
-    first, *rest = routes
-    related = tuple(Label(subject.place(route), "also here") for route in rest)
-    return RuleFinding(message, first, hint, related)
+    hard, soft = (list(filter(subject.may_count, items)) for items in (subject.hard, subject.soft))
+    counted = [item for item in hard if item.min_domains is not None and item.min_domains > 1]
+    is_soft_named = any(SCHEDULE_ANYWAY in manifest.document.text for manifest in policies)
+    for items, field, message, hint in (
+        (
+            counted if policies else (),
+            "minDomains",
+            "pods stay unevenly spread when a domain comes back: the descheduler ignores minDomains",
+            "restart the rollout to fill new domains",
+        ),
+        (
+            () if is_soft_named else soft,
+            "whenUnsatisfiable",
+            "pods stay unevenly spread: the descheduler ignores ScheduleAnyway unless its arguments name it",
+            "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint",
+        ),
+    ):
+        if items:
+            first, *rest = [subject.route(item, field) for item in items]
+            yield RuleFinding(message, first, hint, tuple(Label(subject.place(route), "also here") for route in rest))
 
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
@@ -273,7 +271,12 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
     least, most = replicas.minimum, replicas.maximum
     if project.target.autoscaler or replicas.autoscaler is None:
         return
-    if least is None or most is None or least >= most or not _is_placed(subject, project):
+    if least is None or most is None or least >= most:
+        return
+    # All pods find a node, both with the fewest replicas and with the number in the manifest.
+    if any(
+        item is None or item.pending for item in (outcome(subject, project), project.cluster.outcome(subject.workload))
+    ):
         return
     if not any(hard_constraint_facts(subject, project)) or any(unreachable_domains(subject, project)):
         return
@@ -288,10 +291,3 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
         "make room in the domain that is full, raise maxSkew, or lower the maximum",
         key=True,
     )
-
-
-def _is_placed(subject: Subject, project: Project) -> bool:
-    """Return whether all pods find a node, both with the fewest replicas and with the number in the manifest."""
-    now = outcome(subject, project)
-    written = project.cluster.outcome(subject.workload)
-    return now is not None and not now.pending and written is not None and not written.pending

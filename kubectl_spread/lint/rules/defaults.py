@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import host_ports, node_values, PREFERRED, REQUIRED
+from kubectl_spread.lint.queries import host_ports, node_values, terms
 from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import spread_args
@@ -16,7 +16,6 @@ from kubectl_spread.objects.constraints.constraint import (
     HONOR,
     IGNORE,
     SCHEDULE_ANYWAY,
-    TopologySpreadConstraint,
 )
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
@@ -35,36 +34,15 @@ _GROUP = "kubescheduler.config.k8s.io"
 _STRICT = "v1"  # the only version that refuses unknown fields
 
 
-class Args(NamedTuple):
-    """The args of one profile, with their place."""
-
-    plain: Plain
-    here: FieldPlace
-
-
-def decodable_args(manifest: Manifest) -> Iterator[Args]:
-    """Yield the args that kube-scheduler can decode."""
-    for args in _args(manifest):
-        if not _problems(manifest, args):
-            yield args
-
-
-def decoding_findings(manifest: Manifest) -> Iterator[RuleFinding]:
-    """Yield findings about args that kube-scheduler cannot decode."""
-    for args in _args(manifest):
-        for problem in _problems(manifest, args):
-            message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
-            is_key = problem.kind is decode.ProblemKind.UNKNOWN
-            yield RuleFinding(message, (*args.here.route, *problem.route), _hint(problem), key=is_key)
-
-
 def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[LocatedError]:
     """Yield the errors of one rule in args that decode."""
-    for plain, here in decodable_args(manifest):
-        yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
+    for plain, here, problems in _args(manifest):
+        if not problems:
+            yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
-def _args(manifest: Manifest) -> Iterator[Args]:
+def _args(manifest: Manifest) -> Iterator[tuple[Plain, FieldPlace, list[decode.Problem]]]:
+    """Yield the args of each profile with their place, and why kube-scheduler cannot decode them."""
     group, _, version = manifest.api_version.partition("/")
     if group != _GROUP:
         return
@@ -74,20 +52,9 @@ def _args(manifest: Manifest) -> Iterator[Args]:
             if item.get("name") == names.POD_TOPOLOGY_SPREAD and isinstance(args, dict):
                 if version == "v1alpha2" and args.get("defaultConstraints"):
                     args = {**args, "defaultingType": spread_args.LIST}  # it has no such field
-                yield Args(args, FieldPlace(("profiles", index, "pluginConfig", at, "args")))
-
-
-def _problems(manifest: Manifest, args: Args) -> list[decode.Problem]:
-    is_strict = manifest.api_version.endswith(f"/{_STRICT}")
-    found = decode.problems(args.plain, spread_args.SHAPE)
-    return [problem for problem in found if is_strict or problem.kind is decode.ProblemKind.TYPE]
-
-
-def _hint(problem: decode.Problem) -> str:
-    if problem.kind is decode.ProblemKind.TYPE:
-        return ""
-    known = spread_args.SHAPE.fields if len(problem.route) == 1 else decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
-    return did_you_mean(problem.route[-1], known)
+                problems = decode.problems(args, spread_args.SHAPE)
+                refused = [item for item in problems if version == _STRICT or item.kind is decode.ProblemKind.TYPE]
+                yield args, FieldPlace(("profiles", index, "pluginConfig", at, "args")), refused
 
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
@@ -177,22 +144,15 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and not subject.is_owned
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
-        and not (project.facts is not None and project.facts.configured_defaults(subject.workload))  # SPR910
         and _has_built_in(project.target.minor)
-        and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)
+        and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)  # SPR910
     )
 
 
 def _is_kept_apart(subject: Subject, key: str) -> bool:
     """Return whether anti-affinity, or on a node a port, does for a key what a constraint would."""
-    terms: list[dict[str, Any]] = []
-    anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
-    terms += mappings(anti_affinity.get(REQUIRED))
-    for weighted in mappings(anti_affinity.get(PREFERRED)):
-        terms.append(weighted.get("podAffinityTerm") or {})
-    if any(term.get("topologyKey") == key for term in terms):
-        return True
-    return key == HOSTNAME and any(host_ports(subject))
+    is_apart = any(term.repels and term.topology_key == key for term in terms(subject))
+    return is_apart or (key == HOSTNAME and any(host_ports(subject)))
 
 
 def _is_moot(subject: Subject, key: str, project: Project) -> bool:
@@ -214,30 +174,20 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
 def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields whose value is their default, except refused fields (SPR107)."""
     for constraint in subject.constraints:
-        for name in _redundant(constraint):
-            route = subject.route(constraint, name)
-            yield RuleFinding(
-                f"`{name}: {_value(constraint, name)}` is the default",
-                route,
-                f"remove {name}",
-                fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
-                key=True,
-            )
-
-
-def _redundant(constraint: TopologySpreadConstraint) -> Iterator[str]:
-    if constraint.min_domains == 1 and constraint.is_hard:
-        yield "minDomains"
-    if constraint.node_affinity_policy == HONOR:
-        yield "nodeAffinityPolicy"
-    if constraint.node_taints_policy == IGNORE:
-        yield "nodeTaintsPolicy"
-
-
-def _value(constraint: TopologySpreadConstraint, name: str) -> str:
-    if name == "minDomains":
-        return str(constraint.min_domains)
-    return HONOR if name == "nodeAffinityPolicy" else IGNORE
+        for name, value, default in (
+            ("minDomains", constraint.min_domains if constraint.is_hard else None, 1),
+            ("nodeAffinityPolicy", constraint.node_affinity_policy, HONOR),
+            ("nodeTaintsPolicy", constraint.node_taints_policy, IGNORE),
+        ):
+            if value == default:
+                route = subject.route(constraint, name)
+                yield RuleFinding(
+                    f"`{name}: {value}` is the default",
+                    route,
+                    f"remove {name}",
+                    fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
+                    key=True,
+                )
 
 
 @object_rule(
@@ -267,8 +217,8 @@ def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[Ru
 @object_rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
 def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
-    for args, here in decodable_args(manifest):
-        if args.get("defaultingType") != spread_args.LIST:
+    for args, here, problems in _args(manifest):
+        if problems or args.get("defaultingType") != spread_args.LIST:
             continue
         for index, constraint in enumerate(args.get("defaultConstraints") or ()):
             if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
@@ -284,7 +234,13 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
 @object_rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
 def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
-    yield from decoding_findings(manifest)
+    for _, here, problems in _args(manifest):
+        for problem in problems:
+            message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
+            is_key = problem.kind is decode.ProblemKind.UNKNOWN
+            known = spread_args.SHAPE.fields if len(problem.route) == 1 else decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+            hint = did_you_mean(problem.route[-1], known) if is_key else ""
+            yield RuleFinding(message, (*here.route, *problem.route), hint, key=is_key)
     for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
         is_item = isinstance(error.route[-1], int)  # the later of two
         yield RuleFinding(error.message, (*error.route, "topologyKey") if is_item else error.route)

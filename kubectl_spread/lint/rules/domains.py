@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint import fix_builders, queries
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
@@ -50,19 +49,17 @@ def find_conflict(subject: Subject, project: Project) -> Optional[Unsatisfiable]
     if project.facts is None or not subject.hard or subject.refusals:
         return None
     became = outcome(subject, project)
-    if became is None or not became.falls_short or _has_single_cause(subject, project, pods=became.pods):
+    if became is None or not became.falls_short:
+        return None
+    # Other rules report one constraint or anti-affinity that alone leaves too little room.
+    hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
+    if not all(lacks_nowhere(account) for account in hard) or any(account.room < became.pods for account in hard):
+        return None
+    bound = queries.narrowest(subject, project)
+    if bound is not None and bound.room < became.pods:
         return None
     best = project.facts.impossible(with_fewest_replicas(subject, project))
     return None if best is None else Unsatisfiable(became, best)
-
-
-def _has_single_cause(subject: Subject, project: Project, *, pods: int) -> bool:
-    """Return whether one constraint or anti-affinity alone leaves too little room, which other rules report."""
-    hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
-    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
-        return True
-    bound = queries.narrowest(subject, project)
-    return bound is not None and bound.room < pods
 
 
 @workload_rule(
@@ -106,7 +103,14 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
             continue
         (value,) = values
-        effect = _effect(subject, constraint, project)
+        is_capped = constraint.is_hard and bool(queries.allowed_values(subject, constraint, project))
+        effect = "the constraint spreads nothing"
+        if is_capped:
+            pods = count_noun(constraint.max_skew, "pod")
+            effect = f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
+        cause: Route = (*subject.spec_route, "nodeSelector", constraint.topology_key)
+        if subject.node(cause) is None:
+            cause = (*subject.spec_route, "affinity", "nodeAffinity", queries.REQUIRED)
         # It is an error where pods stay Pending in every cluster.
         least = project.replicas(subject).minimum
         is_too_many = least is not None and least > constraint.max_skew and queries.stays_pending(subject)
@@ -114,27 +118,9 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
             f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
             subject.route(constraint, "topologyKey"),
             "allow more values, or remove the constraint",
-            (Label(subject.place(_cause(subject, constraint), key=True), "allows only one value"),),
-            severity=Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None,
+            (Label(subject.place(cause, key=True), "allows only one value"),),
+            severity=Severity.ERROR if is_too_many and is_capped else None,
         )
-
-
-def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    return constraint.is_hard and bool(queries.allowed_values(subject, constraint, project))
-
-
-def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
-    if _is_capped(subject, constraint, project):
-        pods = count_noun(constraint.max_skew, "pod")
-        return f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
-    return "the constraint spreads nothing"
-
-
-def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
-    selected = (*subject.spec_route, "nodeSelector", constraint.topology_key)
-    if subject.node(selected) is not None:
-        return selected
-    return (*subject.spec_route, "affinity", "nodeAffinity", queries.REQUIRED)
 
 
 @workload_rule(
@@ -168,10 +154,16 @@ _FIELD = "nodeTaintsPolicy"
 )
 def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
-    if not field_versions.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
+    is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
+    if is_tied or queries.tolerates_all(subject) or not field_versions.stores(_FIELD, project.target.minor):
         return
     for constraint in subject.hard:
-        if _is_known(subject, constraint, project):
+        # The cluster facts may be about other labels only.
+        if project.facts is not None and (
+            not subject.has_pod
+            or subject.refusals
+            or project.facts.constraint_facts(subject.workload, constraint) is not None
+        ):
             continue
         if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint, project):
             route = subject.route(constraint, _FIELD)
@@ -196,27 +188,12 @@ _ZONES = (
 )
 
 
-def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Return whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
-    if project.facts is None:
-        return False
-    if not subject.has_pod:
-        return True
-    return bool(subject.refusals) or project.facts.constraint_facts(subject.workload, constraint) is not None
-
-
-def _is_never_kept_off(subject: Subject) -> bool:
-    """Return whether no taint keeps the pods away from a node."""
-    is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
-    return is_tied or queries.tolerates_all(subject)
-
-
 def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
     """Return whether a domain that stays at 0 can keep a pod Pending."""
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
         return False
-    if not subject.selector(constraint).requirements or (subject.has_pod and not subject.is_in_its_group(constraint)):
+    if not subject.may_count(constraint):
         return False
     if queries.has_one_domain(subject, constraint):
         return False  # it is its own minimum
@@ -244,8 +221,14 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
     """Find the pair of constraints."""
     by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
     pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
-    if len(pair) < 2 or not all(_counts_too_many_for_both(subject, constraint, project) for constraint in pair):
+    if len(pair) < 2:
         return
+    for constraint in pair:
+        most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
+        if most is None or pods is None or subject.workload.kind == "Pod":
+            continue  # a single Pod may be counted with others that run
+        if not subject.is_in_its_group(constraint) or pods + surge(subject, constraint, most) <= _ALWAYS_FIT:
+            return
     if find_conflict(subject, project) is None:
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(
@@ -256,14 +239,6 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
             (Label(other, "the zone's constraint"),),
             fix=fix_builders.soften(subject, by_key[HOSTNAME]),
         )
-
-
-def _counts_too_many_for_both(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    """Return whether a constraint counts enough of the pods to be at odds with another."""
-    most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
-    if most is None or pods is None or subject.workload.kind == "Pod":
-        return True  # a single Pod may be counted with others that run
-    return subject.is_in_its_group(constraint) and pods + surge(subject, constraint, most) > _ALWAYS_FIT
 
 
 @workload_rule(
@@ -278,6 +253,12 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
     for fault in unreachable_domains(subject, project):
         helps = _honor_helps(subject, project, fault=fault)
         constraint, account, domains, _ = fault
+        route = subject.route(constraint, "nodeTaintsPolicy")
+        hint = "make room there, or use ScheduleAnyway"
+        if helps:
+            hint = "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
+        elif any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
+            hint = "uncordon a node there, or use ScheduleAnyway"
         reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
         why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
         key = constraint.topology_key
@@ -290,18 +271,10 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
             f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
             f"{account.minimum}, and maxSkew {account.max_skew} limits the others",
             subject.route(fault.constraint, "topologyKey"),
-            _unreachable_hint(fault.domains, helps=helps),
+            hint,
             severity=fault.severity,
-            fix=_honored(subject, fault.constraint) if helps else None,
+            fix=Fix("count only nodes whose taints the pod tolerates", (Put(route, HONOR),)) if helps else None,
         )
-
-
-def _unreachable_hint(domains: list[DomainFacts], *, helps: bool) -> str:
-    if helps:
-        return "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
-    if any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
-        return "uncordon a node there, or use ScheduleAnyway"
-    return "make room there, or use ScheduleAnyway"
 
 
 def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
@@ -316,11 +289,6 @@ def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> b
         return False
     became = facts.outcome(changed)
     return became is not None and became.pending <= max(0, became.pods - account.room - 1)
-
-
-def _honored(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
-    route = subject.route(constraint, "nodeTaintsPolicy")
-    return Fix("count only nodes whose taints the pod tolerates", (Put(route, HONOR),))
 
 
 @workload_rule(
@@ -367,30 +335,18 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     helping = [subject.constraints[position] for position in found.best.helping]
     blamed = helping[-1] if helping else hard[-1]
     others = [item for item in hard if item is not blamed]
+    because = f" (conflict: {join_with_and(became.conflict)})" if became.conflict else ""
+    left = became.pods - found.best.most
+    keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
     yield RuleFinding(
-        _unsatisfiable_message(became.pods, found.best.most, conflict=became.conflict),
+        f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the "
+        f"constraints cannot be satisfied together{because}"
+        if found.best.most
+        else f"all pods stay Pending: no node satisfies all constraints together{because}",
         subject.route(blamed, "topologyKey"),
-        _unsatisfiable_hint(helping),
+        f"use ScheduleAnyway for {' or '.join(keys) or 'every constraint'}: then all pods find a node",
         tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
     )
-
-
-def _unsatisfiable_message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
-    because = f" (conflict: {join_with_and(conflict)})" if conflict else ""
-    if not most:
-        return f"all pods stay Pending: no node satisfies all constraints together{because}"
-    left = pods - most
-    return (
-        f"{left} of {count_noun(pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the "
-        f"constraints cannot be satisfied together{because}"
-    )
-
-
-def _unsatisfiable_hint(helping: list[TopologySpreadConstraint]) -> str:
-    keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
-    if keys:
-        return f"use ScheduleAnyway for {' or '.join(keys)}: then all pods find a node"
-    return "use ScheduleAnyway for every constraint: then all pods find a node"
 
 
 @workload_rule(

@@ -66,20 +66,14 @@ def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding
                 continue  # refused for that: SPR111
             # SPR403 reports this key of a Rollout.
             if key not in subject.labels and not (subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH):
+                # A label that controllers set does not belong in a template.
+                is_set = key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(key.rpartition("/")[0])
                 yield RuleFinding(
                     f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
                     subject.route(constraint, "matchLabelKeys", index),
-                    _hint(key),
+                    "remove the key" if is_set else "remove the key, or add the label to the pods",
                     fix=_fix(subject, constraint, index),
                 )
-
-
-def _hint(key: str) -> str:
-    """Return the hint; a label that controllers set does not belong in a template."""
-    prefix = key.rpartition("/")[0]
-    if key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(prefix):
-        return "remove the key"
-    return "remove the key, or add the label to the pods"
 
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
@@ -126,21 +120,19 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
     ]
     if blind:
         first, *rest = blind
+        key = subject.revision_label
+        changes: list[Change] = []
+        for item in blind:
+            route = subject.route(item, "matchLabelKeys")
+            changes.append(Append(route, key) if item.match_label_keys else Put(route, [key]))
         yield RuleFinding(
             "during a rolling update the old pods are counted too, so the new pods can end up unevenly spread "
             f"({surge})",
             subject.route(first, "matchLabelKeys"),
-            f"add matchLabelKeys: [{subject.revision_label}]",
+            f"add matchLabelKeys: [{key}]",
             tuple(Label(subject.place(subject.route(item)), "also here") for item in rest),
-            fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
+            fix=Fix("let each revision count its own pods", tuple(changes)),
         )
-
-
-def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:
-    route = subject.route(constraint, "matchLabelKeys")
-    return (
-        Append(route, subject.revision_label) if constraint.match_label_keys else Put(route, [subject.revision_label])
-    )
 
 
 @workload_rule(

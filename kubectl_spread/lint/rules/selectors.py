@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional, Union
+from typing import Optional, Union
 
-from kubectl_spread.cluster.facts import ConstraintFacts, ForeignPods
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import JoinedGroup, SelectorGroup
@@ -28,7 +27,7 @@ from kubectl_spread.objects.reading.decode import LABEL_SELECTOR, TOPOLOGY_SPREA
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.releases.version import default_release, LATEST
-from kubectl_spread.objects.selectors import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
@@ -49,7 +48,8 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
         if (
             constraint.label_selector is None
             and not constraint.match_label_keys
-            and not _has_misspelt_field(subject, constraint)
+            # SPR114 reports a misspelt field, which may be the selector.
+            and (subject.spec[FIELD][constraint.position] or {}).keys() <= TOPOLOGY_SPREAD_CONSTRAINT.fields.keys()
         ):
             yield RuleFinding(
                 f"the pods are not spread: labelSelector is missing, {subject.without_selector}"
@@ -62,12 +62,6 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
             )
             if not is_certain:
                 return  # once for a list
-
-
-def _has_misspelt_field(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Return whether the constraint has a misspelt field, which SPR114 reports and may be the selector."""
-    written = subject.spec[FIELD][constraint.position] or {}
-    return any(name not in TOPOLOGY_SPREAD_CONSTRAINT.fields for name in written)
 
 
 @workload_rule(
@@ -84,7 +78,8 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.constraints:
         if constraint.match_label_keys and not subject.has_known_labels:
             continue  # the pods may have the labels
-        if subject.selector(constraint).is_empty and not _has_misspelt_requirement(subject, constraint):
+        written = (subject.workload.template["spec"][FIELD][constraint.position] or {}).get("labelSelector") or {}
+        if subject.selector(constraint).is_empty and written.keys() <= LABEL_SELECTOR.fields.keys():  # else SPR114
             yield RuleFinding(
                 _empty_selector(project.target.minor),
                 subject.route(constraint, "labelSelector"),
@@ -104,13 +99,6 @@ def _empty_selector(minor: Optional[int]) -> str:
     return f"labelSelector is empty: the scheduler of {every}, and the scheduler of {none}"
 
 
-def _has_misspelt_requirement(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
-    """Return whether the selector has a misspelt field, which SPR114 reports."""
-    entry = subject.workload.template["spec"][FIELD][constraint.position] or {}
-    written = entry.get("labelSelector") or {}
-    return any(name not in LABEL_SELECTOR.fields for name in written)
-
-
 @workload_rule(
     "SPR203",
     "selector-misses-own-pods",
@@ -120,8 +108,13 @@ def _has_misspelt_requirement(subject: Subject, constraint: TopologySpreadConstr
 )
 def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that the labels of the workload's own pods do not match; of a patch, its base has the labels."""
-    if not subject.has_pod:
-        yield from _doubtful_labels(subject)
+    if not subject.has_pod:  # labels that pods which are not in the text hardly have
+        for constraint in subject.constraints:
+            for route, requirement in _written(subject, constraint):
+                doubt = subject.doubt(requirement)
+                if doubt:
+                    message = f"the constraint counts none of its pods if {doubt}"
+                    yield RuleFinding(message, route, subject.selector_hint(), severity=Severity.WARNING, key=True)
     if subject.knowledge is not Knowledge.KNOWN:
         return
     added = project.added_labels(subject)
@@ -134,15 +127,18 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
             if not item.matches(labels)
             and added.get(item.key, "") is not None
             and (subject.has_known_labels or item.key in subject.labels)
-            and not _is_of_a_revision(subject, item)
+            # SPR215 reports a revision label with a fixed value.
+            and not (item.operator == "In" and item.key in REVISION_LABELS and subject.workload.kind != "Pod")
             and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
             place = (*subject.template_route, "metadata", "labels")
+            others = project.matching(selector, subject.workload.namespace)  # it may have been copied
             # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
                 "the pods are not spread, because the constraint does not select them: "
-                f"{_unmatched_label(subject, missed[0])}{_owner_of(selector, subject, project)}",
+                f"{_unmatched_label(subject, missed[0])}"
+                f"{f', as those of {workload_name(others[0].workload)} have it' if others else ''}",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(place, key=True), "the labels of the pods"),) if subject.template_labels else (),
@@ -152,28 +148,6 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
                 fix=fix_builders.own_selector(subject, constraint),
                 key=True,
             )
-
-
-def _owner_of(selector: Selector, subject: Subject, project: Project) -> str:
-    """Return which other workload the selector matches: it may have been copied."""
-    others = project.matching(selector, subject.workload.namespace)
-    return f", as those of {workload_name(others[0].workload)} have it" if others else ""
-
-
-def _doubtful_labels(subject: Subject) -> Iterator[RuleFinding]:
-    """Yield labels that pods which are not in the text hardly have."""
-    for constraint in subject.constraints:
-        for item in _written(subject, constraint):
-            doubt = subject.doubt(item.requirement)
-            if doubt:
-                message = f"the constraint counts none of its pods if {doubt}"
-                yield RuleFinding(message, item.route, subject.selector_hint(), severity=Severity.WARNING, key=True)
-
-
-def _is_of_a_revision(subject: Subject, requirement: LabelRequirement) -> bool:
-    """Return whether a revision label has a fixed value, which SPR215 reports."""
-    is_hash = requirement.operator == "In" and requirement.key in REVISION_LABELS
-    return is_hash and subject.workload.kind != "Pod"
 
 
 def _unmatched_label(subject: Subject, missed: LabelRequirement) -> str:
@@ -247,11 +221,7 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             )
 
 
-class _Written(NamedTuple):
-    """A requirement and its route."""
-
-    route: Route
-    requirement: LabelRequirement
+_Written = tuple[Route, LabelRequirement]
 
 
 @workload_rule(
@@ -266,37 +236,28 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
     if subject.workload.kind == "Pod":
         return
     for constraint in subject.constraints:
-        volatile = [item for item in _written(subject, constraint) if _is_volatile(subject, item.requirement)]
+        volatile = [
+            (route, item)
+            for route, item in _written(subject, constraint)
+            if item.operator == "In"
+            and (item.key in REVISION_LABELS or (item.key in RELEASE_LABELS and item.matches(subject.labels)))
+        ]
         if not volatile:
             continue
-        first, *rest = sorted(volatile, key=lambda item: item.requirement.matches(subject.labels))
-        is_own = first.requirement.matches(subject.labels)
-        key = first.requirement.key
+        (route, first), *rest = sorted(volatile, key=lambda item: item[1].matches(subject.labels))
+        is_own, key = first.matches(subject.labels), first.key
+        values = ", ".join(f"`{value}`" for value in first.values)
         yield RuleFinding(
-            _volatile_message(first.requirement, is_own=is_own),
-            first.route,
+            f"after the next release only pods with `{key}` {values} count, and the new ones have another value"
+            if is_own
+            else f"the pods are not spread: `{key}` changes with the pod template, so {values} matches none",
+            route,
             f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
-            tuple(Label(subject.place(item.route, key=True), "also here") for item in rest),
+            tuple(Label(subject.place(other, key=True), "also here") for other, _ in rest),
             severity=None if is_own else Severity.ERROR,
             fix=_without_volatile_labels(subject, constraint, volatile, minor=project.target.minor),
             key=True,
         )
-
-
-def _is_volatile(subject: Subject, requirement: LabelRequirement) -> bool:
-    if requirement.operator != "In":
-        return False
-    is_of_a_release = requirement.key in RELEASE_LABELS and requirement.matches(subject.labels)
-    return is_of_a_release or requirement.key in REVISION_LABELS
-
-
-def _volatile_message(requirement: LabelRequirement, *, is_own: bool) -> str:
-    values = ", ".join(f"`{value}`" for value in requirement.values)
-    if not is_own:
-        return f"the pods are not spread: `{requirement.key}` changes with the pod template, so {values} matches none"
-    return (
-        f"after the next release only pods with `{requirement.key}` {values} count, and the new ones have another value"
-    )
 
 
 def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[_Written]:
@@ -306,37 +267,34 @@ def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator
         return
     field = subject.route(constraint, "labelSelector")
     for key, value in selector.match_labels:
-        yield _Written((*field, "matchLabels", key), LabelRequirement(key, "In", (value,)))
+        yield (*field, "matchLabels", key), LabelRequirement(key, "In", (value,))
     for index, expression in enumerate(selector.match_expressions):
-        yield _Written((*field, "matchExpressions", index), expression)
+        yield (*field, "matchExpressions", index), expression
 
 
 def _without_volatile_labels(
     subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written], *, minor: Optional[int]
 ) -> Optional[Fix]:
     """Remove the labels from the selector, and let matchLabelKeys take their values from each pod that has them."""
-    removed = _removal(subject, constraint, volatile)
-    if not removed:
+    gone = {route for route, _ in volatile}
+    kept = {route[:-1] for route, _ in _written(subject, constraint) if route not in gone}
+    labels = {} if kept else fix_builders.selectable(subject, constraint)
+    removed: tuple[Change, ...] = ()
+    if kept:
+        removed = tuple(
+            Drop(route) for route in dict.fromkeys(route if route[:-1] in kept else route[:-1] for route, _ in volatile)
+        )
+    elif labels:  # the workload's own labels replace them in an empty selector
+        removed = (Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}),)
+    else:
         return None
-    keys = list(dict.fromkeys(item.requirement.key for item in volatile if item.requirement.key in subject.labels))
+    keys = list(dict.fromkeys(item.key for _, item in volatile if item.key in subject.labels))
     if not keys or not field_versions.stores("matchLabelKeys", minor):
         return Fix("remove changing labels from the selector", removed)
     route = subject.route(constraint, "matchLabelKeys")
     if constraint.match_label_keys:
         return Fix("move changing labels to matchLabelKeys", (*removed, *(Append(route, key) for key in keys)))
     return Fix("move changing labels to matchLabelKeys", (*removed, Put(route, keys)))
-
-
-def _removal(subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written]) -> tuple[Change, ...]:
-    """Return the changes that remove the labels; the workload's own replace them in an empty selector."""
-    removed = {item.route for item in volatile}
-    kept = [item for item in _written(subject, constraint) if item.route not in removed]
-    if not kept:
-        labels = fix_builders.selectable(subject, constraint)
-        return (Put(subject.route(constraint, "labelSelector"), {"matchLabels": labels}),) if labels else ()
-    fields = {item.route[:-1] for item in kept}
-    dropped = [item.route if item.route[:-1] in fields else item.route[:-1] for item in volatile]
-    return tuple(Drop(route) for route in dict.fromkeys(dropped))
 
 
 Group = Union[SelectorGroup, JoinedGroup]
@@ -355,43 +313,42 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
     """Find selectors that also match other workloads' pods; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
-    broad = [(item, group) for item in subject.constraints if (group := _group(subject, item, project)) is not None]
-    telling = _all_telling(subject, broad)
-    for constraint, group in broad[:1]:
-        others = list(itertools.islice(group.others(subject), _NAMED))
-        names = ", ".join(workload_name(item.workload) for item in others)
-        count = group.count_others(subject)
-        more = f" and {count - _NAMED} more" if count > _NAMED else ""
-        yield RuleFinding(
-            f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
-            subject.route(constraint, "labelSelector"),
-            _hint(telling[0][1]),
-            tuple(Label(other.name_place, "its pods are counted") for other in others),
-            fix=_with_own_labels(subject, telling),
-            key=True,
-        )
-
-
-def _all_telling(
-    subject: Subject, broad: list[tuple[TopologySpreadConstraint, Group]]
-) -> list[tuple[TopologySpreadConstraint, dict[str, str]]]:
-    """Return the constraints with their telling labels; constraints that count the same pods have the same labels."""
-    known: dict[tuple[object, ...], dict[str, str]] = {}
-    found = []
-    for item, group in broad:
-        key = id(group), item.label_selector, item.match_label_keys
-        if key not in known:
-            known[key] = _telling(subject, item, group)
-        found.append((item, known[key]))
-    return found
-
-
-def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Group]:
-    """Return the workloads whose pods a constraint counts, if there are others than the subject."""
-    if not subject.is_in_its_group(constraint):
-        return None
-    group = project.group_around(subject, subject.selector(constraint))
-    return group if group.count_others(subject) else None
+    broad = [
+        (item, group)
+        for item in subject.constraints
+        if subject.is_in_its_group(item)
+        and (group := project.group_around(subject, subject.selector(item))).count_others(subject)
+    ]
+    if not broad:
+        return
+    known: dict[tuple[object, ...], dict[str, str]] = {}  # constraints that count the same pods have the same labels
+    changes: Optional[list[Change]] = []  # None if a selector would stay too broad
+    for constraint, group in broad:
+        key = id(group), constraint.label_selector, constraint.match_label_keys
+        labels = known[key] if key in known else known.setdefault(key, _telling(subject, constraint, group))
+        route = subject.route(constraint, "labelSelector", "matchLabels")
+        if not labels:
+            changes = None
+        elif changes is not None and (constraint.label_selector is None or not constraint.label_selector.match_labels):
+            changes.append(Put(route, labels))
+        elif changes is not None:
+            changes += [Put((*route, key), value) for key, value in labels.items()]
+    constraint, group = broad[0]
+    others = list(itertools.islice(group.others(subject), _NAMED))
+    names = ", ".join(workload_name(item.workload) for item in others)
+    count = group.count_others(subject)
+    more = f" and {count - _NAMED} more" if count > _NAMED else ""
+    telling = ", ".join(f"{key}: {value}" for key, value in next(iter(known.values())).items())
+    yield RuleFinding(
+        f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
+        subject.route(constraint, "labelSelector"),
+        f"add to matchLabels a label that only this workload's pods have: {telling}"
+        if telling
+        else "add a label that only this workload's pods have",
+        tuple(Label(other.name_place, "its pods are counted") for other in others),
+        fix=None if changes is None else Fix("select only this workload's pods", tuple(changes)),
+        key=True,
+    )
 
 
 def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
@@ -409,31 +366,6 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Grou
     return {} if group.has_another(subject, labels) else labels
 
 
-def _hint(labels: dict[str, str]) -> str:
-    if not labels:
-        return "add a label that only this workload's pods have"
-    written = ", ".join(f"{key}: {value}" for key, value in labels.items())
-    return f"add to matchLabels a label that only this workload's pods have: {written}"
-
-
-def _with_own_labels(subject: Subject, telling: list[tuple[TopologySpreadConstraint, dict[str, str]]]) -> Optional[Fix]:
-    """Return a fix that narrows every selector; None if one of them would stay too broad."""
-    if not all(labels for _, labels in telling):
-        return None
-    narrowed = (_narrowed(subject, constraint, labels) for constraint, labels in telling)
-    return Fix("select only this workload's pods", tuple(itertools.chain.from_iterable(narrowed)))
-
-
-def _narrowed(subject: Subject, constraint: TopologySpreadConstraint, labels: dict[str, Any]) -> list[Change]:
-    route = subject.route(constraint, "labelSelector", "matchLabels")
-    if constraint.label_selector is None or not constraint.label_selector.match_labels:
-        return [Put(route, labels)]
-    return [Put((*route, key), value) for key, value in labels.items()]
-
-
-_Requirements = frozenset[LabelRequirement]
-
-
 @workload_rule(
     "SPR605",
     "selector-differs-from-workload",
@@ -444,15 +376,25 @@ _Requirements = frozenset[LabelRequirement]
 )
 def selector_differs_from_workload(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that match only the workload's own pods, and differ from the workload's selector."""
-    own = _own(subject)
-    if not own:
+    plain = subject.workload.selector  # a ReplicationController's has another form
+    if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
         return
-    for constraint in subject.constraints:
-        written = _required(constraint)
-        if written and written != own and _is_sound(subject, project, constraint):
+    own = _required(constraint_reader.label_selector(plain))
+    for constraint in subject.constraints if own else ():
+        written = _required(constraint.label_selector)
+        selector = Selector(tuple(written))
+        # Otherwise another rule reports it.
+        is_sound = selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [
+            subject
+        ]
+        if written and written != own and is_sound:
+            parts = [
+                f"{what} {', '.join(f'`{key}`' for key in sorted({item.key for item in items}))}"
+                for what, items in (("lacks", own - written), ("adds", written - own))
+                if items
+            ]
             yield RuleFinding(
-                "the constraint may count other pods than the workload has: "
-                f"its selector {_lacking_and_added(written, own)}",
+                f"the constraint may count other pods than the workload has: its selector {' and '.join(parts)}",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),
@@ -460,35 +402,11 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
             )
 
 
-def _own(subject: Subject) -> _Requirements:
-    """Return the requirements of spec.selector; none where it is of another form, as a ReplicationController's is."""
-    plain = subject.workload.selector
-    if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
-        return frozenset()
-    selector = constraint_reader.label_selector(plain)
-    return frozenset(selector.requirements()) if selector else frozenset()
-
-
 _WITH_SELECTOR = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 
-def _required(constraint: TopologySpreadConstraint) -> _Requirements:
-    return frozenset(constraint.label_selector.requirements()) if constraint.label_selector else frozenset()
-
-
-def _is_sound(subject: Subject, project: Project, constraint: TopologySpreadConstraint) -> bool:
-    """Return whether no other rule reports the selector."""
-    selector = Selector(tuple(_required(constraint)))
-    return selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [subject]
-
-
-def _lacking_and_added(written: _Requirements, own: _Requirements) -> str:
-    parts = [
-        f"{what} {', '.join(f'`{key}`' for key in sorted({item.key for item in items}))}"
-        for what, items in (("lacks", own - written), ("adds", written - own))
-        if items
-    ]
-    return " and ".join(parts)
+def _required(selector: Optional[LabelSelector]) -> frozenset[LabelRequirement]:
+    return frozenset(selector.requirements()) if selector else frozenset()
 
 
 @workload_rule(
@@ -506,7 +424,8 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
         found = project.cluster.others(subject.workload, constraint)
         read = {(item.workload.kind, item.workload.name) for item in project.subjects} if found else set()
         others = [item for item in found if (item.kind, item.name) not in read]
-        numbers = _numbers(others, account)
+        numbers = Counter({item.value: 0 for item in account.counted_domains})  # of their pods, by domain
+        numbers.update(value for item in others for value in item.domains if value in numbers)
         apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
         if apart:
             names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
@@ -523,14 +442,6 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
                 severity=None if apart > account.max_skew else Severity.INFO,
                 key=True,
             )
-
-
-def _numbers(others: list[ForeignPods], account: ConstraintFacts) -> Counter[str]:
-    """Return how many of their pods each domain has that is counted."""
-    numbers = Counter({domain.value: 0 for domain in account.counted_domains})
-    for item in others:
-        numbers.update(value for value in item.domains if value in numbers)
-    return numbers
 
 
 @workload_rule(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import REQUIRED
+from kubectl_spread.lint.queries import terms
 from kubectl_spread.lint.rule import object_rule, UNSAFE, workload_rule
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
@@ -18,8 +18,8 @@ from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, Selector, ZONE
+from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Put
@@ -63,30 +63,19 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     """
     spec = fields(manifest.plain.get("spec"))
     written = [name for name in ("maxUnavailable", "minAvailable") if spec.get(name) is not None]
-    selector, namespace = _selector(manifest), manifest.namespace or "default"
-    if len(written) != 1 or selector is None:
+    plain, namespace = spec.get("selector"), manifest.namespace or "default"
+    is_about_none = not plain and manifest.api_version == "policy/v1beta1"
+    is_refused = not manifest.api_version.startswith("policy/") or not decode.decodes(plain, decode.LABEL_SELECTOR)
+    if len(written) != 1 or is_about_none or is_refused:
         return None
+    selector = compile_selector(constraint.label_selector(plain))
     covered = project.group(selector, namespace)
     if not covered.applied_workloads or not covered.kinds <= SCALED_KINDS:
         return None
     (name,) = written
-    pods = None if _is_everything(spec) else project.fewest_pods(selector, namespace)
+    # The input seldom has all pods of a namespace.
+    pods = project.fewest_pods(selector, namespace) if selector.requirements else None
     return SimpleBudget(name, spec[name], covered.applied_workloads, pods)
-
-
-def _selector(manifest: Manifest) -> Optional[Selector]:
-    selector = fields(manifest.plain.get("spec")).get("selector")
-    if not manifest.api_version.startswith("policy/") or not decode.decodes(selector, decode.LABEL_SELECTOR):
-        return None
-    if not selector and manifest.api_version == "policy/v1beta1":
-        return None  # an empty one was about no pods
-    return compile_selector(constraint.label_selector(selector))
-
-
-def _is_everything(spec: dict[str, Any]) -> bool:
-    """Return whether the budget is about all pods of a namespace, which the input seldom has completely."""
-    selector = fields(spec.get("selector"))
-    return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
 _NAMED = 3  # workloads that a finding shows
@@ -108,19 +97,15 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
         return  # there are no pods to evict
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item, project) for item in found.covered[:_NAMED])
-    yield RuleFinding(
-        f"no pod can be evicted, so kubectl drain never ends: {_reason(found)}", ("spec", found.field), hint, related
-    )
-
-
-def _reason(found: SimpleBudget) -> str:
-    percent = percentage(found.value)
+    percent, pods = percentage(found.value), count_noun(found.pods or 0, "pod")
+    reason = f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
-        return f"{found.field} is {found.value}"
-    pods = count_noun(found.pods or 0, "pod")
-    if percent is None:
-        return f"minAvailable asks for {found.resolved_value} of {pods}"
-    return f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
+        reason = f"{found.field} is {found.value}"
+    elif percent is None:
+        reason = f"minAvailable asks for {found.resolved_value} of {pods}"
+    yield RuleFinding(
+        f"no pod can be evicted, so kubectl drain never ends: {reason}", ("spec", found.field), hint, related
+    )
 
 
 def _count(subject: Subject, project: Project) -> Label:
@@ -169,6 +154,9 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
         )
 
 
+_REPLICAS = 2  # fewer need no spreading
+
+
 @workload_rule(
     "SPR506",
     "no-spread",
@@ -179,6 +167,7 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
     around=("Service",),
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
+    threshold=_REPLICAS,
 )
 def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
@@ -188,34 +177,22 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     most = project.replicas(subject).maximum
     services = project.services(subject)
-    if not services or most is None or most < 2:
+    if not services or most is None or most < project.target.threshold("SPR506", _REPLICAS):
         return
     first = services[0]
+    # With the controller's own selector.
+    labels = fields(fields(subject.controller.get("selector")).get("matchLabels"))
+    soft = {"whenUnsatisfiable": SCHEDULE_ANYWAY, "labelSelector": {"matchLabels": dict(labels)}}
+    constraints: list[Any] = [{"maxSkew": 1, "topologyKey": key, **soft} for key in (ZONE, HOSTNAME)]
+    route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"the {most} replicas behind Service `{first.name}` may all run on one node or in one zone: they have neither "
         "constraints nor pod anti-affinity",
-        (*subject.spec_route, FIELD),
+        route,
         "add constraints over zones and nodes",
         (Label(first.place(("metadata", "name")), "sends traffic to them"),),
-        fix=_fix(subject),
+        fix=Fix("add ScheduleAnyway constraints over zones and nodes", (Put(route, constraints),)) if labels else None,
     )
-
-
-def _fix(subject: Subject) -> Optional[Fix]:
-    """Return soft constraints over zones and nodes, with the controller's own selector."""
-    labels = fields(fields(subject.controller.get("selector")).get("matchLabels"))
-    if not labels:
-        return None
-    constraints: list[Any] = [
-        {
-            "maxSkew": 1,
-            "topologyKey": key,
-            "whenUnsatisfiable": SCHEDULE_ANYWAY,
-            "labelSelector": {"matchLabels": dict(labels)},
-        }
-        for key in (ZONE, HOSTNAME)
-    ]
-    return Fix("add ScheduleAnyway constraints over zones and nodes", (Put((*subject.spec_route, FIELD), constraints),))
 
 
 _ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
@@ -232,11 +209,17 @@ _ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/to
 )
 def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find Services with pods that nothing in their manifest spreads over zones; once a Service."""
-    route = _by_zone(manifest)
-    if route is None:
-        return
+    route: Route = ("spec", "trafficDistribution")
+    if value_at(manifest.plain, route) not in ("PreferClose", "PreferSameZone"):
+        annotations = fields(fields(manifest.plain.get("metadata")).get("annotations"))
+        named = [name for name in _ANNOTATIONS if annotations.get(name) in ("Auto", "auto")]
+        if not named:
+            return
+        route = ("metadata", "annotations", named[0])
     for subject in project.backends(manifest):
-        if subject.workload.kind not in SCALED_KINDS or _is_spread(subject):
+        apart = [term.topology_key for term in terms(subject) if term.repels and term.is_required]
+        is_spread = not {*apart, *(item.topology_key for item in subject.constraints)}.isdisjoint(_ZONES)
+        if subject.workload.kind not in SCALED_KINDS or is_spread:
             continue
         if project.replicas(subject).likely in (0, 1):
             continue
@@ -248,23 +231,3 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
             (Label(subject.place(("metadata", "name")), "the Service selects its pods"),),
         )
         return
-
-
-def _by_zone(manifest: Manifest) -> Optional[Route]:
-    """Return the route of the field or annotation that keeps traffic in the zone."""
-    if fields(manifest.plain.get("spec")).get("trafficDistribution") in ("PreferClose", "PreferSameZone"):
-        return ("spec", "trafficDistribution")
-    annotations = fields(fields(manifest.plain.get("metadata")).get("annotations"))
-    for name in _ANNOTATIONS:
-        if annotations.get(name) in ("Auto", "auto"):
-            return ("metadata", "annotations", name)
-    return None
-
-
-def _is_spread(subject: Subject) -> bool:
-    """Return whether a constraint, or required anti-affinity, is about zones."""
-    if any(constraint.topology_key in _ZONES for constraint in subject.constraints):
-        return True
-    anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
-    required = mappings(anti_affinity.get(REQUIRED))
-    return any(term.get("topologyKey") in _ZONES for term in required)

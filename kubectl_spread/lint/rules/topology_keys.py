@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Union
 
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint import fix_builders, queries, topology_keys
@@ -20,6 +21,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.edit import Put
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
@@ -52,29 +54,41 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
 )
 def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
-    yield from _of_terms(subject, project)
-    for constraint in subject.constraints:
-        if topology_keys.is_reported(constraint.topology_key, project) and not (
-            constraint.is_hard and _has_nodes(subject)
-        ):
-            known = intended_key(constraint.topology_key)
-            is_certain = bool(known) and "/" in constraint.topology_key
-            then = _REFUSED if constraint.is_hard else "the pods are not spread"
+    for key, route, otherwise, item in _written_keys(subject):
+        if topology_keys.is_reported(key, project) and (otherwise or not _has_nodes(subject)):
+            known = intended_key(key)
+            fix = None
+            if known and "/" in key:
+                fix = (
+                    # Anti-affinity that takes effect may leave pods Pending.
+                    Fix(f"write `{known}`", (Put(route, known),), is_safe=not (item.is_required and item.repels))
+                    if isinstance(item, queries.Term)
+                    else fix_builders.with_key(subject, item, known)
+                )
             yield RuleFinding(
-                _unknown_key_message(then, constraint.topology_key),
-                subject.route(constraint, "topologyKey"),
+                f"{otherwise or 'all pods stay Pending'} if no node has the label `{key}`, which Kubernetes does not "
+                "set",
+                route,
                 f"did you mean `{known}`?" if known else _RESERVED,
-                severity=None if is_certain else Severity.WARNING,
-                fix=fix_builders.with_key(subject, constraint, known) if is_certain else None,
+                severity=None if known and "/" in key else Severity.WARNING,
+                fix=fix,
             )
 
 
-_REFUSED = "all pods stay Pending"
 _RESERVED = "its prefix is reserved for Kubernetes: check that your nodes have the label, or use a prefix of your own"
 
 
-def _unknown_key_message(then: str, key: str) -> str:
-    return f"{then} if no node has the label `{key}`, which Kubernetes does not set"
+def _written_keys(subject: Subject) -> Iterator[tuple[str, Route, str, Union[queries.Term, TopologySpreadConstraint]]]:
+    """Yield the keys of affinity terms and constraints, their routes, and what follows if no node has them.
+
+    It is empty where all pods stay Pending then.
+    """
+    for term in queries.terms(subject):
+        required = "this term keeps no pods apart" if term.repels else ""
+        yield term.topology_key, term.route, required if term.is_required else "this term has no effect", term
+    for item in subject.constraints:
+        then = "" if item.is_hard else "the pods are not spread"
+        yield item.topology_key, subject.route(item, "topologyKey"), then, item
 
 
 def _has_nodes(subject: Subject) -> bool:
@@ -86,32 +100,6 @@ def _has_nodes(subject: Subject) -> bool:
         return bool(subject.spec.get("nodeName"))
     wanted = status.get("replicas")
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
-
-
-def _of_terms(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find such keys in the terms of pod affinity and anti-affinity."""
-    for term in queries.terms(subject):
-        needs_nodes = term.is_required and not term.repels
-        if not topology_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
-            continue
-        known = intended_key(term.topology_key)
-        is_certain = bool(known) and "/" in term.topology_key
-        # Anti-affinity that takes effect may leave pods Pending.
-        yield RuleFinding(
-            _unknown_key_message(_effect(term), term.topology_key),
-            term.route,
-            f"did you mean `{known}`?" if known else _RESERVED,
-            severity=None if is_certain else Severity.WARNING,
-            fix=Fix(f"write `{known}`", (Put(term.route, known),), is_safe=not (term.is_required and term.repels))
-            if is_certain
-            else None,
-        )
-
-
-def _effect(term: queries.Term) -> str:
-    if term.is_required:
-        return "this term keeps no pods apart" if term.repels else _REFUSED
-    return "this term has no effect"
 
 
 # By the new label; source: pkg/api/node/util.go, deprecatedNodeLabels (v1.36.2).
@@ -132,9 +120,12 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.constraints:
         now = SUCCESSORS.get(constraint.topology_key)
         if now:
-            is_set = now not in (ZONE, REGION)
+            is_set, key, since = now not in (ZONE, REGION), constraint.topology_key, _SINCE.get(now, "1.17")
+            then = "cannot run on" if constraint.is_hard else "are not spread over"
             yield RuleFinding(
-                _deprecated_key_message(constraint, since=_SINCE.get(now, "1.17"), is_set=is_set),
+                f"the label `{key}` is deprecated since {since}; nodes still have it"
+                if is_set
+                else f"the pods {then} nodes without the label `{key}`, which is deprecated since {since}",
                 subject.route(constraint, "topologyKey"),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
@@ -142,19 +133,12 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             )
 
 
-def _deprecated_key_message(constraint: TopologySpreadConstraint, *, since: str, is_set: bool) -> str:
-    if is_set:
-        return f"the label `{constraint.topology_key}` is deprecated since {since}; nodes still have it"
-    then = "cannot run on" if constraint.is_hard else "are not spread over"
-    return f"the pods {then} nodes without the label `{constraint.topology_key}`, which is deprecated since {since}"
-
-
 @workload_rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
 def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or topology_keys.is_reported(constraint.topology_key, project):
+        if not key or "/" in key or topology_keys.is_reported(key, project):
             continue
         then = "cannot run on" if constraint.is_hard else "are not spread over"
         yield RuleFinding(
@@ -205,35 +189,22 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
     for constraint, account in constraint_facts(subject, project):
         key = constraint.topology_key
-        if (
-            not constraint.is_hard
-            or lacks_nowhere(account)
-            or topology_keys.is_reported(constraint.topology_key, project)
-        ):
+        if not constraint.is_hard or lacks_nowhere(account) or topology_keys.is_reported(key, project):
             continue
+        if account.nodes_with_key:
+            others = count_noun(account.nodes_with_key, "node")
+            nodes = none_of(account.candidates, " that they can use")
+            only = f", only {others} that they cannot use"
+            hint = "label the nodes that the pods can use, or let them use others"
+        else:
+            nodes, only, known = none_of(account.nodes), "", project.cluster.node_keys
+            alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
+            hint = f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"
         yield RuleFinding(
-            _absent_everywhere_message(key, account),
+            f"all pods stay Pending: {nodes} has the label `{key}`{only}",
             subject.route(constraint, "topologyKey"),
-            _hint(key, account, project),
+            hint,
         )
-
-
-def _absent_everywhere_message(key: str, account: ConstraintFacts) -> str:
-    if not account.nodes_with_key:
-        return f"all pods stay Pending: {none_of(account.nodes)} has the label `{key}`"
-    others = count_noun(account.nodes_with_key, "node")
-    return (
-        f"all pods stay Pending: {none_of(account.candidates, ' that they can use')} has the label `{key}`, only "
-        f"{others} that they cannot use"
-    )
-
-
-def _hint(key: str, account: ConstraintFacts, project: Project) -> str:
-    if account.nodes_with_key:
-        return "label the nodes that the pods can use, or let them use others"
-    known = project.facts.node_keys if project.facts is not None else frozenset()
-    alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
-    return f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"
 
 
 @workload_rule(
@@ -253,13 +224,21 @@ def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFin
         if (
             not lacking
             or (constraint.is_hard and not lacks_nowhere(account))
-            or topology_keys.is_reported(constraint.topology_key, project)
+            or topology_keys.is_reported(key, project)
         ):
             continue
         reported.update(lacking)
+        then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
+        lack = "lacks" if len(lacking) == 1 else "lack"
+        message = (
+            f"the constraint has no effect: {none_of(account.candidates, ' that the pod can use')} has the label "
+            f"`{key}`"
+            if len(account.without_key) == account.candidates
+            else f"{then} {list_names(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use "
+            f"{lack} the label `{key}`"
+        )
         yield RuleFinding(
-            _absent_somewhere_message(constraint, account, lacking)
-            + (_hidden(known, constraint) if constraint.is_hard else ""),
+            message + (_hidden(known, constraint) if constraint.is_hard else ""),
             subject.route(constraint, "topologyKey"),
             f"label the nodes: kubectl label node {lacking[0]} {key}=...",
         )
@@ -269,36 +248,13 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
     """Return which domains of other hard constraints do not count because of a missing label."""
     if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
         return ""
-    hidden = [
-        _hides(constraint.topology_key, [item.value for item in account.hidden_domains])
-        for constraint, account in known
-        if constraint.is_hard
-        and constraint.topology_key not in (lacked.topology_key, HOSTNAME)
-        and account.hidden_domains
-    ]
-    return "".join(hidden)
-
-
-def _hides(key: str, values: list[str]) -> str:
-    does, noun = ("does", f"a {domain(key)}") if len(values) == 1 else ("do", domain(key, plural=True))
-    return f". Because of this, {list_names(values)} {does} not count as {noun}"
-
-
-def _absent_somewhere_message(
-    constraint: TopologySpreadConstraint, account: ConstraintFacts, lacking: list[str]
-) -> str:
-    key = constraint.topology_key
-    if len(account.without_key) == account.candidates:
-        return (
-            f"the constraint has no effect: {none_of(account.candidates, ' that the pod can use')} has the label "
-            f"`{key}`"
-        )
-    then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
-    lack = "lacks" if len(lacking) == 1 else "lack"
-    return (
-        f"{then} {list_names(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use {lack} the "
-        f"label `{key}`"
-    )
+    text = ""
+    for constraint, account in known:
+        key, values = constraint.topology_key, [item.value for item in account.hidden_domains]
+        if constraint.is_hard and key not in (lacked.topology_key, HOSTNAME) and values:
+            does, noun = ("does", f"a {domain(key)}") if len(values) == 1 else ("do", domain(key, plural=True))
+            text += f". Because of this, {list_names(values)} {does} not count as {noun}"
+    return text
 
 
 @workload_rule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint import fix_builders
@@ -13,7 +13,7 @@ from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun
@@ -38,25 +38,14 @@ _ZONAL = frozenset(
 _REDUNDANT = "_zrs"  # the end of the kind of an Azure disk that all zones share
 
 
-class ClaimTemplate(NamedTuple):
-    """The spec of a claim that is made for each pod, and its route."""
-
-    spec: Plain
-    route: Route
-
-    @property
-    def is_shared(self) -> bool:
-        """Return whether many nodes may use the volume at a time, as network file systems allow and disks do not."""
-        modes = self.spec.get("accessModes")
-        return isinstance(modes, list) and bool(modes) and set(map(str, modes)) <= {"ReadWriteMany", "ReadOnlyMany"}
+ClaimTemplate = tuple[Plain, Route]  # the spec of a claim that is made for each pod, and its route
 
 
 def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
     """Yield the claims of a StatefulSet."""
     if subject.workload.kind == "StatefulSet":
         for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
-            spec = fields(fields(item).get("spec"))
-            yield ClaimTemplate(spec, ("spec", "volumeClaimTemplates", index, "spec"))
+            yield fields(fields(item).get("spec")), ("spec", "volumeClaimTemplates", index, "spec")
 
 
 def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
@@ -65,14 +54,19 @@ def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
         template = fields(fields(fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
         if template:
             route = (*subject.spec_route, "volumes", index, "ephemeral", "volumeClaimTemplate", "spec")
-            yield ClaimTemplate(fields(template.get("spec")), route)
+            yield fields(template.get("spec")), route
 
 
-def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+def class_of(claim: Plain, project: Project) -> Optional[Manifest]:
     """Return the StorageClass of a claim, None where the input does not have it."""
-    classes = project.of_kind("StorageClass")
-    name = claim.spec.get("storageClassName")
-    found = [item for item in classes if (_is_default(item) if name is None else item.name == name)]
+    name, found = claim.get("storageClassName"), []
+    for item in project.of_kind("StorageClass"):
+        annotations = fields(fields(item.plain.get("metadata")).get("annotations"))
+        if item.name == name or (name is None and annotations.get(_DEFAULT) == "true"):
+            found.append(item)
     return found[0] if len(found) == 1 else None
 
 
@@ -83,24 +77,16 @@ def is_zonal(storage_class: Manifest) -> bool:
         return False
     if storage_class.plain.get("provisioner") in _ZONAL:
         return True
-    terms = storage_class.plain.get("allowedTopologies")
-    entries = [entry for term in (terms if isinstance(terms, list) else ()) for entry in _entries(term)]
-    return any(is_zone(str(fields(entry).get("key"))) for entry in entries)
+    return any(
+        is_zone(str(entry.get("key")))
+        for _, term in numbered_mappings(storage_class.plain.get("allowedTopologies"))
+        for _, entry in numbered_mappings(term.get("matchLabelExpressions"))
+    )
 
 
 def is_zone(key: str) -> bool:
     """Return whether a label is the zone, also under the name of a storage driver."""
     return key.endswith("/zone")
-
-
-def _entries(term: Any) -> list[Any]:
-    found = fields(term).get("matchLabelExpressions")
-    return found if isinstance(found, list) else []
-
-
-def _is_default(storage_class: Manifest) -> bool:
-    annotations = fields(fields(storage_class.plain.get("metadata")).get("annotations"))
-    return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
 
 
 _ZONES = 3  # of a region, as a rule
@@ -114,12 +100,21 @@ _ZONES = 3  # of a region, as a rule
     needs=("StatefulSet", "volumeClaimTemplates"),
     around=("StorageClass",),
     fixes=UNSAFE,
+    threshold=_ZONES,
 )
 def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
     replicas = project.replicas(subject).maximum
-    claims = [claim for claim in claim_templates(subject) if _is_tied(claim, project)]
-    if replicas is None or replicas <= _ZONES or not claims:
+    tied = []  # routes of claims whose volumes may be usable in one zone only, according to the input
+    for claim, route in claim_templates(subject):
+        # Many nodes may use a shared volume at a time, as network file systems allow and disks do not.
+        modes, known = claim.get("accessModes"), class_of(claim, project)
+        is_shared = (
+            isinstance(modes, list) and bool(modes) and set(map(str, modes)) <= {"ReadWriteMany", "ReadOnlyMany"}
+        )
+        if not is_shared and (known is None or is_zonal(known)):
+            tied.append(route)
+    if replicas is None or replicas <= project.target.threshold("SPR308", _ZONES) or not tied:
         return
     for constraint in subject.hard:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
@@ -129,17 +124,9 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
                 "pods it cannot return there while another zone has none",
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
-                (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
+                (Label(subject.place(tied[0][:3], key=True), "the volumes"),),
                 fix=fix_builders.soften(subject, constraint),
             )
-
-
-def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
-    """Return whether a volume may be usable in one zone only, according to the input."""
-    if claim.is_shared:
-        return False
-    known = class_of(claim, project)
-    return known is None or is_zonal(known)
 
 
 _MODE = "volumeBindingMode"
@@ -160,24 +147,17 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
     keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
     if not any(is_zone(key) for key in keys):
         return
-    for claim in (*claim_templates(subject), *ephemeral_claims(subject)):
-        storage_class = _immediate(claim, project)
-        if storage_class is not None:
+    for claim, route in (*claim_templates(subject), *ephemeral_claims(subject)):
+        storage_class = class_of(claim, project)
+        is_zonal_class = storage_class is not None and is_zonal(storage_class)
+        if storage_class is not None and is_zonal_class and storage_class.plain.get(_MODE) in (None, "Immediate"):
             yield RuleFinding(
                 f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
                 f"`{storage_class.name}` creates the volume before the pod is scheduled",
-                (*claim.route, "storageClassName"),
+                (*route, "storageClassName"),
                 f"use a class with {_MODE}: WaitForFirstConsumer",
                 (Label(storage_class.place((_MODE,)), "binds immediately"),),
             )
-
-
-def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
-    """Return the class of a claim, if its volumes are made at once and in one zone."""
-    found = class_of(claim, project)
-    if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not is_zonal(found):
-        return None
-    return found
 
 
 @workload_rule(
@@ -195,7 +175,7 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
         return
     most = project.replicas(subject).maximum
     for constraint, account in hard_constraint_facts(subject, project):
-        for claim in claims:
+        for claim, route in claims:
             excluded = _excluded(claim, account, project, key=constraint.topology_key)
             runs = project.cluster.live(subject.workload, constraint) is not None
             if not excluded or account.is_below_min_domains or runs:
@@ -206,28 +186,25 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
             if most is not None and most <= room:
                 continue
             it = "it" if len(excluded) == 1 else "them"
+            became = project.cluster.outcome(subject.workload)
+            shown = ""
+            if became is not None and became.placed > room:
+                placed = count_noun(became.placed, "pod")
+                shown = f". The placement shows {placed}, as it ignores volumes that do not exist yet"
             yield RuleFinding(
                 f"at most {count_noun(room, 'pod')} can run, and further pods stay Pending. The StorageClass allows no "
                 f"volume in {list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
                 f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
-                f"{_shown(subject, project, room=room)}",
-                (*claim.route, "storageClassName"),
+                f"{shown}",
+                (*route, "storageClassName"),
                 "allow the class in every domain, or restrict the pods to its domains with node affinity",
             )
             break  # the other claims are likely of the same class
 
 
-def _shown(subject: Subject, project: Project, *, room: int) -> str:
-    """Return why the printed placement has more pods; empty if it does not."""
-    became = project.cluster.outcome(subject.workload)
-    if became is None or became.placed <= room:
-        return ""
-    return f". The placement shows {count_noun(became.placed, 'pod')}, as it ignores volumes that do not exist yet"
-
-
-def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
+def _excluded(claim: Plain, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
     """Return the counted domains where a class makes no volume; none where that leaves no other."""
-    name = claim.spec.get("storageClassName")
+    name = claim.get("storageClassName")
     values = project.cluster.volume_values(name, key) if name is None or isinstance(name, str) else None
     if values is None:
         return []

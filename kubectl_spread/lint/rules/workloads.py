@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Knowledge, Label, RuleFinding, Severity
-from kubectl_spread.lint.group import fields_to_compare, first_difference, Twin
+from kubectl_spread.lint.group import fields_to_compare, first_difference
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
@@ -100,11 +100,16 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
             continue
         group = project.group_around(subject, subject.selector(constraint))
         for other in group.twins(subject, constraint):
-            twin = _counterpart(constraint, subject, other)
+            # The constraint with the same action if there is one.
+            twin = other.constraints.get(constraint.when_unsatisfiable)
+            ours = [item for item in subject.constraints if item.topology_key == constraint.topology_key]
+            if twin is None and len(other.constraints) == len(ours) == 1:
+                (twin,) = other.constraints.values()
             found = None if twin is None else first_difference(constraint, twin)
             if found is not None and twin is not None:
-                there = _there(other.subject, twin, name=found[0])
                 name, value = found
+                what = f"{name} {dict(fields_to_compare(twin))[name]} in {workload_name(other.subject.workload)}"
+                there = Label(other.subject.place(other.subject.route(twin, name)), what)
                 yield RuleFinding(
                     f"the same pods are counted with {there.text}, here with {name} {value}",
                     subject.route(constraint, name),
@@ -112,23 +117,6 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
                     (there,),
                 )
                 return
-
-
-def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
-    value = dict(fields_to_compare(twin))[name]
-    place = other.place(other.route(twin, name))
-    return Label(place, f"{name} {value} in {workload_name(other.workload)}")
-
-
-def _counterpart(
-    constraint: TopologySpreadConstraint, subject: Subject, other: Twin
-) -> Optional[TopologySpreadConstraint]:
-    """Return the other workload's constraint over the same key and pods, with the same action if there is one."""
-    theirs = other.constraints
-    if constraint.when_unsatisfiable in theirs:
-        return theirs[constraint.when_unsatisfiable]
-    ours = [item for item in subject.constraints if item.topology_key == constraint.topology_key]
-    return next(iter(theirs.values())) if len(theirs) == len(ours) == 1 else None
 
 
 @workload_rule(
@@ -141,7 +129,17 @@ def _counterpart(
 )
 def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on Jobs that are alone and serial."""
-    if not _is_alone(subject) or _at_once(subject) != 1 or not subject.constraints:
+    spec = subject.controller
+    # No two Jobs of this manifest may run side by side.
+    is_alone = bool(fields(subject.manifest.plain.get("metadata")).get("name"))
+    if subject.workload.kind == "CronJob":
+        is_alone = spec.get("concurrencyPolicy") in ("Forbid", "Replace")
+        spec = fields(fields(spec.get("jobTemplate")).get("spec"))
+    parallelism, completions = spec.get("parallelism"), spec.get("completions")
+    at_once = 1 if parallelism is None else int(parallelism)
+    if completions is not None:
+        at_once = min(at_once, int(completions))
+    if not is_alone or at_once != 1 or not subject.constraints:
         return
     for constraint in subject.constraints:
         matching = project.matching(subject.selector(constraint), subject.workload.namespace)
@@ -154,20 +152,3 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         fix=fix_builders.without_constraints(subject),
         key=True,
     )
-
-
-def _is_alone(subject: Subject) -> bool:
-    """Return whether no two Jobs of this manifest run side by side."""
-    if subject.workload.kind == "CronJob":
-        return subject.controller.get("concurrencyPolicy") in ("Forbid", "Replace")
-    return subject.workload.kind == "Job" and bool((subject.manifest.plain.get("metadata") or {}).get("name"))
-
-
-def _at_once(subject: Subject) -> int:
-    """Return the pods that run at a time when the Job is not suspended."""
-    spec = subject.controller
-    if subject.workload.kind == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    parallelism, completions = spec.get("parallelism"), spec.get("completions")
-    at_once = 1 if parallelism is None else int(parallelism)
-    return at_once if completions is None else min(at_once, int(completions))

@@ -147,6 +147,7 @@ def test_a_word_in_capitals_is_a_placeholder_where_a_number_belongs(
         (["testdata/a.yaml"], ["testdata"], 1),  # the user named it
         (["testdata/a.yaml"], ["-R", ".", "testdata/a.yaml"], 1),
         (["x/golden/y/a.yaml"], ["-R", "."], 0),
+        ([".chainsaw-test/a.yaml"], ["-R", "."], 0),
         (["a.golden.yaml"], ["."], 0),
         (["golden.yaml"], ["."], 1),
         (["install.yaml"], ["."], 1),

@@ -212,6 +212,21 @@ def test_a_field_that_a_template_reads_is_the_charts_own(chart: Path, capsys: py
     assert values == (chart / "values.yaml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [("replicaCount: 3", "SPR301"), ("persistence: {size: 1Gi}", ""), ("replicaCount: 1", "")],
+)
+def test_values_of_a_chart_have_volumes_and_replicas_beside_the_constraints(
+    chart: Path, capsys: pytest.CaptureFixture[str], beside: str, expected: str
+) -> None:
+    (chart / "templates" / "web.yaml").write_text(TEMPLATE)
+    selected = SELECTED.replace("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+    (chart / "values.yaml").write_text(f"web:\n  {beside}\n  topologySpreadConstraints: [{{{selected}}}]\n")
+    run(["check", "values.yaml", "-o", "concise", "--select", "SPR301"])
+
+    assert [expected] * bool(expected) == [line.split()[2] for line in capsys.readouterr().out.splitlines()]
+
+
 ZONAL = """\
 apiVersion: apps/v1
 kind: StatefulSet

@@ -10,7 +10,7 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection import FileChoice, LintPolicy, RuleProfile, RuleSelection, severities
+from kubectl_spread.lint.selection import by_code, FileChoice, LintPolicy, RuleProfile, RuleSelection
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 from tests.manifests import POD
@@ -101,7 +101,7 @@ def test_a_later_entry_goes_beyond_an_earlier_one() -> None:
 def test_the_longer_word_has_the_severity() -> None:
     """Wherever it stands; a name is as long as can be."""
     error, warning, info = Severity
-    found = severities([("SPR101", info), ("SPR1", warning), ("max-skew-not-positive", error), ("ALL", info)])
+    found = by_code([("SPR101", info), ("SPR1", warning), ("max-skew-not-positive", error), ("ALL", info)])
 
     assert (error, warning, info) == (found["SPR101"], found["SPR102"], found["SPR201"])
 
@@ -131,3 +131,13 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
 
     assert [28, 30] == [project.for_manifest(subject.manifest).target.minor for subject in subjects]
     assert [2, 2] == [len(project.for_manifest(subject.manifest).subjects) for subject in subjects]
+
+
+def test_a_threshold_of_the_configuration_replaces_that_of_the_rule() -> None:
+    """The last one counts: the entry for some files before the one for all."""
+    everywhere, charts = RuleSelection(thresholds=(("no-spread", 3),)), RuleSelection(thresholds=(("SPR506", 4),))
+    policy = LintPolicy(config=everywhere, per_file=(for_charts(charts),))
+
+    assert policy.settings(WEB).target.threshold("SPR506", 2) == 4
+    assert policy.settings(OTHER).target.threshold("SPR506", 2) == 3
+    assert policy.settings(WEB).target.threshold("SPR701", 3) == 3
