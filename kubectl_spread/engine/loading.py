@@ -241,8 +241,8 @@ class _Loading:
 
     def _old_revision(self, key: ObjectKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
-        template = _unknown_template(text)
-        rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
+        written = owner._replace(template=_unknown_template(text), known_hash=text)
+        rev = self.world.revision(at, written, known_hash=text).at
         self._rev_of[key, text] = rev
         label = revision_label(owner)
         self._know(rev, _labelled(pods, label, text))

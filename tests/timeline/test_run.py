@@ -250,27 +250,23 @@ def test_a_budget_blocks_a_drain() -> None:
     assert not outcome.is_complete
 
 
-def test_replica_sets_with_equal_templates_are_two_revisions() -> None:
-    """Facts that somebody shortened: the pods of both still have a future that ends."""
+@pytest.mark.parametrize("waiting", ["a", "b", "c", ""])
+@pytest.mark.parametrize("names", ["ab", "abc", "abcd"])
+def test_each_replica_set_with_an_equal_template_is_a_revision(names: str, waiting: str) -> None:
+    """Facts that somebody shortened: the pods of all of them still have a future that ends, and a way to it."""
     objects: list[Plain] = [*THREE_ZONES, deployment(2)]
-    for name in ("new", "old"):
-        template = deployment(2)["spec"]["template"]
-        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
-        objects.append(
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "metadata": {"name": f"web-{name}", "namespace": "app", "ownerReferences": [owner]},
-                "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template},
-            }
-        )
-    objects.append(running("web-old", "old-1", "a1", template_hash="old"))
-    objects.append(running("web-new", "new-1", "b1", template_hash="new"))
+    for name, at in zip(names, itertools.cycle(("a1", "b1", "c1"))):
+        objects.append(replica_set(f"web-{name}", 1, template_hash=name))
+        del objects[-1]["metadata"]["annotations"]
+        objects.append(running(f"web-{name}", f"{name}-1", at, template_hash=name))
+        if name == waiting:  # The pods that wait are those of the newest ReplicaSet.
+            del objects[-1]["spec"]["nodeName"]
     answer = play(cluster_of(objects), profiles(), [()], limits=Limits())
 
     assert answer.last.is_exact
     assert not answer.last.is_endless
     assert {item.workloads[WEB].ready for item in answer.last.outcomes} == {2}
+    assert all(item.trace() for item in answer.last.outcomes)
 
 
 def _running(name: str, host: str, *, cpu: str = "100m", **spec: Any) -> Plain:
