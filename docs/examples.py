@@ -20,6 +20,7 @@ from kubectl_spread.cli.main import run
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "examples" / "README.md"
 SCENARIOS = ROOT / "examples" / "scenarios"
+PROVISIONERS = ROOT / "examples" / "provisioners"
 
 Plain = dict[str, Any]
 
@@ -39,6 +40,9 @@ scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate r
 
 `kubectl spread demo` walks through `shop/`: a manifest with mistakes, a Pending pod, a solution, a simulation.
 """
+
+KARPENTER = """`facts.yaml` has the NodePools and nodes, and `types.yaml` the instance types. `before.yaml` shows
+the problem, and with `after.yaml` all pods find a node ([with Karpenter](../docs/karpenter.md))."""
 
 GROUPS = {
     "Nodes that count and take no pods": (
@@ -149,6 +153,12 @@ def page() -> str:
         rows = [_row(name) for name in names]
         head = "| problem | `kubectl spread` ... | what it says | rule |\n|---|---|---|---|"
         parts.append(f"## {heading}\n\n{head}\n" + "\n".join(rows) + "\n")
+    rows = [_provisioned(path) for path in sorted(PROVISIONERS.glob("*/expect.yaml"))]
+    parts.append(
+        f"## With Karpenter\n\n{KARPENTER}\n\n| problem | `kubectl spread` ... | what it says |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
     return "\n".join(parts)
 
 
@@ -161,6 +171,12 @@ def main() -> int:
         sys.stderr.write("examples/README.md is not current: run `make docs`\n")
         return 1
     return 0
+
+
+def _provisioned(path: Path) -> str:
+    case = YAML(typ="safe", pure=True).load(path)
+    cells = (f"[{case['problem']}](provisioners/{path.parent.name})", f"`{case['command']}`", f"... {case['says']}")
+    return f"| {' | '.join(cells)} |"
 
 
 def _row(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "kubectl_spread"
 APART = PACKAGE / "provisioners"
-MOST_LINES_APART = 3095  # the goal is 3,000
+MOST_LINES_APART = 3000
 LIMITS = json.loads((Path(__file__).parent / "size.json").read_text(encoding="utf-8"))
 _LAYOUT = {
     tokenize.COMMENT,
@@ -52,7 +52,7 @@ def test_the_package_stays_within_its_numbers() -> None:
 
 
 def test_provisioners_stays_within_its_number() -> None:
-    """It does not grow; it has more lines than the goal of 3,000 already."""
+    """It does not grow."""
     assert sum(path.read_text(encoding="utf-8").count("\n") for path in APART.rglob("*.py")) <= MOST_LINES_APART
 
 

@@ -177,7 +177,9 @@ def of_spec(
 
 
 def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:
-    """Return the ids of the requirements that belong to a constraint."""
+    """Return the ids of the requirements that belong to a constraint; none if Karpenter may add nodes by its rules."""
+    if problem.cluster.provisioning:
+        return frozenset()
     return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
 
 

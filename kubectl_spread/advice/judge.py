@@ -27,6 +27,7 @@ from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
+from kubectl_spread.engine.world import Provisioner
 from kubectl_spread.explain.constraints.report import hard_counts
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey, range_of
@@ -81,8 +82,18 @@ class Judge:
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
     def _play(self, plan: Plan, limits: Limits) -> Answer:
-        problem = self.problem
-        return play(plan.start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
+        problem, provisioner = self.problem, self._provisioner
+        ops = [tuple(plan.ops)]
+        return play(plan.start, problem.profiles, ops, limits=limits, bound=problem.columns, provisioner=provisioner)
+
+    @cached_property
+    def _provisioner(self) -> Optional[Provisioner]:
+        """Return Karpenter, if the cluster has NodePools: then nodes may join after a change."""
+        if not self.problem.cluster.provisioning:
+            return None
+        from kubectl_spread.provisioners import binding, reading  # 30 ms
+
+        return binding.provisioner(reading.of_cluster(self.problem.cluster))
 
     def judge(self, change: Change, scene: HypotheticalCluster, *, is_thorough: bool = False) -> Union[Effect, Setback]:
         """Simulate a change; the result is a setback if a pod stays Pending that should not.

@@ -71,6 +71,9 @@ def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = B
     return _Search(problem, budget_s).run(most)
 
 
+_OF_CONSTRAINTS = ("nodeTaintsPolicy", "nodeAffinityPolicy", "whenUnsatisfiable", "minDomains", "maxSkew")
+
+
 class TriedChange(NamedTuple):
     """A change that helps at this moment, applied to the cluster.
 
@@ -254,6 +257,10 @@ class _Search:
         needed = {self._problem.pod.key} - scene.ended
         placed = scene.place(queue, needed="".join(needed))
         if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
+            if self._problem.cluster.provisioning and change.family in _OF_CONSTRAINTS:  # Karpenter may add nodes then
+                effect = self._judge.judge(change, scene)
+                if isinstance(effect, Effect):
+                    return TriedChange(change, scene, effect.pending_after, ladder, at)
             others = [workload_of(pod, self._problem.cluster) for pod in placed.refused if pod.key not in self._own]
             owner = others[0] if others else None
             setback = Setback(Why.OTHERS_WAIT, others.count(owner) if owner else 0, owner)

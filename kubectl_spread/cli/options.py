@@ -128,6 +128,12 @@ _OPTIONS = (
         "cluster's, else 1.36]",
         callback=_given_version,
     ),
+    option(
+        "--instance-types FILE: Instance types of NodePools, by the name of the pool or `*`.  [default: those of nodes]"
+    ),
+    option(
+        "--karpenter-version VERSION: Karpenter version to follow: 1.13, 1.8.1.  [default: the cluster's, else 1.13]"
+    ),
     option("--seed N: Choose randomly among nodes of equal score, the same way for the same N.", type=int, hidden=True),
     option("--all-nodes: Score every feasible node, also of 100 nodes or more.", hidden=True),
 )

@@ -40,6 +40,7 @@ from kubectl_spread.engine.state import (
     Ways,
 )
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import ZONE
 
 _MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
@@ -169,7 +170,7 @@ class Moves:
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
-        return Ways(self._free(state)) or self._rest(state) or self._given_up(state)
+        return Ways(self._free(state)) or self._rest(state) or self._provided(state) or self._given_up(state)
 
     def _free(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the steps that may come in any order."""
@@ -613,6 +614,22 @@ class Moves:
     def finish_deletions(self, state: State) -> Step:
         """Return the step in which all deletions finish."""
         return self._gone(state, self._ending(state))
+
+    def _provided(self, state: State) -> list[Way]:
+        """Return ways in which a provisioner adds nodes for pods that find none, after everything else has happened."""
+        return [partial(self._with_nodes, state, new) for new in nodes.additions(self._world, state)]
+
+    def _with_nodes(self, state: State, new: tuple[Node, ...]) -> Step:
+        """Let nodes join; they are not Ready before the pods of DaemonSets run on them."""
+        draft = Draft(self._world, state)
+        nodes.join(draft, new)
+        _act(draft)
+        joined = {move.node for move in draft.moves}
+        for pod in list(draft.pods):
+            is_daemon = pod.owner >= 0 and isinstance(draft.sets[pod.owner], daemonset.DaemonSetState)
+            if _is_waiting(pod) and is_daemon and pod.ordinal in joined:
+                draft.bind(pod, pod.ordinal)
+        return draft.step()
 
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose evictions stay refused, and to continue with the next."""

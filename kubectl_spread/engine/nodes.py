@@ -7,13 +7,16 @@ Difference: no time passes; a rate is either 0 or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
-from kubectl_spread.engine.state import P, PENDING
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.claims import storage_of
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.state import Deletion, EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UNREACHABLE, UNSCHEDULABLE
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -29,6 +32,40 @@ def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -
         changed += [None] * (at + 1 - len(changed))
         changed[at] = None if node is None else tainted_as_cordoned(node)
     return facts._replace(nodes=tuple(changed))
+
+
+def cluster_at(world: World, state: State, names: Sequence[str] = ()) -> Cluster:
+    """Return the cluster in a state; pods that took part have synthetic uids, and names if none are given."""
+    facts = world.facts[state.facts].cluster
+    pods = [
+        Pod(
+            names[at] if names else f"pod-{at}",
+            f"timeline/{at}",
+            world.classes[pod.cls],
+            "" if pod.node == PENDING else world.node_names[pod.node],
+            "Pending" if pod.node == PENDING else "Running",
+            terminating=pod.end != Deletion.ALIVE,
+        )
+        for at, pod in enumerate(state.pods)
+    ]
+    return facts._replace(pods=(*world.background, *pods), storage=storage_of(world, facts.storage, state.claims))
+
+
+def additions(world: World, state: State) -> tuple[tuple[Node, ...], ...]:
+    """Return the nodes that the provisioner adds for the Pending pods of a state, for each way to choose them."""
+    if world.provisioner is None or not any(pod.node == PENDING and not pod.end for pod in state.pods):
+        return ()
+    if state not in world.additions:
+        world.additions[state] = tuple(world.provisioner(cluster_at(world, state)))
+    return world.additions[state]
+
+
+def join(draft: Draft, new: tuple[Node, ...]) -> None:
+    """Add nodes that a provisioner has made."""
+    world = draft.world
+    changed = [(world.node_index(node.name), node) for node in new]
+    draft.facts = world.changed_facts(draft.facts, repr(new), lambda facts: with_nodes(facts, changed))
+    draft.moves += [Move(EventKind.JOINED, node=at) for at, _ in changed]
 
 
 def set_cordon(node: Node, *, is_cordoned: bool) -> Node:

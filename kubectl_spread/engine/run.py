@@ -25,7 +25,7 @@ from kubectl_spread.engine.search.explore import Exploration, SearchPath
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
-from kubectl_spread.engine.world import Kubelet, World
+from kubectl_spread.engine.world import Kubelet, Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.wording import comma_list
@@ -186,6 +186,7 @@ def play(
     bound: Optional[Columns] = None,
     watch: Optional[Watch] = None,
     splitter: Optional[Splitter] = None,
+    provisioner: Optional[Provisioner] = None,
 ) -> Answer:
     """Play steps one after the other, each until no move is left.
 
@@ -198,13 +199,21 @@ def play(
         bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
         watch: shows the progress of the search, and can end it.
         splitter: of the cluster. A single step with too many states may be answered by its parts (`StepAnswer.parts`).
+        provisioner: adds nodes for pods that find none; then no step is answered by its parts or by counts.
     """
     ops = _expanded(cluster, written)
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
     limits = limits or Limits()
-    game = _Game(cluster, profiles, ops, expected, kubelet, bound, watch or Watch())
-    if splitter is None or limits.mode is not Mode.ALL or len(ops) != 1 or kubelet is not None or expected:
+    game = _Game(cluster, profiles, ops, expected, kubelet, bound, watch or Watch(), provisioner=provisioner)
+    if (
+        splitter is None
+        or provisioner is not None
+        or limits.mode is not Mode.ALL
+        or len(ops) != 1
+        or kubelet is not None
+        or expected
+    ):
         return _played(game, limits)[0]
     game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns)
     if len(cluster.nodes) > _FEW_NODES:
@@ -284,11 +293,15 @@ class _Game(NamedTuple):
     bound: Optional[Columns]
     watch: Watch
     merged: Mapping[str, tuple[str, ...]] = {}
+    provisioner: Optional[Provisioner] = None
 
 
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
     """Play the steps; return also the workloads that took part."""
     touched, nodes = references.find_references(game.cluster, [op for step in game.ops for op in step])
+    if game.provisioner is not None:
+        daemons = frozenset(key for key in game.cluster.controllers if key.kind == "DaemonSet")
+        touched |= references.playable(game.cluster, daemons)
     while True:
         try:
             player = _Player(game, limits, touched=touched, nodes=nodes)
@@ -383,6 +396,7 @@ class _Player:
         self._world: World = loaded.world
         self._world.bound = game.bound
         self._world.merged = game.merged
+        self._world.provisioner = game.provisioner
         self._start = loaded.state
         self._limits = limits
         self._ops = ops
@@ -522,7 +536,9 @@ class _Player:
                     [start],
                     canonical=symmetry.canonical,
                     budget=budget,
-                    rollouts=CountedRollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
+                    rollouts=CountedRollouts(self._world, self._oracle, symmetry)
+                    if limits.by_counts and self._world.provisioner is None
+                    else None,
                 )
                 budget.keep(0)
                 if item.is_exhaustive:

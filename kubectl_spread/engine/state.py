@@ -150,6 +150,7 @@ class EventKind(Enum):
     EVICTED = "evicted"
     REFUSED = "refused"
     PREEMPTED = "preempted"
+    JOINED = "joined"  # a node that a provisioner has made
 
 
 class Move(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
@@ -10,7 +10,7 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
-from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
+from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, UNREACHABLE
@@ -23,6 +23,8 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, templat
 from kubectl_spread.scheduler.framework.profile import Profile
 
 Plain = dict[str, Any]
+# Nodes that a provisioner adds for the Pending pods of a cluster: one tuple for each way in which it may choose.
+Provisioner = Callable[[Cluster], Iterable[tuple[Node, ...]]]
 
 _ORDINAL_LABELS = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
 
@@ -104,6 +106,8 @@ class World:
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
         self.start: tuple[P, ...] = ()  # the other pods at the start
+        self.provisioner: Optional[Provisioner] = None
+        self.additions: dict[State, tuple[tuple[Node, ...], ...]] = {}  # of the provisioner
         self.merged: Mapping[str, Sequence[str]] = {}  # nodes that each node stands for (`parts`)
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot

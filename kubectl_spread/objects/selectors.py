@@ -35,6 +35,7 @@ _SUBDOMAIN_FORM = (
 _KEY_FORM = f"a valid label key {_NAME_FORM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
 
 ZONE = "topology.kubernetes.io/zone"
+NODE_POOL = "karpenter.sh/nodepool"
 REGION = "topology.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
 OS = "kubernetes.io/os"

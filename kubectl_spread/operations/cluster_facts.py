@@ -54,6 +54,8 @@ class ClusterSource(NamedTuple):
         scheduler_config: a KubeSchedulerConfiguration file; by default the facts' configuration, or kube-scheduler's
             defaults.
         kubernetes_version: the version to follow; by default the facts' version, or the newest.
+        instance_types: a file with the instance types of NodePools; by default those that nodes show.
+        karpenter_version: the release of Karpenter to follow; by default that of its Deployment, or the newest.
         all_nodes: score every feasible node, in large clusters as well.
         seed: choose reproducibly at random among nodes of equal score; by default the first by name is taken.
         connection: kubectl's flags for a live cluster.
@@ -66,6 +68,8 @@ class ClusterSource(NamedTuple):
     inside: Optional[str] = None
     scheduler_config: Optional[str] = None
     kubernetes_version: Optional[str] = None
+    instance_types: Optional[str] = None
+    karpenter_version: Optional[str] = None
     all_nodes: bool = False
     seed: Optional[int] = None
     connection: Flags = Flags()
@@ -162,6 +166,7 @@ def load_files(source: ClusterSource) -> LoadedCluster:
     if source.snapshot.count("-") > 1:
         raise RequestError("standard input cannot be read twice")
     cluster, errors = _read_files(source)
+    cluster = _provisioned(cluster, source)
     source = source._replace(kubernetes_version=source.kubernetes_version or cluster.kubernetes_version or None)
     profiles = load_profiles(source, held=cluster.scheduler_configuration)
     name = ", ".join("standard input" if path == "-" else path for path in source.snapshot) or source.topology or ""
@@ -181,6 +186,21 @@ def _read_files(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]
     from kubectl_spread.sources import topology as topologies
 
     return topologies.load(source.topology or "", inside=source.inside), ()
+
+
+def _provisioned(cluster: Cluster, source: ClusterSource) -> Cluster:
+    """Return the cluster with the instance types and the release of Karpenter that the user names."""
+    if not (source.instance_types or source.karpenter_version):
+        return cluster
+    from kubectl_spread.provisioners import reading
+    from kubectl_spread.sources import files
+    from kubectl_spread.sources.single_document import root_of
+    from kubectl_spread.text.node import to_plain
+
+    path, table = source.instance_types or "", None
+    if path:
+        table = to_plain(root_of(files.read_text(path, inside=source.inside), "a table of instance types"))
+    return reading.with_settings(cluster, path, table, source.karpenter_version)
 
 
 def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: str) -> LoadedCluster:
@@ -243,7 +263,8 @@ def _load_live(source: ClusterSource, session: Session, question: Question, *, i
         for unread in facts.unread:
             source.warn(str(unread))
     name, version = session.target.name, session.version.text
-    return LoadedCluster(facts.cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
+    cluster = _provisioned(facts.cluster, source)
+    return LoadedCluster(cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
 
 
 def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:

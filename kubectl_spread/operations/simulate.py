@@ -114,6 +114,7 @@ def _question(request: SimulateRequest) -> Question:
         has_autoscalers=True,
         has_revisions="rollout undo" in verbs,
         has_manifests=has_manifests,
+        has_new_nodes=True,
     )
 
 
@@ -146,6 +147,10 @@ def simulate_commands(
     answer = scene.play((item.ops for item in effects), request.limits, watch)
     every = enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
     played = tuple(played_step(*step, number=number, has_frames=has_frames) for number, step in every)
+    played = tuple(
+        item._replace(notes=(*item.notes, *scene.about_new_nodes(step)))
+        for item, step in zip(played, answer.steps, strict=True)
+    )
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -192,7 +197,54 @@ class SimulationSetup:
         splitter = Splitter(known.cluster, known.profiles)
         every = [*first, *written]
         answer = play(known.cluster, known.profiles, every, limits=limits, watch=watch, splitter=splitter)
+        if known.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
+            answer = self._with_new_nodes(every, limits, watch)
         return answer._replace(steps=answer.steps[len(first) :])
+
+    def _with_new_nodes(self, every: list[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
+        """Play steps with Karpenter as one more controller."""
+        from kubectl_spread.provisioners import binding, reading  # 30 ms
+        from kubectl_spread.report import added_nodes
+
+        known = self._read.known
+        gaps: dict[str, None] = {}
+        answer = play(
+            known.cluster,
+            known.profiles,
+            every,
+            limits=limits,
+            watch=watch,
+            provisioner=binding.provisioner(
+                reading.of_cluster(known.cluster),
+                lambda found: gaps.update(dict.fromkeys(added_nodes.gaps(found.gaps))),
+            ),
+        )
+        if not gaps:
+            return answer
+        known_gaps = {f"whether Karpenter adds nodes: {text}": None for text in gaps}
+        return answer._replace(steps=tuple(step._replace(gaps={**step.gaps, **known_gaps}) for step in answer.steps))
+
+    def about_new_nodes(self, step: StepAnswer) -> list[str]:
+        """Return what Karpenter does about the pods that stay Pending in some outcome of a step."""
+        known = self._read.known
+        outcome = next((item for item in step.outcomes if item.pending), None)
+        if outcome is None or not known.cluster.provisioning:
+            return []
+        from kubectl_spread.provisioners import prospect  # 30 ms
+        from kubectl_spread.report import added_nodes
+
+        cluster = outcome.cluster()
+        pods = tuple(
+            pod._replace(name=f"{pod.name} {at}") for at, pod in enumerate(cluster.pods)
+        )  # equal ones have one name
+        cluster = cluster._replace(pods=pods)
+        found = prospect.added_nodes(cluster, cluster.pending(), known.profiles).values()
+        texts = {added_nodes.summary(item): item.answer.pod.name.partition(" ")[0] for item in found}
+        return [f"pod {name}: {text}" for text, name in texts.items()]
+
+
+def _places_every_pod(step: StepAnswer) -> bool:
+    return not step.may_wedge and all(item.completes for item in step.parts)
 
 
 @contextlib.contextmanager

@@ -2,8 +2,8 @@
 
     reading.read(plains, cluster, table=..., options=...)      -> Provisioning     pools, claims, classes, types, gaps
     solve.solve(cluster, pods.pending(cluster), provisioning)  -> Solution         outcomes, answers, pools
-    binding.bindings(cluster, outcome, provisioning)           -> list[Binding]    what kube-scheduler then does
-    topology.brought_by(key, pools, types)                     -> value: pools     who brings each counted domain
+    binding.bound(cluster, outcome, nodes)                     -> Binding          what kube-scheduler then does
+    binding.provisioner(provisioning)                          -> Provisioner      one more controller of the engine
 
 `plains` are NodePools, NodeClaims, node classes and Nodes as the API server has them; `cluster` has the pods, nodes,
 DaemonSets and volumes. A fact that is missing is a `Gap`, never an exception. An object that cannot be read is a

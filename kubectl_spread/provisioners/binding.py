@@ -7,75 +7,88 @@ Karpenter does not bind pods. Where the two disagree, a node is created and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, Optional
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
 from kubectl_spread.provisioners.machines import total
-from kubectl_spread.provisioners.objects import Amounts, InstanceType
-from kubectl_spread.provisioners.pods import requests_of
+from kubectl_spread.provisioners.pods import is_of_daemon, requests_of
 from kubectl_spread.provisioners.reading import Provisioning
-from kubectl_spread.provisioners.requirement import CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL
-from kubectl_spread.provisioners.solve import NewNode, Outcome
+from kubectl_spread.provisioners.requirement import CAPACITY_TYPE, INSTANCE_TYPE
+from kubectl_spread.provisioners.solve import NewNode, Outcome, PodAnswer, solve
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _NO_LIMIT = 2**40  # of a resource, for an instance type that is not known
 _MOST_ZONES = 6
+_MOST_CHOICES = 12  # of nodes that a provisioner adds, in one round
+_MOST_UNUSED = 5
+NEW = "-new-"  # between the pool and the number in the name of a new node
 
 
 class Binding(NamedTuple):
-    """The pods of an outcome after kube-scheduler has tried them.
-
-    placed: node by the key of a pod.
-    refused: kube-scheduler's message by the key of a pod.
-    unused: new nodes without any of these pods.
-    """
+    """The pods of an outcome after kube-scheduler has tried them: by their keys, the node, or its message."""
 
     nodes: tuple[Node, ...]
     placed: dict[str, str]
     refused: dict[str, str]
-    unused: tuple[str, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Return whether kube-scheduler places each pod for which Karpenter sees a place."""
-        return not self.refused
 
 
-def bindings(
-    cluster: Cluster, outcome: Outcome, provisioning: Provisioning, *, by_name: Mapping[str, Profile] = profiles()
-) -> list[Binding]:
-    """Return what kube-scheduler does, for several zones that the provider may choose; one if Karpenter has chosen.
+def new_nodes(
+    cluster: Cluster, outcome: Outcome, provisioning: Provisioning, *, with_daemons: bool = True
+) -> Iterator[tuple[Node, ...]]:
+    """Yield the nodes of an outcome, for several zones that the provider may choose.
 
-    Args:
-        cluster: before the nodes exist.
-        outcome: of a round on this cluster.
-        provisioning: the pools and types of this round.
-        by_name: kube-scheduler's profiles.
+    `with_daemons`: what DaemonSets take of a node is taken already.
     """
     choices = max((len(node.zones) for node in outcome.nodes), default=1)
-    found = []
     for choice in range(min(max(1, choices), _MOST_ZONES)):
-        named = ((f"{node.pool}-new-{at + 1}", node) for at, node in enumerate(outcome.nodes))
-        nodes = tuple(node_of(node, provisioning, name=name, choice=choice) for name, node in named)
-        found.append(_bound(cluster, outcome, nodes, by_name))
-    return found
+        names = {node.name for node in cluster.nodes}
+        made = []
+        for new in outcome.nodes:
+            name = next(name for at in itertools.count(1) if (name := f"{new.pool}{NEW}{at}") not in names)
+            names.add(name)
+            made.append(_node(new, provisioning, name=name, choice=choice, with_daemons=with_daemons))
+        yield tuple(made)
 
 
-def node_of(new: NewNode, provisioning: Provisioning, *, name: str, choice: int = 0) -> Node:
-    """Return a node of the smallest type that Karpenter leaves, with room for what DaemonSets do not take.
+def provisioner(
+    provisioning: Provisioning, depends: Callable[[PodAnswer], None] = lambda _: None
+) -> Callable[[Cluster], Iterator[tuple[Node, ...]]]:
+    """Return what the engine asks for the nodes that join for the Pending pods of a cluster, for each choice.
 
-    Args:
-        new: what Karpenter creates.
-        provisioning: its pools and types.
-        name: of the node, and of its host.
-        choice: which of the zones that are left, and so on from the first.
+    Where it would never stop, since kube-scheduler does not use the nodes, it adds some of them. `depends` is called
+    with the answers that depend on something.
     """
+
+    def added(cluster: Cluster) -> Iterator[tuple[Node, ...]]:
+        used = {pod.node_name for pod in cluster.pods if not is_of_daemon(pod)}
+        if sum(NEW in node.name and node.name not in used for node in cluster.nodes) >= _MOST_UNUSED:
+            return
+        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False)
+        for answer in solution.answers:
+            if answer.new and answer.gaps:
+                depends(answer)
+        seen: set[str] = set()
+        for outcome in solution.outcomes:
+            for nodes in new_nodes(cluster, outcome, provisioning, with_daemons=False) if outcome.nodes else ():
+                shown = repr(
+                    sorted(repr(node._replace(name="", labels={**node.labels, HOSTNAME: ""})) for node in nodes)
+                )
+                if shown not in seen and len(seen) < _MOST_CHOICES:
+                    seen.add(shown)
+                    yield nodes
+
+    return added
+
+
+def _node(new: NewNode, provisioning: Provisioning, *, name: str, choice: int, with_daemons: bool) -> Node:
+    """Return a node of the smallest type that Karpenter leaves; `choice`: in which of the zones that are left."""
     pool = next(item for item in provisioning.pools if item.name == new.pool)
     types = [item for item in provisioning.types.get(new.pool, ()) if item.name in new.types]
     chosen = min(types, key=lambda item: tuple(sorted(item.allocatable.items())), default=None)
@@ -88,20 +101,19 @@ def node_of(new: NewNode, provisioning: Provisioning, *, name: str, choice: int 
         labels[ZONE] = new.zones[choice % len(new.zones)]
     if new.capacity_types:
         labels[CAPACITY_TYPE] = new.capacity_types[0]
-    return Node(name=name, labels=labels, taints=pool.taints, allocatable=_room(new, chosen))
-
-
-def _room(new: NewNode, chosen: Optional[InstanceType]) -> Amounts:
-    """Return the allocatable resources of a new node without what its DaemonSets take."""
-    own = total(*(requests_of(pod.cls) for pod in new.pods))
-    daemons = {name: amount - own.get(name, 0) for name, amount in new.requests.items()}
     if chosen is None:
-        return dict.fromkeys(new.requests, _NO_LIMIT)
-    return {name: amount - daemons.get(name, 0) for name, amount in chosen.allocatable.items()}
+        room = dict.fromkeys(new.requests, _NO_LIMIT)
+    else:
+        own = total(*(requests_of(pod.cls) for pod in new.pods))
+        daemons = {name: amount - own.get(name, 0) for name, amount in new.requests.items() if with_daemons}
+        room = {name: amount - daemons.get(name, 0) for name, amount in chosen.allocatable.items()}
+    return Node(name=name, labels=labels, taints=pool.taints, allocatable=room)
 
 
-def _bound(cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...], by_name: Mapping[str, Profile]) -> Binding:
-    """Let kube-scheduler try the pods until a whole lap binds none: where Karpenter wants them, then anywhere.
+def bound(
+    cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...], by_name: Mapping[str, Profile] = profiles()
+) -> Binding:
+    """Let kube-scheduler try the pods until a whole lap binds none: where Karpenter wants them, then on any node.
 
     A pod is refused only if no order was found that helps: which of equal pods comes first is not the question here.
     """
@@ -132,5 +144,4 @@ def _bound(cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...], by_name:
             placed[pod.key], progress = columns.nodes[host].name, True
             waiting.remove(pod)
             refused.pop(pod.key, None)
-    used = set(placed.values())
-    return Binding(nodes, placed, refused, tuple(node.name for node in nodes if node.name not in used))
+    return Binding(nodes, placed, refused)

@@ -15,7 +15,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
-from kubectl_spread.objects.selectors import HOSTNAME, Labels, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, Labels, NODE_POOL, ZONE
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.provisioners import pods
 from kubectl_spread.provisioners import requirement as algebra
@@ -25,7 +25,6 @@ from kubectl_spread.provisioners.refusals import Unfit
 from kubectl_spread.provisioners.requirement import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
-    NODE_POOL,
     of_labels,
     plus,
     Requirement,
@@ -136,11 +135,10 @@ class Types:
 
     def unfit(self, available: int, requirements: Requirements, own: Amounts, daemons: Amounts, full: Amounts) -> Unfit:
         """Return why no type is left (InstanceTypeFilterError)."""
-        compatible, fitting = self.compatible(requirements) & available, self.fitting(full) & available
-        offered = self.offered(requirements) & available
-        pairs = bool(compatible & fitting), bool(compatible & offered), bool(fitting & offered)
+        compatible, fitting, offered = self.compatible(requirements), self.fitting(full), self.offered(requirements)
+        wanted = tuple(item for key, item in sorted(requirements.items()) if key != HOSTNAME)
         asked = tuple(sorted(total(daemons, own).items()))
-        return Unfit(bool(compatible), bool(fitting), bool(offered), *pairs, algebra.text(requirements), asked)
+        return Unfit(compatible & available, fitting & available, offered & available, wanted, asked)
 
 
 def sold(item: InstanceType, requirements: Requirements) -> list[Offering]:
@@ -198,8 +196,10 @@ def machines(
         facts = provisioning.nodes.get(node.name)
         claim = (by_id.get(facts.provider_id) if facts is not None else None) or by_node.get(node.name)
         joined.update([] if claim is None else [claim.name])
-        if facts is not None and _is_unseen(node, facts):
-            continue
+        if facts is not None and node.labels.get(NODE_POOL):  # Karpenter waits until more is known (UpdateNode).
+            is_typed = node.labels.get(INSTANCE_TYPE) or node.labels.get(_INITIALIZED)
+            if not facts.provider_id or not is_typed:
+                continue
         if claim.is_deleted if claim is not None else facts is not None and facts.is_deleted:
             deleted.append(node.name)
             continue
@@ -216,14 +216,6 @@ def machines(
         if claim.provider_id and claim.name not in joined and not claim.is_deleted:
             found.append(_occupied(_machine(None, claim, NodeFacts(), readiness_taints=readiness_taints), [], daemons))
     return sorted(found, key=lambda item: (not item.is_initialized, item.name)), deleted
-
-
-def _is_unseen(node: Node, facts: NodeFacts) -> bool:
-    """Return whether Karpenter waits with a node of its own until more of it is known (UpdateNode)."""
-    if not node.labels.get(NODE_POOL):
-        return False
-    is_typed = bool(node.labels.get(INSTANCE_TYPE) or node.labels.get(_INITIALIZED))
-    return not facts.provider_id or not is_typed
 
 
 def _machine(node: Optional[Node], claim: Optional[NodeClaim], facts: NodeFacts, *, readiness_taints: bool) -> Machine:

@@ -1,7 +1,7 @@
 """NodePools, NodeClaims, node classes and instance types as records, read from plain values.
 
-`problems` says what of an object has a wrong type; only objects without a problem are read. What Karpenter itself
-refuses of a NodePool is in its `errors`.
+Objects have the types of their fields, as in cluster facts; `problems` says it of an instance type. What Karpenter
+itself refuses of a NodePool is in its `errors`.
 
 Source: sigs.k8s.io/karpenter pkg/apis/v1/nodepool.go, nodeclaim.go, nodeclaim_validation.go, nodepool_validation.go,
 labels.go; pkg/cloudprovider/types.go (v1.13.0).
@@ -12,17 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.shapes import PROVISIONING
+from kubectl_spread.cluster.building.shapes import ASKED_LABEL
 from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import mappings, strings
-from kubectl_spread.objects.selectors import HOSTNAME, key_errors, LabelRequirement, parse_int64, value_errors, ZONE
+from kubectl_spread.objects.selectors import (
+    HOSTNAME,
+    key_errors,
+    LabelRequirement,
+    NODE_POOL,
+    parse_int64,
+    value_errors,
+    ZONE,
+)
 from kubectl_spread.provisioners.requirement import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
-    NODE_POOL,
     NORMALIZED,
     of_labels,
     plus,
@@ -39,20 +46,18 @@ _DOMAIN = "karpenter.sh"
 _CAPACITY_TYPES = ("on-demand", "reserved", "spot")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte")
 
-_ATOM, _STRING, _AMOUNTS = decode.Atom, decode.Atom.STRING, decode.MapOf(decode.Atom.QUANTITY)
-
-
-def _struct(*strings: str, **fields: decode.Shape) -> decode.Struct:
-    return decode.Struct("", {**dict.fromkeys(strings, _STRING), **fields})
-
-
-_REQUIREMENTS = decode.ListOf(_struct("key", "operator", values=decode.ListOf(_STRING), minValues=_ATOM.INT32))
-_SHAPES = {
-    **PROVISIONING,
-    "Node": _struct(metadata=decode.OBJECT_META, spec=_struct("providerID"), status=_struct(capacity=_AMOUNTS)),
-}
-_OFFERINGS = decode.ListOf(_struct("zone", "capacityType", available=_ATOM.BOOL))
-_INSTANCE_TYPE = _struct("name", capacity=_AMOUNTS, overhead=_AMOUNTS, requirements=_REQUIREMENTS, offerings=_OFFERINGS)
+_STRING, _AMOUNTS = decode.Atom.STRING, decode.MapOf(decode.Atom.QUANTITY)
+_OFFERING = {**dict.fromkeys(("zone", "capacityType"), _STRING), "available": decode.Atom.BOOL}
+_INSTANCE_TYPE = decode.Struct(
+    "InstanceType",
+    {
+        "name": _STRING,
+        "capacity": _AMOUNTS,
+        "overhead": _AMOUNTS,
+        "requirements": decode.ListOf(ASKED_LABEL),
+        "offerings": decode.ListOf(decode.Struct("Offering", _OFFERING)),
+    },
+)
 
 
 class ClassRef(NamedTuple):
@@ -110,14 +115,6 @@ class NodeClaim(NamedTuple):
     is_deleted: bool = False
 
 
-class NodeClass(NamedTuple):
-    """A provider's class of nodes, such as EC2NodeClass; the zones of its subnets are empty if it names none."""
-
-    kind: str
-    name: str
-    zones: tuple[str, ...] = ()
-
-
 class NodeFacts(NamedTuple):
     """What Karpenter reads of a Node besides what a scheduler does."""
 
@@ -144,21 +141,10 @@ class InstanceType(NamedTuple):
     offerings: tuple[Offering, ...] = ()
 
 
-def is_read(plain: Plain) -> bool:
-    """Return whether an object is one of those that `read` looks at; other groups have NodePools, too."""
-    is_karpenters = str(plain.get("apiVersion")).startswith("karpenter.sh/")
-    return plain.get("kind") in (("NodePool", "NodeClaim", "Node") if is_karpenters else ("Node",)) or is_class(plain)
-
-
-def is_class(plain: Plain) -> bool:
-    return str(plain.get("kind") or "").endswith("NodeClass")
-
-
-def problems(plain: Plain) -> list[decode.Problem]:
-    """Return what of an object, or of an instance type without a kind, does not have the type of its field."""
-    kind = "EC2NodeClass" if is_class(plain) else str(plain.get("kind") or "")
-    shape = _SHAPES.get(kind, _INSTANCE_TYPE)
-    return [item for item in decode.problems(plain, shape) if item.kind is decode.ProblemKind.TYPE]
+def problems(plain: Plain) -> list[str]:
+    """Return what of an instance type does not have the type of its field, in the decoder's words."""
+    found = (item for item in decode.problems(plain, _INSTANCE_TYPE) if item.kind is decode.ProblemKind.TYPE)
+    return [decode.problem_text(item) for item in found]
 
 
 def _meta(plain: Plain) -> Plain:
@@ -240,11 +226,10 @@ def node_claim(plain: Plain) -> NodeClaim:
     )
 
 
-def node_class(plain: Plain) -> NodeClass:
-    """Read the class of a provider's nodes, with the zones of its subnets."""
+def class_zones(plain: Plain) -> tuple[str, ...]:
+    """Return the zones of the subnets of a provider's class of nodes."""
     subnets = mappings((plain.get("status") or {}).get("subnets"))
-    zones = sorted({item["zone"] for item in subnets if item.get("zone")})
-    return NodeClass(plain["kind"], _meta(plain).get("name") or "", tuple(zones))
+    return tuple(sorted({item["zone"] for item in subnets if item.get("zone")}))
 
 
 def node_facts(plain: Plain) -> NodeFacts:

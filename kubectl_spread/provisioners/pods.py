@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts import resources
@@ -16,11 +16,11 @@ from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
-from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, NODE_POOL
 from kubectl_spread.objects.storage import Claim, NamespacedName, Storage
 from kubectl_spread.provisioners import objects
 from kubectl_spread.provisioners import requirement as algebra
-from kubectl_spread.provisioners.requirement import NODE_POOL, of_expressions, of_labels, plus, Requirements
+from kubectl_spread.provisioners.requirement import of_expressions, of_labels, plus, Requirements
 
 UNSCHEDULABLE = "Unschedulable"
 NO_PREFERENCE = Toleration("", "Exists", "", PREFER_NO_SCHEDULE)
@@ -84,12 +84,10 @@ def _without_one(pod: PodClass, *, tolerates_preferences: bool) -> Optional[PodC
     affinity = pod.node_affinity
     if affinity.required and len(affinity.required) > 1:
         return pod._replace(node_affinity=affinity._replace(required=affinity.required[1:]))
-    if pod.preferred_affinity:
-        terms = sorted(pod.preferred_affinity, key=lambda term: -term.weight)
-        return pod._replace(preferred_affinity=tuple(terms[1:]))
-    if pod.preferred_anti_affinity:
-        terms = sorted(pod.preferred_anti_affinity, key=lambda term: -term.weight)
-        return pod._replace(preferred_anti_affinity=tuple(terms[1:]))
+    for field in ("preferred_affinity", "preferred_anti_affinity"):
+        if getattr(pod, field):
+            changed: dict[str, Any] = {field: tuple(sorted(getattr(pod, field), key=lambda term: -term.weight)[1:])}
+            return pod._replace(**changed)
     if affinity.preferred:
         lighter = sorted(affinity.preferred, key=lambda term: -term.weight)[1:]
         return pod._replace(node_affinity=affinity._replace(preferred=tuple(lighter)))

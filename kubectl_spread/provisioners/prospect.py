@@ -14,12 +14,10 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.provisioners import binding, reading, topology
 from kubectl_spread.provisioners import pods as pod_rules
-from kubectl_spread.provisioners import reading, topology
-from kubectl_spread.provisioners.binding import Binding, bindings
-from kubectl_spread.provisioners.reading import Provisioning
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal
-from kubectl_spread.provisioners.solve import NewNode, PodAnswer, PoolState, Solution, solve, types_of
+from kubectl_spread.provisioners.solve import NewNode, PodAnswer, PoolState, solve, types_of
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _MOST_OUTCOMES = 4  # in which kube-scheduler is asked
@@ -84,52 +82,51 @@ def added_nodes(cluster: Cluster, given: Iterable[Pod], profiles: Mapping[str, P
         given: pods that find no node.
         profiles: kube-scheduler's.
     """
-    provisioning = reading.read(cluster.provisioning.values(), cluster)
+    provisioning = reading.of_cluster(cluster)
     pods = {pod.key: pod for pod in (*pod_rules.pending(cluster), *given)}
     solution = solve(cluster, pods.values(), provisioning, is_order_known=False)
     bound = [
-        binding
+        binding.bound(cluster, outcome, nodes, profiles)
         for outcome in solution.outcomes[:_MOST_OUTCOMES]
         if outcome.nodes or outcome.existing
-        for binding in bindings(cluster, outcome, provisioning, by_name=profiles)
+        for nodes in binding.new_nodes(cluster, outcome, provisioning)
     ]
-    found = (_prospect(answer, cluster, provisioning, solution) for answer in solution.answers)
-    return {item.answer.pod.key: _bound(item, bound) for item in found}
+    giving = (PoolState.USED, PoolState.NO_TYPE)  # domains
+    used = [finding.pool for finding in solution.pools if finding.state in giving]
+    reached = {
+        pool.name: topology.domains_of((pool,), {pool.name: types_of(pool, provisioning).types}) for pool in used
+    }
+    found = {}
+    for answer in solution.answers:
+        key = answer.pod.key
+        said = [item.refused.get(key, "") for item in bound if key in item.refused or key in item.placed]
+        message = next(filter(None, said), "")
+        refusals = {item.pool: item for item in reversed(answer.errors)}
+        pools = (
+            PoolProspect(
+                pool.name,
+                state,
+                reason,
+                refusals.get(pool.name),
+                tuple(new for new in answer.new if new.pool == pool.name),
+            )
+            for pool, state, reason in solution.pools
+        )
+        counted = (_counted(item, cluster, reached) for item in answer.errors if isinstance(item.detail, Counts))
+        found[key] = Prospect(answer, tuple(pools), tuple(counted), message, bool(message) and all(said))
+    return found
 
 
-def _bound(found: Prospect, bound: Iterable[Binding]) -> Prospect:
-    """Return a prospect with what kube-scheduler does about the pod in the outcomes in which it has a place."""
-    key = found.answer.pod.key
-    said = [item.refused.get(key, "") for item in bound if key in item.refused or key in item.placed]
-    message = next(filter(None, said), "")
-    return found._replace(refused=message, is_always_refused=bool(message) and all(said))
-
-
-def _prospect(answer: PodAnswer, cluster: Cluster, provisioning: Provisioning, solution: Solution) -> Prospect:
-    pools = []
-    for pool, state, reason in solution.pools:
-        refusal = next((item for item in answer.errors if item.pool == pool.name), None)
-        nodes = tuple(node for node in answer.new if node.pool == pool.name)
-        pools.append(PoolProspect(pool.name, state, reason, refusal, nodes))
-    counted = (_counted(item, cluster, provisioning, solution) for item in answer.errors)
-    return Prospect(answer, tuple(pools), tuple(item for item in counted if item is not None))
-
-
-def _counted(
-    refusal: Refusal, cluster: Cluster, provisioning: Provisioning, solution: Solution
-) -> Optional[CountedDomains]:
-    """Return what is counted for the constraint of a refusal; None for another reason."""
-    counts = refusal.detail
-    if not isinstance(counts, Counts):
-        return None
-    used = [finding.pool for finding in solution.pools if finding.state is PoolState.USED]
-    types = {pool.name: types_of(pool, provisioning).types for pool in used}
-    brought = topology.brought_by(refusal.key, used, types)
+def _counted(refusal: Refusal, cluster: Cluster, reached: dict[str, topology.Domains]) -> CountedDomains:
+    """Return what is counted for the constraint of a refusal, with the pools that could reach each domain."""
+    counts, key = refusal.detail, refusal.key
+    assert isinstance(counts, Counts)  # noqa: S101
     least = min((number for value, number in counts.domains if counts.pod_domains.has(value)), default=0)
     domains = []
     for value, number in counts.domains:
         is_least = number == least and counts.pod_domains.has(value)
         blocks = refusal.cause is Cause.SPREAD and is_least and not counts.node_domains.has(value)
-        nodes = sum(node.labels.get(refusal.key) == value for node in cluster.nodes)
-        domains.append(CountedDomain(value, number, tuple(brought.get(value, ())), nodes, blocks))
-    return CountedDomains(refusal.pool, refusal.key, tuple(domains))
+        nodes = sum(node.labels.get(key) == value for node in cluster.nodes)
+        pools = tuple(name for name, values in reached.items() if value in values.get(key, {}))
+        domains.append(CountedDomain(value, number, pools, nodes, blocks))
+    return CountedDomains(refusal.pool, key, tuple(domains))

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.selectors import ZONE
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.provisioners import objects, versions
-from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeClass, NodeFacts, NodePool
-from kubectl_spread.provisioners.requirement import NODE_POOL, requirement, WELL_KNOWN
+from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeFacts, NodePool
+from kubectl_spread.provisioners.requirement import OF_PROVIDERS, requirement, WELL_KNOWN
 
 Plain = dict[str, Any]
 
 ANY_POOL = "*"  # in a table: instance types of every pool that has none of its own
-
-
-class Problem(NamedTuple):
-    """An object, or an entry of a table, that cannot be read, with the decoder's words; it is left out."""
-
-    kind: str
-    name: str
-    message: str
+TABLE, SETTINGS = ("InstanceTypes", ""), ("Karpenter", "")  # among the NodePools of cluster facts, if a user gives them
+_IMAGE = re.compile(r"(?:^|/)karpenter/controller:v?([0-9]+\.[0-9]+\.[0-9]+)")
 
 
 class GapKind(Enum):
@@ -61,16 +57,67 @@ class Options(NamedTuple):
 
 
 class Provisioning(NamedTuple):
-    """NodePools and what belongs to them; `types` by pool, with samples for pools that no table describes."""
+    """NodePools and what belongs to them.
+
+    types: by pool, with samples for pools that no table describes.
+    zones: of the subnets of a node class, by its kind and name; those of a class that names none are not known.
+    problems: of entries of a table, which are left out.
+    """
 
     pools: tuple[NodePool, ...] = ()
     claims: tuple[NodeClaim, ...] = ()
-    classes: tuple[NodeClass, ...] = ()
-    types: dict[str, tuple[InstanceType, ...]] = {}  # noqa: RUF012 (never written to)
+    zones: dict[tuple[str, str], tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
+    types: dict[str, tuple[InstanceType, ...]] = {}  # noqa: RUF012
     nodes: dict[str, NodeFacts] = {}  # noqa: RUF012
     gaps: tuple[Gap, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[str, ...] = ()
     options: Options = Options()
+
+    def zones_of(self, pool: NodePool) -> Optional[tuple[str, ...]]:
+        """Return the zones in which the class of a pool has subnets; None if that is not known."""
+        return self.zones.get((pool.class_ref.kind, pool.class_ref.name)) or None
+
+
+def with_settings(cluster: Cluster, path: str, table: Any, version: Optional[str]) -> Cluster:
+    """Return cluster facts with a table of instance types of a file, if there is a path, and a release of Karpenter.
+
+    Raises:
+        RequestError: it is not a release.
+        SourceError: the table cannot be read.
+    """
+    given: dict[tuple[str, str], Any] = {TABLE: table} if path else {}
+    for problem in read((), cluster, table=table).problems:
+        raise SourceError(path, problem)
+    if version:
+        try:
+            versions.rules(version)
+        except ValueError as error:
+            raise RequestError(f"--karpenter-version: {error}; write 1.13 or 1.8.1") from error
+        given[SETTINGS] = {"version": version}
+    return cluster._replace(provisioning={**cluster.provisioning, **given})
+
+
+def of_cluster(cluster: Cluster) -> Provisioning:
+    """Return what cluster facts have of Karpenter, with its release and settings if its Deployment is among them."""
+    plains = dict(cluster.provisioning)
+    table, given = plains.pop(TABLE, None), plains.pop(SETTINGS, {})
+    found: dict[str, Any] = {"version": versions.RECORDED}
+    for controller in cluster.controllers.values():
+        for container in mappings(controller.workload.pod_spec.get("containers")):
+            match = _IMAGE.search(str(container.get("image") or ""))
+            if match is not None:
+                set_by = {str(item.get("name")): item.get("value") for item in mappings(container.get("env"))}
+                found = {**set_by, "version": match[1]}
+    found |= given
+    groups = {objects.node_pool(plain).class_ref.group for plain in plains.values() if plain["kind"] == "NodePool"}
+    options = Options(
+        found["version"],
+        ignores_preferences=found.get("PREFERENCE_POLICY") == "Ignore",
+        relaxes_min_values=found.get("MIN_VALUES_POLICY") == "BestEffort",
+        ignores_resource_claims=found.get("IGNORE_DRA_REQUESTS") != "false",
+        well_known=WELL_KNOWN.union(*(OF_PROVIDERS.get(group, ()) for group in groups)),
+    )
+    return read(plains.values(), cluster, table=table, options=options)
 
 
 def read(
@@ -83,32 +130,29 @@ def read(
     """Read NodePools, NodeClaims, node classes and what Karpenter reads of Nodes; other kinds are left out.
 
     Args:
-        plains: objects as the API server or a file has them; of two with one name the later wins.
+        plains: objects that decode; of two with one name the later wins.
         cluster: its nodes are samples of instance types for pools without a table.
         table: instance types by the name of their pool, or by `*`; any value is accepted.
         options: settings of Karpenter.
     """
-    problems: list[Problem] = []
+    problems: list[str] = []
     pools: dict[str, NodePool] = {}
     claims: dict[str, NodeClaim] = {}
-    classes: dict[tuple[str, str], NodeClass] = {}
+    zones: dict[tuple[str, str], tuple[str, ...]] = {}
     nodes: dict[str, NodeFacts] = {}
     for plain in plains:
-        if not isinstance(plain, dict) or not objects.is_read(plain) or not _is_readable(plain, problems):
-            continue
-        if plain["kind"] == "NodePool":
-            pool = objects.node_pool(plain, options.well_known)
-            pools[pool.name] = pool
-        elif plain["kind"] == "NodeClaim":
-            claim = objects.node_claim(plain)
-            claims[claim.name] = claim
-        elif plain["kind"] == "Node":
-            nodes[(plain.get("metadata") or {}).get("name") or ""] = objects.node_facts(plain)
-        else:
-            named = objects.node_class(plain)
-            classes[named.kind, named.name] = named
+        kind, name = str(plain.get("kind")), (plain.get("metadata") or {}).get("name") or ""
+        is_karpenters = str(plain.get("apiVersion")).startswith("karpenter.sh/")  # other groups have NodePools, too
+        if kind == "NodePool" and is_karpenters:
+            pools[name] = objects.node_pool(plain, options.well_known)
+        elif kind == "NodeClaim" and is_karpenters:
+            claims[name] = objects.node_claim(plain)
+        elif kind == "Node":
+            nodes[name] = objects.node_facts(plain)
+        elif kind.endswith("NodeClass"):
+            zones[kind, name] = objects.class_zones(plain)
     given = _types_of(table, problems)
-    found = Provisioning(tuple(pools.values()), tuple(claims.values()), tuple(classes.values()), {}, nodes)
+    found = Provisioning(tuple(pools.values()), tuple(claims.values()), zones, {}, nodes)
     types: dict[str, tuple[InstanceType, ...]] = {}
     gaps: list[Gap] = []
     for pool in found.pools:
@@ -121,36 +165,18 @@ def read(
     return found._replace(types=types, gaps=tuple(gaps), problems=tuple(problems), options=options)
 
 
-def _is_readable(plain: Plain, problems: list[Problem]) -> bool:
-    wrong = objects.problems(plain)
-    metadata = plain.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    title = name if isinstance(name, str) else ""
-    problems += [Problem(str(plain["kind"]), title, decode.problem_text(item)) for item in wrong]
-    if not wrong and not title:
-        problems.append(Problem(str(plain["kind"]), "", "metadata.name: it has no name"))
-    return not wrong and bool(title)
-
-
-def _types_of(table: Any, problems: list[Problem]) -> dict[str, tuple[InstanceType, ...]]:
+def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, ...]]:
     """Read a table of instance types; an entry that cannot be read is left out."""
     found: dict[str, tuple[InstanceType, ...]] = {}
     if not isinstance(table, dict):
-        problems += [] if table is None else [Problem("InstanceType", "", "not a mapping of pools to instance types")]
+        problems += [] if table is None else ["not a mapping of pools to instance types"]
         return found
     for pool, entries in table.items():
-        if not isinstance(entries, list):
-            problems.append(Problem("InstanceType", str(pool), "not a list of instance types"))
-            continue
-        types = []
-        for at, entry in enumerate(entries):
-            wrong = objects.problems({**entry, "kind": ""}) if isinstance(entry, dict) else None
-            if wrong:
-                problems.append(Problem("InstanceType", f"{pool}[{at}]", decode.problem_text(wrong[0])))
-            elif wrong is None or not entry.get("name"):
-                problems.append(Problem("InstanceType", f"{pool}[{at}]", "not an instance type with a name"))
-            else:
-                types.append(objects.instance_type(entry))
+        types: list[InstanceType] = []
+        for at, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+            wrong = objects.problems(entry) if isinstance(entry, dict) and entry.get("name") else ["no name"]
+            problems += [f"{pool}[{at}]: {text}" for text in wrong]
+            types += [] if wrong else [objects.instance_type(entry)]
         found[str(pool)] = tuple(types)
     return found
 
@@ -182,13 +208,3 @@ def _joined(one: InstanceType, other: InstanceType) -> InstanceType:
     }
     offerings = tuple(dict.fromkeys((*one.offerings, *other.offerings)))
     return one._replace(allocatable=least, requirements=both, offerings=offerings)
-
-
-def class_zones(pool: NodePool, classes: Iterable[NodeClass]) -> Optional[tuple[str, ...]]:
-    """Return the zones in which the class of a pool has subnets; None if that is not known."""
-    return next((item.zones for item in classes if item[:2] == pool.class_ref[1:]), None) or None
-
-
-def open_type(zones: Optional[tuple[str, ...]]) -> InstanceType:
-    """Return a type that stands for unknown ones: as large as needed, in all zones that are possible."""
-    return InstanceType("", {}, {}, {} if zones is None else {ZONE: requirement(ZONE, "In", zones)})

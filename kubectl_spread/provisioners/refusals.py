@@ -52,18 +52,15 @@ class Counts(NamedTuple):
 
 
 class Unfit(NamedTuple):
-    """Which of the three conditions some instance type meets, alone and two together, and what was asked.
+    """Sets of instance types, as bit masks, that meet each of three conditions, and what was asked.
 
     missing: labels for which minValues is not met.
     """
 
-    compatible: bool
-    fits: bool
-    offered: bool
-    compatible_and_fits: bool
-    compatible_and_offered: bool
-    fits_and_offered: bool
-    requirements: str
+    compatible: int
+    fitting: int
+    offered: int
+    requirements: tuple[Requirement, ...]
     requests: tuple[tuple[str, int], ...]
     missing: tuple[str, ...] = ()
 
@@ -103,40 +100,34 @@ def texts(refusal: Refusal) -> list[str]:
     return [str(detail)]
 
 
+_CONDITIONS = ("met the scheduling requirements", "had enough resources", "had a required offering")
+
+
 def _of_types(unfit: Unfit) -> str:
-    asked = f", requirements={unfit.requirements}, resources={amounts_text(dict(unfit.requests))}"
+    wanted = ", ".join(sorted(map(str, unfit.requirements)))
+    amounts = {name: resources.amount(name, number) for name, number in unfit.requests}
+    asked = f", requirements={wanted}, resources={json.dumps(amounts, separators=(',', ':'))}"
     if unfit.missing:
         return f"minValues requirement is not met for label(s) (label(s)=[{' '.join(unfit.missing)}]){asked}"
-    failed = [
-        text
-        for text, is_met in (
-            ("met the scheduling requirements", unfit.compatible),
-            ("had enough resources", unfit.fits),
-            ("had a required offering", unfit.offered),
-        )
-        if not is_met
-    ]
+    compatible, fitting, offered = unfit[:3]
+    failed = [text for mask, text in zip(unfit[:3], _CONDITIONS, strict=True) if not mask]
     if len(failed) > 1:
         return f"no instance type {' or '.join(failed)}{asked}"
-    if not unfit.compatible:
+    if not compatible:
         return f"no instance type met all requirements{asked}"
-    if not unfit.fits:
-        cpu = dict(unfit.requests).get(resources.CPU, 0)
-        typo = " (CPU request >= 1 Million, m vs M typo?)" if cpu >= _TYPO_MILLI_CPU else ""
+    if not fitting:
+        is_typo = dict(unfit.requests).get(resources.CPU, 0) >= _TYPO_MILLI_CPU
+        typo = " (CPU request >= 1 Million, m vs M typo?)" if is_typo else ""
         return f"no instance type has enough resources{asked}{typo}"
-    if not unfit.offered:
+    if not offered:
         return f"no instance type has the required offering{asked}"
-    both = "no instance type which "
-    if unfit.compatible_and_fits:
-        return f"{both}met the scheduling requirements and had enough resources, had a required offering{asked}"
-    if unfit.fits_and_offered:
-        return f"{both}had enough resources and the required offering met the scheduling requirements{asked}"
-    if unfit.compatible_and_offered:
-        return f"{both}met the scheduling requirements and the required offering had the required resources{asked}"
+    if compatible & fitting:
+        return (
+            f"no instance type which met the scheduling requirements and had enough resources, {_CONDITIONS[2]}{asked}"
+        )
+    if fitting & offered:
+        return f"no instance type which had enough resources and the required offering {_CONDITIONS[0]}{asked}"
+    if compatible & offered:
+        both = "met the scheduling requirements and the required offering had the required resources"
+        return f"no instance type which {both}{asked}"
     return f"no instance type met the requirements/resources/offering tuple{asked}"
-
-
-def amounts_text(amounts: dict[str, int]) -> str:
-    """Return requests as Karpenter prints them."""
-    shown = {name: resources.amount(name, number) for name, number in sorted(amounts.items())}
-    return json.dumps(shown, separators=(",", ":")) if shown else "{}"

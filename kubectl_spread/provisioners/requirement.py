@@ -6,12 +6,11 @@ Source: sigs.k8s.io/karpenter pkg/scheduling/requirement.go, requirements.go (v1
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.selectors import LabelRequirement, Labels, parse_int64, REGION, ZONE
+from kubectl_spread.objects.selectors import LabelRequirement, Labels, NODE_POOL, parse_int64, REGION, ZONE
 
-NODE_POOL = "karpenter.sh/nodepool"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 ARCH = "kubernetes.io/arch"
@@ -23,6 +22,21 @@ WELL_KNOWN = frozenset(
         "node.kubernetes.io/windows-build",
     }
 )
+_AWS = (
+    "capacity-reservation-id capacity-reservation-type instance-hypervisor instance-encryption-in-transit-supported "
+    "instance-category instance-family instance-generation instance-local-nvme instance-size instance-cpu "
+    "instance-cpu-manufacturer instance-cpu-sustained-clock-speed-mhz instance-memory instance-ebs-bandwidth "
+    "instance-network-bandwidth instance-gpu-name instance-gpu-manufacturer instance-gpu-count instance-gpu-memory "
+    "instance-accelerator-name instance-accelerator-manufacturer instance-accelerator-count"
+)
+_AZURE = (
+    "sku-name sku-family sku-series sku-version sku-cpu sku-memory sku-networking-accelerated sku-gpu-name "
+    "sku-gpu-manufacturer sku-gpu-count sku-storage-premium-capable sku-storage-ephemeralos-maxsize placement-scope"
+)
+OF_PROVIDERS = {  # by the group of their node classes
+    "karpenter.k8s.aws": {"topology.k8s.aws/zone-id", *(f"karpenter.k8s.aws/{name}" for name in _AWS.split())},
+    "karpenter.azure.com": {f"karpenter.azure.com/{name}" for name in _AZURE.split()},
+}
 NORMALIZED = {
     "failure-domain.beta.kubernetes.io/zone": ZONE,
     "failure-domain.beta.kubernetes.io/region": REGION,
@@ -61,19 +75,13 @@ class Requirement(NamedTuple):
     def __str__(self) -> str:
         """Return it as Karpenter prints it."""
         text = f"{self.key} {self.operator}"
-        if self.values:
-            text += f" [{' '.join(listed(self.values))}]"
+        if self.values:  # five at most
+            names = sorted(self.values)
+            more = [f"and {len(names) - _MOST_PRINTED} others"] if len(names) > _MOST_PRINTED else []
+            text += f" [{' '.join((*names[:_MOST_PRINTED], *more))}]"
         for bound, sign in ((self.gte, ">="), (self.lte, "<=")):
             text += "" if bound is None else f" {sign}{bound}"
         return text if self.min_values is None else f"{text} minValues {self.min_values}"
-
-
-def listed(values: Iterable[str]) -> list[str]:
-    """Return values as Karpenter lists them: sorted, five at most."""
-    names = sorted(values)
-    return (
-        names if len(names) <= _MOST_PRINTED else [*names[:_MOST_PRINTED], f"and {len(names) - _MOST_PRINTED} others"]
-    )
 
 
 Requirements = dict[str, Requirement]  # by key; never written to once made
@@ -112,8 +120,8 @@ def intersection(one: Requirement, other: Requirement) -> Requirement:
     """Return what both allow. If that is nothing, it is `DoesNotExist`."""
     if one == other:
         return one
-    gte, lte = _most(one.gte, other.gte), _least(one.lte, other.lte)
-    min_values = _most(one.min_values, other.min_values)
+    gte, lte = _tighter(max, one.gte, other.gte), _tighter(min, one.lte, other.lte)
+    min_values = _tighter(max, one.min_values, other.min_values)
     if gte is not None and lte is not None and gte > lte:
         return Requirement(one.key, False, min_values=min_values)
     if one.complement and other.complement:
@@ -131,12 +139,8 @@ def intersection(one: Requirement, other: Requirement) -> Requirement:
     return Requirement(one.key, one.complement and other.complement, values, gte, lte, min_values)
 
 
-def _most(one: Optional[int], other: Optional[int]) -> Optional[int]:
-    return other if one is None else one if other is None else max(one, other)
-
-
-def _least(one: Optional[int], other: Optional[int]) -> Optional[int]:
-    return other if one is None else one if other is None else min(one, other)
+def _tighter(choose: Callable[[int, int], int], one: Optional[int], other: Optional[int]) -> Optional[int]:
+    return other if one is None else one if other is None else choose(one, other)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -201,8 +205,3 @@ def clashes(have: Requirements, wanted: Requirements) -> tuple[tuple[Requirement
 def meets(have: Requirements, wanted: Requirements, allowed: Collection[str] = ()) -> bool:
     """Return whether a node meets what a pod wants."""
     return clash(have, wanted, allowed) is None
-
-
-def text(requirements: Requirements) -> str:
-    """Return all requirements but the host's name as Karpenter prints them."""
-    return ", ".join(sorted(str(item) for key, item in requirements.items() if key != "kubernetes.io/hostname"))

@@ -137,7 +137,11 @@ class Round:
         self._in_round = {pod.uid for pod in self.pods}
         self._domains = topology.domains_of(pools, {name: item.types for name, item in types.items()})
         self._tolerates = any(taint.effect == PREFER_NO_SCHEDULE for pool in pools for taint in pool.taints)
-        self._running = self._by_namespace()
+        # Pods count that are bound, neither finished nor terminating, and not to be placed in this round.
+        self._running: dict[str, list[Pod]] = {}
+        for pod in cluster.bound_pods():
+            if not pod.terminating and pod.uid not in self._in_round:
+                self._running.setdefault(pod.namespace, []).append(pod)
         self._nodes = {node.name: node for node in cluster.nodes}
         self._labels = {node.name: of_labels(node.labels) for node in cluster.nodes}
         self._identities: dict[object, int] = {}
@@ -155,14 +159,6 @@ class Round:
     def _is_refused_for_claims(self, pod: PodClass) -> bool:
         refuses = self.options.ignores_resource_claims and Rule.REFUSES_RESOURCE_CLAIMS in self.rules
         return refuses and "resource claims" in pod.beyond
-
-    def _by_namespace(self) -> dict[str, list[Pod]]:
-        """Return the pods that count: bound, neither finished nor terminating, not to be placed in this round."""
-        found: dict[str, list[Pod]] = {}
-        for pod in self._cluster.bound_pods():
-            if not pod.terminating and pod.uid not in self._in_round:
-                found.setdefault(pod.namespace, []).append(pod)
-        return found
 
     def _queue(self, *, is_order_known: bool) -> tuple[tuple[int, ...], ...]:
         """Return the pods, the largest first, then the oldest; of equal ones the order is that of their UIDs."""
@@ -332,7 +328,9 @@ class Round:
         for namespace in group.namespaces:
             for pod in self._running.get(namespace, ()):
                 node = self._nodes.get(pod.node_name)
-                if node is None or not (group.counts_all or group.selector.matches(dict(pod.cls.labels))):
+                if node is None or not (
+                    group.selector.requirements is None or group.selector.matches(dict(pod.cls.labels))
+                ):
                     continue
                 domain = node.labels.get(group.key) or (node.name if group.key == HOSTNAME else None)
                 if domain is not None and group.has_node(node.taints, self._labels[node.name]):

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.provisioners import machines, reading, versions
+from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
+from kubectl_spread.provisioners import machines, versions
 from kubectl_spread.provisioners import pods as pod_rules
 from kubectl_spread.provisioners.machines import Types
-from kubectl_spread.provisioners.objects import Amounts, NodePool
+from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodePool
 from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
 from kubectl_spread.provisioners.refusals import Cause, Refusal
-from kubectl_spread.provisioners.requirement import NODE_POOL, Requirements
+from kubectl_spread.provisioners.requirement import one_of, Requirements
 from kubectl_spread.provisioners.round import Claim, Round, State
 from kubectl_spread.provisioners.versions import Rule
 
@@ -109,31 +109,24 @@ class Solution(NamedTuple):
     pools: tuple[PoolFinding, ...]
     is_complete: bool = True
 
-    @property
-    def nodes(self) -> tuple[int, int]:
-        """Return how many nodes are created, at least and at most."""
-        numbers = [len(outcome.nodes) for outcome in self.outcomes]
-        return min(numbers, default=0), max(numbers, default=0)
-
 
 def ordered(provisioning: Provisioning) -> list[PoolFinding]:
     """Return the pools in the order in which Karpenter tries them, those that give no nodes last."""
-    pools = sorted(provisioning.pools, key=lambda pool: pool.name, reverse=True)
-    found = [_finding(pool, provisioning) for pool in sorted(pools, key=lambda pool: -pool.weight)]
+    found, provider = [], provisioning.options.provider
+    for pool in sorted(
+        sorted(provisioning.pools, key=lambda pool: pool.name, reverse=True), key=lambda pool: -pool.weight
+    ):
+        state, reason = PoolState.DELETED if pool.is_deleted else PoolState.USED, ""
+        if provider and pool.class_ref.group != provider:
+            state, reason = PoolState.OTHER_PROVIDER, pool.class_ref.group
+        elif pool.is_static:
+            state = PoolState.STATIC
+        elif pool.ready is False:
+            state, reason = PoolState.NOT_READY, pool.not_ready
+        elif pool.ready is None and pool.errors:
+            state, reason = PoolState.INVALID, "; ".join(pool.errors)
+        found.append(PoolFinding(pool, state, reason))
     return sorted(found, key=lambda finding: finding.state is not PoolState.USED)
-
-
-def _finding(pool: NodePool, provisioning: Provisioning) -> PoolFinding:
-    provider = provisioning.options.provider
-    if provider and pool.class_ref.group != provider:
-        return PoolFinding(pool, PoolState.OTHER_PROVIDER, pool.class_ref.group)
-    if pool.is_static:
-        return PoolFinding(pool, PoolState.STATIC)
-    if pool.ready is False:
-        return PoolFinding(pool, PoolState.NOT_READY, pool.not_ready)
-    if pool.ready is None and pool.errors:
-        return PoolFinding(pool, PoolState.INVALID, "; ".join(pool.errors))
-    return PoolFinding(pool, PoolState.DELETED if pool.is_deleted else PoolState.USED)
 
 
 def solve(
@@ -186,7 +179,9 @@ def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
     known = provisioning.types.get(pool.name, ())
     if known or Gap(GapKind.INSTANCE_TYPES, pool.name) not in provisioning.gaps:
         return Types(known)
-    return Types((reading.open_type(reading.class_zones(pool, provisioning.classes)),), is_open=True)
+    zones = provisioning.zones_of(pool)
+    wanted = {} if zones is None else {ZONE: one_of(ZONE, zones)}
+    return Types((InstanceType("", {}, {}, wanted),), is_open=True)
 
 
 class _Script:
@@ -335,8 +330,10 @@ def _answers(
     provisioning: Provisioning,
     pools: list[NodePool],
 ) -> Iterator[PodAnswer]:
-    unknown = _Unknown(provisioning, pools)
-    places = [_places(outcome) for outcome in outcomes]
+    places: list[dict[str, object]] = []
+    for outcome in outcomes:
+        found: dict[str, object] = {pod.key: node for node in outcome.nodes for pod in node.pods}
+        places.append(found | {pod.key: name for name, placed in outcome.existing.items() for pod in placed})
     for pod in taking:
         if pod.key in ignored:
             yield PodAnswer(pod, Answer.NO, ignored=ignored[pod.key])
@@ -344,7 +341,7 @@ def _answers(
         existing = tuple(dict.fromkeys(place for one in places if isinstance(place := one.get(pod.key), str)))
         new = [place for one in places if isinstance(place := one.get(pod.key), NewNode)]
         errors = [outcome.errors[pod.key] for outcome in outcomes if pod.key in outcome.errors]
-        gaps = unknown.gaps(pod, new, errors)
+        gaps = _gaps(pod, new, errors, provisioning, pools)
         if errors and (existing or new):
             gaps.append(Gap(GapKind.DRAW))
         if not is_complete:
@@ -354,45 +351,25 @@ def _answers(
         yield PodAnswer(pod, answer, tuple(gaps), existing, distinct, errors[0] if errors else ())
 
 
-def _places(outcome: Outcome) -> dict[str, object]:
-    found: dict[str, object] = {pod.key: node for node in outcome.nodes for pod in node.pods}
-    found.update({pod.key: name for name, placed in outcome.existing.items() for pod in placed})
-    return found
-
-
-class _Unknown:
-    """The facts that are missing, and the answers that they could change."""
-
-    def __init__(self, provisioning: Provisioning, pools: list[NodePool]) -> None:
-        self._pools = pools
-        self._open = [gap for gap in provisioning.gaps if gap.kind in (GapKind.INSTANCE_TYPES, GapKind.MORE_TYPES)]
-        self._general = [gap for gap in provisioning.gaps if gap not in self._open]
-        rules = versions.rules(provisioning.options.version)
-        if rules & versions.NOT_SIMULATED or versions.ALWAYS_SIMULATED - rules:
-            self._general.append(Gap(GapKind.RELEASE))
-        self._classes = provisioning.classes
-
-    def gaps(self, pod: Pod, new: list[NewNode], errors: list[tuple[Refusal, ...]]) -> list[Gap]:
-        """Return what the answer for a pod depends on."""
-        open_pools = {gap.pool: gap for gap in self._open}
-        found = list(self._general)
-        found += [gap for gap in self._open if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in {n.pool for n in new}]
-        for refusal in (refusal for reasons in errors for refusal in reasons):
-            if refusal.pool in open_pools and refusal.cause in (Cause.INSTANCE_TYPES, Cause.MIN_VALUES, Cause.LIMITS):
-                found.append(open_pools[refusal.pool])
-        if new or errors:
-            keys = dict.fromkeys(item.topology_key for item in pod.cls.constraints)
-            found += [
-                Gap(GapKind.DOMAINS, pool.name, key)
-                for key in keys
-                for pool in self._pools
-                if pool.name in open_pools and not self._is_closed(pool, key)
-            ]
-        return list(dict.fromkeys(found))
-
-    def _is_closed(self, pool: NodePool, key: str) -> bool:
-        """Return whether all values that the pool's nodes may have are known without its types."""
-        have = pool.allowed.get(key)
-        if key in (HOSTNAME, NODE_POOL) or (have is not None and have.operator != "Exists"):
-            return True
-        return key == ZONE and reading.class_zones(pool, self._classes) is not None
+def _gaps(
+    pod: Pod, new: list[NewNode], errors: list[tuple[Refusal, ...]], provisioning: Provisioning, pools: list[NodePool]
+) -> list[Gap]:
+    """Return the missing facts that could change the answer for a pod."""
+    open_pools = {gap.pool: gap for gap in provisioning.gaps if gap.pool}
+    found = [gap for gap in provisioning.gaps if not gap.pool]
+    rules = versions.rules(provisioning.options.version)
+    if rules & versions.NOT_SIMULATED or versions.ALWAYS_SIMULATED - rules:
+        found.append(Gap(GapKind.RELEASE))
+    names = {node.pool for node in new}
+    found += [gap for gap in open_pools.values() if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in names]
+    for refusal in (refusal for reasons in errors for refusal in reasons):
+        if refusal.pool in open_pools and refusal.cause in (Cause.INSTANCE_TYPES, Cause.MIN_VALUES, Cause.LIMITS):
+            found.append(open_pools[refusal.pool])
+    for key in dict.fromkeys(item.topology_key for item in pod.cls.constraints) if new or errors else ():
+        for pool in pools:
+            have = pool.allowed.get(key)
+            is_known = key in (HOSTNAME, NODE_POOL) or (have is not None and have.operator != "Exists")
+            is_known = is_known or (key == ZONE and provisioning.zones_of(pool) is not None)
+            if pool.name in open_pools and not is_known:
+                found.append(Gap(GapKind.DOMAINS, pool.name, key))
+    return list(dict.fromkeys(found))

@@ -59,17 +59,6 @@ def domains_of(pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType
     return found
 
 
-def brought_by(
-    key: str, pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType, ...]]
-) -> dict[str, list[str]]:
-    """Return which pools bring each value of a label that Karpenter counts; existing nodes may bring more."""
-    found: dict[str, list[str]] = {}
-    for pool in pools:
-        for value in domains_of((pool,), types).get(key, {}):
-            found.setdefault(value, []).append(pool.name)
-    return found
-
-
 def _insert(found: Domains, item: Requirement, taints: Taints) -> None:
     of_key = found.setdefault(item.key, {})
     for value in item.values:
@@ -97,7 +86,7 @@ class NodeFilter(NamedTuple):
 class Group(NamedTuple):
     """A constraint or a term. Pods with equal identities share the group of the pod that came first.
 
-    selector: for the pods of the round. A constraint without a selector counts all running pods (`counts_all`).
+    selector: for the pods of the round. A constraint without a selector counts all running pods.
     tolerations: of the first pod; domains of pools with other taints are left out, unless a constraint ignores taints.
     """
 
@@ -109,10 +98,6 @@ class Group(NamedTuple):
     min_domains: int
     node_filter: Optional[NodeFilter]
     tolerations: Tolerations
-
-    @property
-    def counts_all(self) -> bool:
-        return self.selector.requirements is None
 
     def selects(self, pod: PodClass) -> bool:
         return pod.namespace in self.namespaces and self.selector.matches(dict(pod.labels))
@@ -151,9 +136,11 @@ def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, polici
         keys = [key for key in constraint.match_label_keys if key in labels]
         more = [LabelRequirement(key, "In", (labels[key],)) for key in keys]
         selector = selector.plus(*(item for item in more if item not in (selector.requirements or ())))
-    selected = tuple(of_labels(dict(pod.node_selector)).values())
-    required = pod.node_affinity.required
-    terms = (selected,) if required is None else tuple(_joined(selected, term.match_expressions) for term in required)
+    selected, required = of_labels(dict(pod.node_selector)), pod.node_affinity.required
+    wanted = [selected]
+    if required is not None:
+        wanted = [plus(selected, of_expressions(term.match_expressions).values()) for term in required]
+    terms = tuple(tuple(found[key] for key in sorted(found)) for found in wanted)
     honors_affinity = not policies or (constraint.node_affinity_policy or HONOR) == HONOR
     honors_taints = policies and (constraint.node_taints_policy or IGNORE) == HONOR
     return Group(
@@ -166,11 +153,6 @@ def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, polici
         node_filter=NodeFilter(terms, pod.tolerations, honors_affinity, honors_taints),
         tolerations=pod.tolerations,
     )
-
-
-def _joined(selected: tuple[Requirement, ...], expressions: Iterable[LabelRequirement]) -> tuple[Requirement, ...]:
-    found = plus({item.key: item for item in selected}, of_expressions(expressions).values())
-    return tuple(found[key] for key in sorted(found))
 
 
 def of_term(cause: Cause, term: PodAffinityTerm, pod: PodClass, namespaces: Mapping[str, Labels]) -> Group:
@@ -203,91 +185,52 @@ def picks(
         node_domains: what the node allows.
         selects: whether it selects the pod that is placed.
     """
-    if group.cause is Cause.SPREAD:
-        return _spread(group, counts, pod_domains, node_domains, selects=selects)
-    if group.cause is Cause.AFFINITY:
-        return _affinity(group.key, counts, pod_domains, node_domains, selects=selects)
-    found = _anti_affinity(group.key, counts, pod_domains, node_domains)
-    return [one_of(group.key, found)] if found else []
-
-
-def _host(key: str, node_domains: Requirement) -> Optional[str]:
-    """Return the name of the host, if that is the domain: a new node is not among the domains yet."""
-    return next(iter(node_domains.values)) if key == HOSTNAME and len(node_domains.values) == 1 else None
-
-
-def _reached(counts: Mapping[str, int], node_domains: Requirement) -> list[str]:
-    """Return the known domains that the node allows."""
-    if node_domains.operator == "In":
-        return [value for value in node_domains.values if value in counts]
-    return [value for value in counts if node_domains.has(value)]
-
-
-def _spread(
-    group: Group, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
-) -> list[Requirement]:
-    """Return the emptiest domains that keep the skew (nextDomainTopologySpread)."""
-    host = _host(group.key, node_domains)
-    if host is not None:
-        # A new host can always be made, so the minimum is 0.
-        fits = counts.get(host, 0) + selects <= group.max_skew
-        return [one_of(group.key, (host,))] if fits else []
-    minimum = _minimum(group, counts, pod_domains)
-    # The criterion is kube-scheduler's: existing matches, plus the pod itself, minus the minimum, are at most maxSkew.
-    allowed = {
-        value: counts[value]
-        for value in _reached(counts, node_domains)
-        if counts[value] + selects - minimum <= group.max_skew
-    }
-    least = min(allowed.values(), default=0)
-    return [one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
-
-
-def _minimum(group: Group, counts: Mapping[str, int], pod_domains: Requirement) -> int:
-    """Return the smallest count of the pod's own domains; 0 if they are fewer than minDomains (domainMinCount)."""
-    if group.key == HOSTNAME:
-        return 0
-    if pod_domains.complement and not pod_domains.values and pod_domains.gte is None and pod_domains.lte is None:
-        supported: Iterable[int] = counts.values()
-    else:
-        supported = [number for value, number in counts.items() if pod_domains.has(value)]
-    numbers = list(supported)
-    return 0 if len(numbers) < group.min_domains else min(numbers, default=2**31 - 1)
-
-
-def _affinity(
-    key: str, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
-) -> list[Requirement]:
-    """Return the domains with such pods; if there are none, a pod that selects itself begins with any."""
-    begins = selects and not any(number > 0 and pod_domains.has(value) for value, number in counts.items())
-    host = _host(key, node_domains)
-    if host is not None:
-        fits = pod_domains.has(host) and (counts.get(host, 0) > 0 or begins)
+    key, cause = group.key, group.cause
+    # If there are no such pods, a pod that selects itself begins with any domain.
+    begins = (
+        cause is Cause.AFFINITY
+        and selects
+        and not any(number > 0 and pod_domains.has(value) for value, number in counts.items())
+    )
+    if key == HOSTNAME and len(node_domains.values) == 1:  # A new node is not among the domains yet.
+        (host,) = node_domains.values
+        number = counts.get(host, 0)
+        if cause is Cause.SPREAD:
+            fits = number + selects <= group.max_skew  # A new host can always be made, so the minimum is 0.
+        else:
+            fits = not number if cause is Cause.ANTI_AFFINITY else pod_domains.has(host) and (number > 0 or begins)
         return [one_of(key, (host,))] if fits else []
-    found = frozenset(value for value in _reached(counts, node_domains) if counts[value] > 0 and pod_domains.has(value))
-    if found:
-        return [one_of(key, found)]
-    if not begins:
-        return []
+    if node_domains.operator == "In":
+        reached = [value for value in node_domains.values if value in counts]
+    else:
+        reached = [value for value in counts if node_domains.has(value)]
+    if cause is Cause.SPREAD:
+        return _emptiest(group, counts, pod_domains, reached, selects=selects)
+    is_affinity = cause is Cause.AFFINITY
+    found = frozenset(value for value in reached if (counts[value] > 0) == is_affinity and pod_domains.has(value))
+    if found or not begins:
+        return [one_of(key, found)] if found else []
     both = algebra.intersection(pod_domains, node_domains)
-    first = [value for value in counts if both.has(value)]
-    second = [value for value in counts if pod_domains.has(value)]
-    chosen = {frozenset((*one, *other)) for one in _each(first) for other in _each(second)} - {frozenset[str]()}
+    first, second = ([value for value in counts if item.has(value)] or [""] for item in (both, pod_domains))
+    chosen = {frozenset((one, other)) - {""} for one in first for other in second} - {frozenset[str]()}
     return [one_of(key, values) for values in sorted(chosen, key=sorted)]
 
 
-def _each(values: list[str]) -> list[tuple[str, ...]]:
-    return [(value,) for value in values] or [()]
-
-
-def _anti_affinity(
-    key: str, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement
-) -> frozenset[str]:
-    """Return the domains without such pods (nextDomainAntiAffinity)."""
-    host = _host(key, node_domains)
-    if host is not None:
-        return frozenset() if counts.get(host, 0) else frozenset((host,))
-    return frozenset(value for value in _reached(counts, node_domains) if not counts[value] and pod_domains.has(value))
+def _emptiest(
+    group: Group, counts: Mapping[str, int], pod_domains: Requirement, reached: list[str], *, selects: bool
+) -> list[Requirement]:
+    """Return the emptiest domains that keep the skew (nextDomainTopologySpread)."""
+    if pod_domains == exists(group.key):
+        numbers = list(counts.values())
+    else:
+        numbers = [number for value, number in counts.items() if pod_domains.has(value)]
+    # The minimum of the pod's own domains, 0 if they are fewer than minDomains (domainMinCount).
+    is_zero = group.key == HOSTNAME or len(numbers) < group.min_domains
+    minimum = 0 if is_zero else min(numbers, default=2**31 - 1)
+    # The criterion is kube-scheduler's: existing matches, plus the pod itself, minus the minimum, are at most maxSkew.
+    allowed = {value: counts[value] for value in reached if counts[value] + selects - minimum <= group.max_skew}
+    least = min(allowed.values(), default=0)
+    return [one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
 
 
 def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -> dict[str, int]:

@@ -32,18 +32,14 @@ NOT_SIMULATED = frozenset({Rule.FILTERS_DOMAINS, Rule.FILTERS_DOMAINS_AGAIN, Rul
 ALWAYS_SIMULATED = frozenset({Rule.RELAXES_AT_ONCE})
 
 
-class VersionError(ValueError):
-    """A text is not a release of Karpenter."""
-
-
 def rules(version: str) -> frozenset[Rule]:
     """Return the rules of a release, such as `1.13.0` or `v1.8`.
 
     Raises:
-        VersionError: the text is not a release.
+        ValueError: the text is not a release.
     """
     match = _FORM.match(version)
     if match is None:
-        raise VersionError(f"not a release of Karpenter: {version}")
+        raise ValueError(f"not a release of Karpenter: {version}")
     release = (int(match[1]), int(match[2]), int(match[3] or 0))
     return frozenset(rule for rule in Rule if rule.value[0] <= release < rule.value[1])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
+from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners.prospect import CountedDomain, CountedDomains, PoolProspect, Prospect
 from kubectl_spread.provisioners.reading import Gap, GapKind
-from kubectl_spread.provisioners.refusals import Cause, Refusal, texts
+from kubectl_spread.provisioners.refusals import Cause, Refusal, texts, Unfit
 from kubectl_spread.provisioners.solve import Answer, NewNode, PoolState
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.table import Block, Rows
@@ -59,9 +60,21 @@ def verdict(found: Prospect) -> str:
     if answer.ignored:
         return f"Karpenter does not look at this pod: {safe('; '.join(answer.ignored))}."
     if answer.answer is Answer.NO:
-        return "Karpenter adds no node."
-    depends = f"Whether Karpenter adds a node depends on {series(_gaps(answer.gaps), 'and on')}."
+        zones = series(sold_out(answer.errors), "or")
+        return (
+            f"Karpenter adds no node; that depends on capacity in zone {zones}." if zones else "Karpenter adds no node."
+        )
+    depends = f"Whether Karpenter adds a node depends on {series(gaps(answer.gaps), 'and on')}."
     return f"{depends} If it helps, Karpenter {does}{_refused(found)}." if does else depends
+
+
+def sold_out(errors: Iterable[Refusal]) -> list[str]:
+    """Return the zones in which a pool has types that fit, none of which is available now."""
+    unfit = (item.detail for item in errors if isinstance(item.detail, Unfit))
+    wanted = (
+        item for each in unfit if each.compatible & each.fitting and not each.offered for item in each.requirements
+    )
+    return sorted({zone for item in wanted if item.key == ZONE and not item.complement for zone in item.values})
 
 
 def _refused(found: Prospect) -> str:
@@ -80,7 +93,7 @@ def _zones(node: NewNode) -> str:
     return f" in zone {series(node.zones, 'or')}" if node.zones else ""
 
 
-def _gaps(gaps: Iterable[Gap]) -> Iterator[str]:
+def gaps(gaps: Iterable[Gap]) -> Iterator[str]:
     """Yield what is not known; pools with the same gap come together."""
     pools: dict[tuple[GapKind, str], list[str]] = {}
     for gap in gaps:
@@ -123,7 +136,7 @@ def _reached(counted: CountedDomains, domain: CountedDomain, pools: dict[str, Po
 def _why(pool: PoolProspect, key: str) -> str:
     refusal = pool.refusal
     if refusal is None:
-        return "it makes no node there"
+        return _STATES.get(pool.state, "it makes no node there")
     if refusal.cause is Cause.TAINT:
         taints = refusal.detail if isinstance(refusal.detail, tuple) else ()
         return f"the pod does not tolerate {series(safe(str(taint)) for taint in taints)}"

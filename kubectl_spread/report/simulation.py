@@ -27,6 +27,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, wrap
 from kubectl_spread.report.wording import (
+    counted,
     find_no_node,
     name,
     numbered,
@@ -113,6 +114,7 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
     if step.endings and not (concerned or played.refusal or step.scheduled):
         yield ["No workload changes."]
+    yield _paragraphs(added_nodes(step), style)
     stuck = ", ".join(stuck_before(step))
     if stuck:
         yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style.width)
@@ -134,6 +136,18 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     if step.witness:
         yield _way(played, before, style)
     yield wrap(certainty(step), style.width)
+
+
+def added_nodes(step: StepSummary) -> Iterator[str]:
+    """Yield what Karpenter adds, and whether pods use it."""
+    for item in step.added:
+        zones = ", ".join(f"{number} in zone {zone}" for zone, number in item.zones.items() if zone)
+        unused = ""
+        if item.unused.most:
+            what = "them" if item.unused == item.number else f"{item.unused} of them"
+            unused = f"; kube-scheduler will not use {'it' if item.number == Range(1, 1) else what}"
+        how_many = f"{_sampled(step)}{counted(item.number, 'node')}"
+        yield f"Karpenter adds {how_many} of pool {item.pool}{f' ({zones})' if zones else ''}{unused}"
 
 
 def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:
@@ -462,6 +476,7 @@ _SENTENCES: dict[EventKind, Callable[[TraceEvent, str], str]] = {
     EventKind.SCALED: _scaled,
     EventKind.EVICTED: lambda event, pod: f"{pod} is evicted from {event.node}.",
     EventKind.REFUSED: lambda event, pod: f"The eviction of {pod} on {event.node} is refused forever: {event.text}.",
+    EventKind.JOINED: lambda event, _: f"Karpenter adds node {event.node}.",
     EventKind.PREEMPTED: lambda event, pod: f"{pod} on {event.node} is preempted by a pod of higher priority.",
 }
 
@@ -475,6 +490,15 @@ def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread:
 
 def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     summary = played.summary
+    added = [
+        {
+            "pool": item.pool,
+            "nodes": over_outcomes(item.number, summary),
+            "unused": over_outcomes(item.unused, summary),
+            "zones": {zone: over_outcomes(number, summary) for zone, number in item.zones.items()},
+        }
+        for item in summary.added
+    ]
     return to_document(
         summary,
         "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
@@ -490,7 +514,7 @@ def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
         outcomeCount=len(summary.endings),
         outcomes=summary.endings[:_MOST_ENDINGS],
         witness=_witness_document(played, before),
-    )
+    ) | ({"addedNodes": added} if added else {})
 
 
 def over_outcomes(numbers: Range, summary: StepSummary) -> Plain:

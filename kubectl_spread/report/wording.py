@@ -14,9 +14,14 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def counted(number: Range, noun: str) -> str:
+    """Return `1 node`, `1 to 2 nodes`."""
+    return f"{number} {noun}" if number == Range(1, 1) else f"{number} {noun}s"
+
+
 def pods(number: Range) -> str:
     """Return `1 pod`, `1 to 2 pods`."""
-    return f"{number} pod" if number == Range(1, 1) else f"{number} pods"
+    return counted(number, "pod")
 
 
 def dashed(numbers: Range) -> str:

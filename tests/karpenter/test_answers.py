@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.objects.selectors import ZONE
-from tests.karpenter.worlds import need, node, Plain, pod, pool, spread, terms
+from tests.karpenter.worlds import instance_type, need, node, Plain, pod, pool, spread, terms
 
 MARKED = {
     "phase": "Pending",
@@ -196,3 +196,36 @@ def test_a_pool_that_does_not_decode_is_left_out_and_told(asked: Asked, capsys: 
 
     assert "NodePool gpu is left out" in err
     assert "Karpenter adds a node of pool general" in out
+
+
+def test_instance_types_and_the_release_may_be_named(asked: Asked, tmp_path: Path) -> None:
+    """A table takes the place of samples; a release that filters domains is not simulated."""
+    facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment(replicas=8))
+    table = tmp_path / "types.yaml"
+    table.write_text(json.dumps({"general": [instance_type("huge", 64)]}))
+    named = ["explain", "-f", manifest, "--snapshot", facts, "--instance-types", str(table)]
+
+    assert "pool general: a node in zone zone-a, huge" in asked.text(*named)
+    assert "depends on a rule of this release that is not simulated" in asked.text(
+        *named, "--karpenter-version", "1.8.1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "version", "code", "error"),
+    [
+        ("{}", "latest", 2, "--karpenter-version: not a release of Karpenter: latest; write 1.13 or 1.8.1"),
+        ("[]", "1.13", 3, "not a mapping of pools to instance types"),
+        ("{general: [{name: a, capacity: {cpu: x}}]}", "1.13", 3, "general[0]: capacity.cpu"),
+    ],
+)
+def test_wrong_settings_are_refused(
+    asked: Asked, tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str, version: str, code: int, error: str
+) -> None:
+    path = tmp_path / "types.yaml"
+    path.write_text(table)
+    facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment())
+    named = ["--instance-types", str(path), "--karpenter-version", version]
+
+    assert code == run(["explain", "-f", manifest, "--snapshot", facts, *named])
+    assert error in " ".join(capsys.readouterr().err.split())

@@ -10,7 +10,7 @@ from kubectl_spread.provisioners.solve import Outcome
 from tests.karpenter import naive, random_cases
 from tests.karpenter.worlds import World
 
-CASES, PER_TEST, DRAWS = 200, 50, 4  # 500 were compared once; that takes minutes
+CASES, PER_TEST, DRAWS, AT_ONCE = 500, 50, 3, 100  # most of them take minutes
 
 
 def shown(outcome: Outcome) -> dict[str, Any]:
@@ -29,7 +29,9 @@ def shown(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("first", range(0, CASES, PER_TEST))
+@pytest.mark.parametrize(
+    "first", [pytest.param(at, marks=pytest.mark.slow if at >= AT_ONCE else ()) for at in range(0, CASES, PER_TEST)]
+)
 def test_every_drawn_round_of_the_twin_is_an_outcome(first: int) -> None:
     """Whatever the twin draws, its round is among the predicted outcomes; if there is one, it is that."""
     for number in range(first, first + PER_TEST):

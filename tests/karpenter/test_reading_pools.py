@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners import reading, refusals, versions
 from kubectl_spread.provisioners.reading import Gap, GapKind, Options
@@ -32,7 +35,6 @@ WHOLE = [
         "status": {"providerID": "aws:///1", "capacity": {"cpu": "1"}, "conditions": [{"type": "Ready"}]},
     },
     {"kind": "EC2NodeClass", "metadata": {"name": "default"}, "status": {"subnets": [{"zone": "a"}]}},
-    node("n", "zone-a"),
     instance_type("small", 2),
 ]
 
@@ -63,9 +65,11 @@ def test_any_value_anywhere_is_read_or_a_problem(data: st.DataObject) -> None:
     if "capacity" in broken:
         provisioning = reading.read([pool()], NONE, table={"*": [broken]})
     else:
-        provisioning = reading.read([pool(), broken], NONE, table=TYPES)
+        kind = broken.get("kind")
+        is_read = isinstance(kind, str) and kind in SHAPES and decode.decodes(broken, SHAPES[kind])
+        provisioning = reading.read([pool(), *([broken] if is_read else [])], NONE, table=TYPES)
 
-    assert all(problem.message for problem in provisioning.problems)
+    assert all(provisioning.problems)
 
 
 @given(VALUES)
@@ -76,11 +80,10 @@ def test_any_value_is_a_table(table: Any) -> None:
 
 def test_a_wrong_type_is_told_with_its_path() -> None:
     """The words are those of the API server's decoder."""
-    wrong = changed(pool(), ("spec", "template", "spec", "requirements"), "zone-a")
-    (problem,) = reading.read([wrong], NONE).problems
+    wrong = changed(instance_type("small", 2), ("requirements",), "zone-a")
+    (problem,) = reading.read([], NONE, table={"all": [wrong]}).problems
 
-    assert ("NodePool", "all") == problem[:2]
-    assert problem.message.startswith("spec.template.spec.requirements: ")
+    assert problem.startswith("all[0]: requirements: ")
 
 
 def test_v1beta1_names_the_group_of_its_class_otherwise() -> None:
@@ -193,7 +196,33 @@ def test_a_release_that_filters_domains_is_not_simulated() -> None:
     assert (Answer.DEPENDS, (Gap(GapKind.RELEASE),)) == answer[1:3]
 
 
+def test_the_release_and_the_settings_are_those_of_the_deployment() -> None:
+    """Its image has the release, its environment the settings; labels of its provider need no value in a pool."""
+    container = {
+        "name": "controller",
+        "image": "public.ecr.aws/karpenter/controller:1.8.1@sha256:0",
+        "env": [{"name": "PREFERENCE_POLICY", "value": "Ignore"}],
+    }
+    of_aws = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
+    cluster = cluster_of(
+        [
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "karpenter", "namespace": "kube-system"},
+                "spec": {"template": {"spec": {"containers": [container]}}},
+            },
+            changed(pool(), ("spec", "template", "spec", "nodeClassRef"), of_aws),
+        ]
+    )
+    options = reading.of_cluster(cluster).options
+
+    assert ("1.8.1", True, False) == options[:3]
+    assert "karpenter.k8s.aws/instance-family" in options.well_known
+    assert "1.13.0" == reading.of_cluster(NONE).options.version
+
+
 def test_what_is_no_release() -> None:
     """Text that names no release is refused."""
-    with pytest.raises(versions.VersionError, match="not a release of Karpenter: latest"):
+    with pytest.raises(ValueError, match="not a release of Karpenter: latest"):
         versions.rules("latest")

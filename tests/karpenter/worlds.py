@@ -114,3 +114,9 @@ class World:
     def answers(self) -> dict[str, solve.PodAnswer]:
         """The answers by the names of pods."""
         return {answer.pod.name: answer for answer in self.solution.answers}
+
+    @property
+    def nodes(self) -> tuple[int, int]:
+        """How many nodes Karpenter creates, at least and at most."""
+        numbers = [len(outcome.nodes) for outcome in self.solution.outcomes]
+        return min(numbers), max(numbers)

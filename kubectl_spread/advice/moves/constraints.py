@@ -176,8 +176,9 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
 def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Proposal]:
     """Let constraints ignore nodes that the pod may not use, by taints, by affinity, or by both."""
     tainted = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
+    has_taints = any(tainted) or bool(problem.cluster.provisioning)  # NodePools may have some
     changed = {
-        _TAINTS: [item for item in reports if item.constraint.node_taints_policy != HONOR and any(tainted)],
+        _TAINTS: [item for item in reports if item.constraint.node_taints_policy != HONOR and has_taints],
         _AFFINITY: [item for item in reports if item.constraint.node_affinity_policy == IGNORE],
     }
     if len(reports) > 1 and max(map(len, changed.values())) < 2:

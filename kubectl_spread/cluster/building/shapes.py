@@ -103,12 +103,12 @@ _LIMIT = decode.Struct(
 
 _TAINTS = decode.ListOf(decode.Struct("Taint", dict.fromkeys(("key", "value", "effect"), _STRING)))
 _CLASS_REFERENCE = decode.Struct("NodeClassReference", dict.fromkeys(("group", "apiVersion", "kind", "name"), _STRING))
-_ASKED_LABEL = decode.Struct(
+ASKED_LABEL = decode.Struct(
     "NodeSelectorRequirementWithMinValues",
     {"key": _STRING, "operator": _STRING, "values": _STRINGS, "minValues": _INT32},
 )
 _OF_NODE_CLAIM: dict[str, Any] = {
-    "requirements": decode.ListOf(_ASKED_LABEL),
+    "requirements": decode.ListOf(ASKED_LABEL),
     **dict.fromkeys(("taints", "startupTaints"), _TAINTS),
     "nodeClassRef": _CLASS_REFERENCE,
 }

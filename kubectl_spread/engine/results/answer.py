@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.claims import storage_of
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
+from kubectl_spread.engine.nodes import cluster_at
 from kubectl_spread.engine.search.symmetry import Interchange
 from kubectl_spread.engine.state import (
     Deletion,
@@ -34,7 +35,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import compile_selector
 
 _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
@@ -172,20 +173,7 @@ class Outcome:
 
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""
-        facts = self._world.facts[self.state.facts].cluster
-        storage = storage_of(self._world, facts.storage, self.state.claims)
-        pods = [
-            Pod(
-                status.name,
-                f"timeline/{at}",
-                self._world.classes[pod.cls],
-                status.node,
-                "Running" if status.node else "Pending",
-                terminating=status.is_terminating,
-            )
-            for at, (pod, status) in enumerate(zip(self.state.pods, self.pods, strict=True))
-        ]
-        return facts._replace(pods=(*self._world.background, *pods), storage=storage)
+        return cluster_at(self._world, self.state, [pod.name for pod in self.pods])
 
     def _target_revision(self, key: ObjectKey) -> int:
         """Return the index of the workload's target revision; -1 if the workload does not exist."""
@@ -252,6 +240,14 @@ class Outcome:
     def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
         """Return the nodes that exist, and the names of those that do not answer."""
         return self._view.nodes(self.state.facts)
+
+    @cached_property
+    def added(self) -> tuple[tuple[Node, bool], ...]:
+        """Return the nodes that a provisioner has added in this step, and whether pods use them."""
+        made = {node.name for ways in self._world.additions.values() for nodes in ways for node in nodes}
+        made -= set() if self.before is None else {node.name for node in self.before.nodes()[0]}
+        used = {pod.node for pod in self.pods if pod.owner is None or pod.owner.kind != "DaemonSet"}
+        return tuple((node, node.name in used) for node in self.nodes()[0] if node.name in made)
 
     def _events(self, step: Step) -> tuple[TraceEvent, ...]:
         moves = (move for move in step.moves if move.kind is not EventKind.DONE or move.number >= 0)

@@ -15,7 +15,7 @@ from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
 
 
 class Moment(NamedTuple):
@@ -150,6 +150,15 @@ class BlockedEviction(NamedTuple):
     outcomes: int
 
 
+class AddedNodes(NamedTuple):
+    """Nodes that a provisioner adds from a pool; `unused`: how many of them no pod uses."""
+
+    pool: str
+    number: Range
+    unused: Range
+    zones: dict[str, Range]
+
+
 class Ending(NamedTuple):
     """A distinct outcome.
 
@@ -178,6 +187,7 @@ class StepSummary(NamedTuple):
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
     is_blocked: some eviction stays refused in every outcome. unreached: workloads without an outcome found in time.
+    added: nodes that a provisioner adds.
     """
 
     verdict: Verdict
@@ -201,6 +211,7 @@ class StepSummary(NamedTuple):
     outcomes: int = 0
     is_blocked: bool = False
     unreached: tuple[ObjectKey, ...] = ()
+    added: tuple[AddedNodes, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -427,7 +438,24 @@ class _Summary:
             is_start_exact=step.is_start_exact,
             outcomes=len(self.outcomes),
             is_blocked=bool(self.outcomes) and all(outcome.blocked for outcome in self.outcomes),
+            added=tuple(self._added()),
         )
+
+    def _added(self) -> Iterator[AddedNodes]:
+        """Yield the nodes that a provisioner adds, by pool."""
+        places = [
+            [(node.labels.get(NODE_POOL, ""), node.labels.get(ZONE, ""), is_used) for node, is_used in outcome.added]
+            for outcome in self.outcomes
+        ]
+        for pool in sorted({name for found in places for name, _, _ in found}):
+            own = [[place for place in found if place[0] == pool] for found in places]
+            zones = sorted({zone for found in own for _, zone, _ in found})
+            yield AddedNodes(
+                pool,
+                range_of(map(len, own)),
+                range_of(sum(not is_used for *_, is_used in found) for found in own),
+                {name: range_of(sum(zone == name for _, zone, _ in found) for found in own) for name in zones},
+            )
 
     def frames(self) -> StepFrames:
         """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""

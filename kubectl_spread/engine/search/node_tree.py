@@ -157,9 +157,11 @@ def node_tree(
     signed: dict[int, str] = {}
     for at, node in nodes.items():
         own = at if claims_bind_late or _is_named(node, classes) else 0
+        # A provisioner knows domains by their names.
+        names = None if world.provisioner is None else sorted((node.labels | {HOSTNAME: ""}).items())
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
         signed[at] = repr(
-            (own, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
+            (own, names, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
         )
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)

@@ -19,9 +19,19 @@ from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
+from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
 from kubectl_spread.sources.live.flags import Flags, seconds
-from kubectl_spread.sources.live.resources import NODES, PODS, PROVISIONING, Question, Resource, resource_of, STORAGE
+from kubectl_spread.sources.live.resources import (
+    KARPENTER,
+    NODES,
+    PODS,
+    PROVISIONING,
+    Question,
+    Resource,
+    resource_of,
+    STORAGE,
+)
 from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Task, Transport
 from kubectl_spread.text import json_stream
 from kubectl_spread.text.wording import short
@@ -180,7 +190,9 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         collected += more
         wanted += STORAGE
     if (question.keeps_objects or question.has_new_nodes) and _has_karpenter(builder.cluster()):
-        more = _side_by_side(transport, question, PROVISIONING)
+        has_all = question.is_overview and not question.namespace  # Deployments
+        own = () if has_all else (KARPENTER,)
+        more = _side_by_side(transport, question, (*PROVISIONING, *own))
         _add(more, builder)
         collected += more
         wanted += PROVISIONING
@@ -227,12 +239,12 @@ def _uses_claims(cluster: Cluster, namespace: str) -> bool:
 
 def _has_karpenter(cluster: Cluster) -> bool:
     """Return whether Karpenter has created a node."""
-    return any("karpenter.sh/nodepool" in node.labels for node in cluster.nodes)
+    return any(NODE_POOL in node.labels for node in cluster.nodes)
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
     """Return all objects of a kind, or only the question's namespace if others are forbidden."""
-    query = _ACTIVE if resource is PODS and not question.wants_finished else {}
+    query = _ACTIVE if resource is PODS and not question.wants_finished else resource.query
     reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
     everywhere = resource.path(question.namespace if resource.is_local else "")
     refusal = _refusal(transport, resource, everywhere, query, reader)

@@ -20,6 +20,7 @@ class Resource(NamedTuple):
     version: str = "v1"
     is_namespaced: bool = True
     is_local: bool = False
+    query: dict[str, str] = {}  # noqa: RUF012 (never written to)
 
     @property
     def plural(self) -> str:
@@ -117,6 +118,13 @@ PROVISIONING = (
         "karpenter.k8s.aws",
         is_namespaced=False,
     ),
+)
+# Only Karpenter's own one: its image has its release.
+KARPENTER = Resource(
+    "Deployment",
+    "the release of Karpenter is not known",
+    "apps",
+    query={"labelSelector": "app.kubernetes.io/name=karpenter"},
 )
 _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 
