@@ -28,7 +28,6 @@ from kubectl_spread.operations.simulate import (
     SimulationSetup,
     unreadable_first,
 )
-from kubectl_spread.sources.files import inputs
 from kubectl_spread.text.wording import did_you_mean
 
 
@@ -99,7 +98,16 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     Raises: RequestError: a group has no workload, or a key no node. SpreadError: an input cannot be read.
     """
     watch = watch or Watch()
-    read = _read(request)
+    asked = SimulateRequest(
+        (),
+        request.paths,
+        request.kustomize,
+        request.source,
+        request.namespace,
+        allow_remote=request.allow_remote,
+        recursive=request.is_recursive,
+    )
+    read = read_inputs(asked)
     scene = SimulationSetup(read)
     cluster = _with_created_pods(scene)
     with unreadable_first(scene):
@@ -123,21 +131,6 @@ def _with_created_pods(scene: SimulationSetup) -> Cluster:
         if isinstance(op, CreatePod)
     ]
     return cluster._replace(pods=(*cluster.pods, *found)) if found else cluster
-
-
-def _read(request: GuaranteeRequest) -> SimulateInputs:
-    asked = SimulateRequest(
-        (),
-        (),
-        request.kustomize,
-        request.source,
-        request.namespace,
-        has_autoscalers=True,
-        allow_remote=request.allow_remote,
-    )
-    read = read_inputs(asked)
-    given = inputs(request.paths, recursive=request.is_recursive)
-    return read._replace(given=(*given, *read.given))
 
 
 def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:

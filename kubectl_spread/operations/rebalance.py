@@ -68,16 +68,6 @@ class RebalanceResult(NamedTuple):
         return not self.missing and self.rebalance.is_fine
 
 
-def rebalance_workloads(request: RebalanceRequest, watch: Optional[Watch] = None) -> RebalanceResult:
-    """Read the cluster, and plan the repairs.
-
-    Raises:
-        RequestError: the request contradicts itself.
-        SpreadError: an input cannot be read.
-    """
-    return rebalance(read_inputs(request), request, watch=watch)
-
-
 def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
     """Read the cluster and the manifests; every pod of the cluster may take part.
 
@@ -92,14 +82,17 @@ def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
     )
 
 
-def rebalance(
-    read: simulate.SimulateInputs, request: RebalanceRequest, *, watch: Optional[Watch] = None
+def rebalance_workloads(
+    request: RebalanceRequest, watch: Optional[Watch] = None, *, read: Optional[simulate.SimulateInputs] = None
 ) -> RebalanceResult:
-    """Plan the repairs of a cluster that was read.
+    """Plan the repairs of a cluster, which `read` has if it was read already.
 
     Raises:
+        RequestError: the request contradicts itself.
         RefusedError: the API server would refuse an object of a manifest.
+        SpreadError: an input cannot be read.
     """
+    read = read or read_inputs(request)
     watch = watch or Watch()
     setup = simulate.SimulationSetup(read)
     known = read.known

@@ -36,9 +36,9 @@ class SimulateRequest(NamedTuple):
         source: the cluster facts; the live cluster if none are named.
         namespace: of objects that name none; None for the context's.
         limits: the maximum number of states and the maximum time.
-        has_autoscalers: read the ranges of autoscalers, too.
         allow_remote: kustomize may download.
         inside: the directory that must contain all files, if a scenario names them.
+        recursive: read directories of `paths` with everything below them.
     """
 
     commands: tuple[Command, ...]
@@ -47,9 +47,9 @@ class SimulateRequest(NamedTuple):
     source: ClusterSource = ClusterSource(live=True)
     namespace: Optional[str] = None
     limits: Limits = Limits()
-    has_autoscalers: bool = False
     allow_remote: bool = False
     inside: Optional[str] = None
+    recursive: bool = False
 
 
 class SimulateInputs(NamedTuple):
@@ -87,13 +87,24 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     given = (
-        *inputs(request.paths, recursive=False, inside=request.inside),
+        *inputs(request.paths, recursive=request.recursive, inside=request.inside),
         *kustomizations.render_directories(request.kustomize, allow_remote=request.allow_remote),
     )
     if session is None:
         known = cluster_facts.load_files(source)
     else:
-        question = _question(request)._replace(fallback=session.target.namespace)
+        verbs = {command.verb.name for command in request.commands}
+        kinds = {kind for command in request.commands for kind in kinds_of(command)}
+        # Any pod may take part, as one that leaves a node makes room for it.
+        question = Question(
+            "",
+            is_overview=True,
+            has_autoscalers=True,
+            has_revisions="rollout undo" in verbs,
+            has_manifests=bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE),
+            has_new_nodes=True,
+            fallback=session.target.namespace,
+        )
         known = cluster_facts.load(source, session, question)
     namespace = request.namespace or own_namespace(session, known.cluster)
     return SimulateInputs(known, given, namespace, request.inside, request.allow_remote)
@@ -101,21 +112,6 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
 
 _OF_MANIFESTS = frozenset({"apply", "patch"})  # new pod templates
 _OF_STORAGE = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"})
-
-
-def _question(request: SimulateRequest) -> Question:
-    """Return what is read from a live cluster. Any pod may take part, as one that leaves a node makes room for it."""
-    verbs = {command.verb.name for command in request.commands}
-    kinds = {kind for command in request.commands for kind in kinds_of(command)}
-    has_manifests = bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE)
-    return Question(
-        "",
-        is_overview=True,
-        has_autoscalers=True,
-        has_revisions="rollout undo" in verbs,
-        has_manifests=has_manifests,
-        has_new_nodes=True,
-    )
 
 
 def simulate_commands(

@@ -94,7 +94,7 @@ def command(
         try:
             read = rebalance.read_inputs(request)
             with search.interruptible(under_way) as watch:
-                found = rebalance.rebalance(read, request, watch=watch)
+                found = rebalance.rebalance_workloads(request, watch, read=read)
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS

@@ -100,7 +100,6 @@ def command(
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
     is_run = words[:1] == ("run",)
-    has_autoscalers = replicas == "hpa"
     if is_run:
         if then or asked["paths"] or asked["kustomize"] or replicas is not None:
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
@@ -125,7 +124,7 @@ def command(
                 return _run(scenarios, output, style, under_way)
         from kubectl_spread.operations import simulate
 
-        request = simulate.SimulateRequest(commands, limits=limits, has_autoscalers=has_autoscalers, **asked)
+        request = simulate.SimulateRequest(commands, limits=limits, **asked)
         try:
             if replicas is not None or replica_range(commands):
                 with redirect_output(output):
@@ -150,7 +149,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
 
     read = simulate.read_inputs(request)
     text = replicas or replica_range(request.commands)
-    numbers = None if request.has_autoscalers else replica_table.counts(text)
+    numbers = None if text == "hpa" else replica_table.counts(text)
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = replica_table.table(request, read, numbers=numbers, watch=watch)
     if output in DOCUMENTS:
