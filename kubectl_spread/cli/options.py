@@ -359,9 +359,9 @@ def redirect_output(output: Optional[Output]) -> Iterator[None]:
     held = io.StringIO()
     with contextlib.redirect_stdout(held):
         yield
-    from kubectl_spread.sources.atomic_write import write
+    from kubectl_spread.sources.files import write
 
-    write(output.file, held.getvalue())
+    write(output.file, held.getvalue().encode())
 
 
 def page_source(known: Optional[LoadedCluster]) -> PageSource:

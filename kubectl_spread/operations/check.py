@@ -523,11 +523,11 @@ def new_findings(
     path = settings.choice.write_baseline
     if path:
         from kubectl_spread.report.check import baseline  # loads json
-        from kubectl_spread.sources.atomic_write import write
-        from kubectl_spread.sources.files import read_text
+        from kubectl_spread.sources.files import read_text, write
 
         before = known_findings(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
-        write(path, baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole))
+        text = baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole)
+        write(path, text.encode())
         left = [finding for finding in findings if finding.is_unreadable]
         return left, len(findings) - len(left), ()
     known = read_baseline(settings)

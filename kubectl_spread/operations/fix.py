@@ -200,7 +200,7 @@ def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: 
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
     """Write the changed files. Return the errors of failed writes, by real path."""
-    from kubectl_spread.sources.atomic_write import rewrite
+    from kubectl_spread.sources.files import rewrite
 
     errors = {}
     written = set()

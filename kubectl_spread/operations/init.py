@@ -18,7 +18,7 @@ from kubectl_spread.objects.reading.plain import fields, numbered_mappings, valu
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
-from kubectl_spread.sources import atomic_write, config, files
+from kubectl_spread.sources import config, files
 from kubectl_spread.sources.kustomize import kustomizations
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
@@ -156,7 +156,7 @@ def write(plan: SetupPlan) -> list[str]:
             continue
         if _text(change.path) != change.before:
             raise SourceError(change.path, "the file was changed in the meantime; nothing is written to it")
-        atomic_write.write(change.path, change.after)
+        files.write(change.path, change.after.encode())
         written.append(change.path)
     return written
 

@@ -84,7 +84,7 @@ def write_snapshot(request: SnapshotRequest) -> SnapshotResult:
         SpreadError: as `take_snapshot` does.
     """
     found = take_snapshot(request)
-    from kubectl_spread.sources.atomic_write import write_bytes
+    from kubectl_spread.sources.files import write
 
-    write_bytes(request.path, found.content)
+    write(request.path, found.content)
     return found

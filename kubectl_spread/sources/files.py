@@ -1,10 +1,11 @@
-"""Manifest files, directories and standard input."""
+"""Files, directories and standard input, and atomic writes of files."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import io
+import itertools
 import os
 import stat
 import sys
@@ -105,22 +106,19 @@ def files(
     """Yield the given files and the files in given directories, each once; an unreadable directory is an error."""
     named = {os.path.abspath(path) for path in paths if path != STDIN}
     seen = set()
-    for found in _all(paths, recursive=recursive, exclusion=exclusion):
+    every = itertools.chain.from_iterable(
+        _directory(path, recursive=recursive, exclusion=exclusion)
+        if path != STDIN and os.path.isdir(path)
+        else (Path(path, named=True),)
+        for path in paths
+        if not exclusion.covers(path, named=True)
+    )
+    for found in every:
         if isinstance(found, SourceError) or found.path == STDIN:
             yield found
         elif (where := os.path.abspath(found.path)) not in seen:
             seen.add(where)
             yield found._replace(named=where in named and not exclusion.is_forced)
-
-
-def _all(paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion) -> Iterator[Union[Path, SourceError]]:
-    for path in paths:
-        if exclusion.covers(path, named=True):
-            continue
-        if path != STDIN and os.path.isdir(path):
-            yield from _directory(path, recursive=recursive, exclusion=exclusion)
-        else:
-            yield Path(path, named=True)
 
 
 def config_path(directory: str) -> Optional[str]:
@@ -197,7 +195,7 @@ def read_bytes(path: str, *, inside: Optional[str] = None, max_bytes: int = MAX_
     except FileNotFoundError:
         raise SourceError(name or '""', "the path does not exist") from None
     except OSError as error:
-        raise SourceError(name, _reason(error)) from None
+        raise SourceError(name, reason(error)) from None
     if most is not None and len(raw) > most:
         what = "" if stat.S_ISREG(mode) else "not a regular file, and "
         raise SourceError(name, f"{what}larger than {_size(most)}")
@@ -347,44 +345,88 @@ def _directory(
     path: str, *, recursive: bool, exclusion: Exclusion, is_fixture: bool = False
 ) -> Iterator[Union[Path, SourceError]]:
     try:
-        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+        names = sorted(os.listdir(path))
     except OSError as error:
-        yield SourceError(path, _reason(error))
+        yield SourceError(path, reason(error))
         return
-    for entry in entries:
-        is_directory = _is_directory(entry)
-        if not is_directory and (not entry.name.endswith(EXTENSIONS) or entry.name in _NO_MANIFESTS):
+    for name in names:
+        place = os.path.join(path, name)
+        is_directory = os.path.isdir(place)
+        if not is_directory and (not name.endswith(EXTENSIONS) or name in _NO_MANIFESTS):
             continue
         # A link to a directory may lead back up.
-        if is_directory and (not recursive or entry.is_symlink() or entry.name in OF_TOOLS):
+        if is_directory and (not recursive or os.path.islink(place) or name in OF_TOOLS):
             continue
-        if exclusion.covers(entry.path, named=False):
+        if exclusion.covers(place, named=False):
             continue
         if is_directory:
-            is_inside = is_fixture or entry.name in _OF_FIXTURES
-            yield from _directory(entry.path, recursive=True, exclusion=exclusion, is_fixture=is_inside)
-        elif not _is_special(entry):
-            yield Path(entry.path, named=False, is_fixture=is_fixture or ".golden." in entry.name)
+            is_inside = is_fixture or name in _OF_FIXTURES
+            yield from _directory(place, recursive=True, exclusion=exclusion, is_fixture=is_inside)
+        elif os.path.isfile(place) or not os.path.exists(place):  # a pipe or a device may never end
+            yield Path(place, named=False, is_fixture=is_fixture or ".golden." in name)
 
 
-def _is_directory(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a directory.
+def reason(error: OSError) -> str:
+    """Return the system's words for an error."""
+    return (error.strerror or str(error)).lower()
 
-    A broken or circular link is not; reading it reports the error.
+
+_CHANGED = "not fixed: the file has changed since it was read"
+
+
+def write(path: str, content: bytes, *, known: Optional[os.stat_result] = None) -> None:
+    """Write a file atomically. It keeps its mode, and a symbolic link's target is written.
+
+    A file that is no longer as `known` is left alone.
+
+    Raises:
+        SourceError: the file cannot be written, or has changed; its old content is unchanged.
+    """
+    target = os.path.realpath(path)
+    draft = os.path.join(os.path.dirname(target), f".kubectl-spread-{os.getpid()}")
+    try:
+        if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
+            with open(path, "ab") as file:  # /dev/stdout may lead to a file that is not ours to replace
+                file.write(content)
+            return
+        new = open(draft, "xb")  # noqa: SIM115 (it is closed before the draft is renamed)
+        try:
+            with new:
+                new.write(content)
+            if os.path.exists(target):
+                old = os.stat(target)
+                with contextlib.suppress(OSError, AttributeError):  # only root gives files away; not on Windows
+                    os.chown(draft, old.st_uid, old.st_gid)
+                os.chmod(draft, stat.S_IMODE(old.st_mode))
+            if known is not None and _version(os.stat(path)) != _version(known):
+                raise SourceError(path, _CHANGED)  # noqa: TRY301 (the draft is removed)
+            os.replace(draft, target)
+        except BaseException:
+            os.unlink(draft)
+            raise
+    except OSError as error:
+        raise SourceError(path, f"cannot be written: {reason(error)}") from None
+
+
+def rewrite(source: SourceFile, text: str) -> None:
+    """Write a new text to the file of a source; its byte order mark stays.
+
+    Raises:
+        SourceError: the file cannot be written, is compressed, or has changed since it was read; it is left unchanged.
     """
     try:
-        return entry.is_dir()
-    except OSError:
-        return False
+        known = os.stat(source.name)
+    except OSError as error:
+        raise SourceError(source.name, f"cannot be written: {reason(error)}") from None
+    raw = read_bytes(source.name)
+    if raw.startswith(_GZIP):
+        raise SourceError(source.name, "not fixed: it is compressed")
+    if decode_text(source.name, raw) != source.text:
+        raise SourceError(source.name, _CHANGED)
+    mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    write(source.name, mark + text.encode(), known=known)
 
 
-def _is_special(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a pipe, a socket or a device, which may never end; a broken link is not."""
-    try:
-        return not entry.is_file() and os.path.exists(entry.path)
-    except OSError:
-        return False
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _version(state: os.stat_result) -> tuple[int, ...]:
+    """Return what differs between two versions of a file."""
+    return state.st_dev, state.st_ino, state.st_mtime_ns, state.st_size

@@ -13,8 +13,9 @@ from typing import Any, Optional, TYPE_CHECKING, Union
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.objects.constraints.constraint_lists import may_hold
+from kubectl_spread.objects.reading.plain import fields, value_at
 from kubectl_spread.objects.workloads.manifest import manifests
-from kubectl_spread.sources.files import decode_text, Input, outside, read_text, upwards
+from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason, upwards
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -107,28 +108,21 @@ def _check_references(directory: str, *, inside: Optional[str], allow_remote: bo
 
 
 def _references(file: str) -> Iterator[str]:
-    """Yield the texts of a kustomization that may name files or directories."""
-    try:
-        source = read_text(file, inside=os.path.dirname(file) or ".")
-    except SourceError:
-        return  # Kustomize will say what is wrong with it.
+    """Yield the texts of a kustomization, or of a generator or transformer, that may name files or directories."""
+    with contextlib.suppress(SourceError):  # Kustomize will say what is wrong with it.
+        yield from _references_in(read_text(file, inside=os.path.dirname(file) or "."))
+
+
+def _references_in(source: SourceFile) -> Iterator[str]:
     for document in compose.compose(source):
         plain = document.plain if isinstance(document, Document) else None
         yield from _texts(plain)
-        if isinstance(plain, dict):
-            for text in _texts([plain.get(field) for field in _PLUGINS]):
-                yield from _references_of_plugin(text, file)
-
-
-def _references_of_plugin(text: str, file: str) -> Iterator[str]:
-    """Yield the texts of a generator or transformer, a file or inline, that may name files."""
-    path = os.path.join(os.path.dirname(file), text)
-    if "\n" not in text:
-        if os.path.isfile(path):
-            yield from _references(path)
-        return
-    for document in compose.compose(SourceFile(file, text)):
-        yield from _texts(document.plain if isinstance(document, Document) else None)
+        for text in _texts([fields(plain).get(field) for field in _PLUGINS]):
+            path = os.path.join(os.path.dirname(source.name), text)
+            if "\n" in text:
+                yield from _references_in(SourceFile(source.name, text))
+            elif os.path.isfile(path):
+                yield from _references(path)
 
 
 def _texts(plain: Any) -> Iterator[str]:
@@ -154,7 +148,7 @@ def _rendered(directory: str, name: str, *, timeout_s: float, is_offline: bool) 
     import subprocess  # 5 ms
 
     program, verb = next((command for command in _COMMANDS if shutil.which(command[0])), ("", ""))
-    path = shutil.which(program) if program else None
+    path = shutil.which(program)
     if path is None:
         raise SourceError(name, "neither kubectl nor kustomize is installed, and -k needs one of them")
     said = f"{program} {verb}"
@@ -170,7 +164,7 @@ def _rendered(directory: str, name: str, *, timeout_s: float, is_offline: bool) 
     except subprocess.TimeoutExpired:
         raise SourceError(name, f"{said} took longer than {timeout_s:g} s") from None
     except OSError as error:
-        raise SourceError(name, f"{said} does not start: {(error.strerror or str(error)).lower()}") from None
+        raise SourceError(name, f"{said} does not start: {reason(error)}") from None
     if done.returncode:
         raise SourceError(name, f"{said} failed with exit code {done.returncode}: {_complaint(done.stderr)}")
     return done.stdout
@@ -253,30 +247,26 @@ def _origins(text: str, directory: str, render: Callable[[str, str], bytes]) -> 
     user's kustomization need not contain it: a temporary kustomization does, with the user's as its only resource.
     The list is empty if kustomize does not report origins.
     """
-    annotated = _annotated(directory, lambda path: render(path, directory))
-    if annotated is None:
-        return []
-    base, rendered = annotated
-    by_key = {key: _fields(annotation) for key, _, annotation in _objects(rendered) if annotation}
-    known: dict[str, list[tuple[_Key, int]]] = {}
-    return [(start, _described(by_key.get(key, {}), key, base=base, known=known)) for key, start, _ in _objects(text)]
-
-
-def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple[str, str]]:
-    """Return the base directory of origin paths, and the rendered text with annotations."""
     import tempfile  # 5 ms
 
     if not os.path.isdir(directory):
-        return None
+        return []
     with tempfile.TemporaryDirectory(prefix="kubectl-spread-") as temporary:
         base = os.path.realpath(temporary)
         try:
             resource = os.path.relpath(os.path.realpath(directory), base)
             with open(os.path.join(base, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 file.write(_KUSTOMIZATION.format(resource))
-            return base, decode_text(directory, render(base))
+            rendered = decode_text(directory, render(base, directory))
         except (SourceError, OSError, ValueError):  # Kustomize is too old, or the path is on another drive.
-            return None
+            return []
+    by_key = {
+        key: {match[1]: match[2].strip() for match in _FIELD.finditer(annotation)}
+        for key, _, annotation in _objects(rendered)
+        if annotation
+    }
+    known: dict[str, list[tuple[_Key, int]]] = {}
+    return [(start, _described(by_key.get(key, {}), key, base=base, known=known)) for key, start, _ in _objects(text)]
 
 
 def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
@@ -286,16 +276,10 @@ def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
         if isinstance(document, compose.SyntaxProblem):
             continue
         for manifest in manifests(document):
-            metadata = manifest.plain.get("metadata")
-            annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-            annotation = annotations.get(_ANNOTATION) if isinstance(annotations, dict) else None
+            annotation = value_at(manifest.plain, ("metadata", "annotations", _ANNOTATION))
             node = nodes.follow(document.root, manifest.route)
             key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
             yield key, 0 if node is None else node.start, annotation if isinstance(annotation, str) else ""
-
-
-def _fields(annotation: str) -> dict[str, str]:
-    return {match[1]: match[2].strip() for match in _FIELD.finditer(annotation)}
 
 
 def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str, list[tuple[_Key, int]]]) -> str:
@@ -310,18 +294,12 @@ def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str,
     if "path" not in origin:
         return name
     if name not in known:
-        known[name] = _written(name)
+        known[name] = []
+        with contextlib.suppress(SourceError):
+            source = read_text(name, inside=os.path.dirname(name) or ".")
+            known[name] = [(key, source.position(start).line) for key, start, _ in _objects(source.text)]
     line = _line(known[name], key)
     return f"{name}:{line}" if line else name
-
-
-def _written(name: str) -> list[tuple[_Key, int]]:
-    """Return the objects in a file, with their lines."""
-    try:
-        source = read_text(name, inside=os.path.dirname(name) or ".")
-    except SourceError:
-        return []
-    return [(key, source.position(start).line) for key, start, _ in _objects(source.text)]
 
 
 def _line(written: list[tuple[_Key, int]], key: _Key) -> int:

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.files import reason
 from kubectl_spread.sources.live.kubeconfig import ApiServer
 
 # Exceptions of the client for an unexpected plugin response or file.
@@ -89,10 +90,12 @@ def credentials(target: ApiServer, *, connections: int) -> Credentials:
             context = _context(configuration)
     except ConfigException as error:
         raise ClusterError(f"{target.name}: {error}") from None
-    except (OSError, ssl.SSLError) as error:
-        raise ClusterError(f"{target.name}: a certificate or key cannot be used: {_said(error)}") from None
+    except OSError as error:  # an error of TLS, too
+        raise ClusterError(f"{target.name}: a certificate or key cannot be used: {reason(error)}") from None
     except _CLIENT_ERRORS:
-        raise ClusterError(f"{target.name}: {_unusable(target)}") from None
+        plugin = f"exec credential plugin `{target.exec_command}` did not return an ExecCredential"
+        why = plugin if target.exec_command else "the credentials cannot be used"
+        raise ClusterError(f"{target.name}: {why}") from None
     _choose_proxy(target, configuration)
     # The context has loaded them, and temporary files are deleted already.
     configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
@@ -119,12 +122,6 @@ def _load(target: ApiServer, configuration: Any, folder: str) -> None:
         why = f": {said[-1]}" if said else ""
         hint = f"; {' '.join(target.install_hint.split())}" if target.install_hint else ""
         raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
-
-
-def _unusable(target: ApiServer) -> str:
-    if target.exec_command:
-        return f"exec credential plugin `{target.exec_command}` did not return an ExecCredential"
-    return "the credentials cannot be used"
 
 
 def _choose_proxy(target: ApiServer, configuration: Any) -> None:
@@ -175,10 +172,6 @@ def _context(configuration: Any) -> ssl.SSLContext:
     if configuration.cert_file:
         context.load_cert_chain(configuration.cert_file, configuration.key_file)
     return context
-
-
-def _said(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error).lower()
 
 
 @contextlib.contextmanager

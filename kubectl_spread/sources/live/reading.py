@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Optional, Union
 
@@ -17,6 +17,7 @@ from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.objects.selectors import NODE_POOL
@@ -69,13 +70,6 @@ class LiveFacts(NamedTuple):
     unread: tuple[resources.ForbiddenKind, ...]
     scheduler: scheduler.ConfigurationText
     objects: tuple[Plain, ...] = ()  # as in a snapshot, on request
-
-
-class _Collected(NamedTuple):
-    assembler: ClusterBuilder
-    errors: list[SourceError]
-    objects: list[Plain]
-    unread: Optional[resources.ForbiddenKind] = None
 
 
 class Session:
@@ -133,8 +127,12 @@ class Session:
         Raises:
             ClusterError: the cluster cannot be read, or reading its nodes is forbidden.
         """
-        with _switching():
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
+        try:
             return _read(self.transport, question, minor=minor, finds_scheduler=finds_scheduler)
+        finally:
+            sys.setswitchinterval(before)
 
     def names(self, kind: str, namespace: str, *, most: int) -> list[str]:
         """Return the names of the first objects of a kind in a namespace; an empty namespace means the context's.
@@ -168,154 +166,93 @@ def _timeout_s(flags: Flags) -> float:
     return found
 
 
-@contextlib.contextmanager
-def _switching() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
 def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
-    found = Task(partial(scheduler.find_configuration, transport)) if finds_scheduler else None
-    wanted = question.resources(minor)
-    collected = _side_by_side(transport, question, wanted)
-    builder = ClusterBuilder()
-    _add(collected, builder)
-    if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(builder.cluster(), question.namespace):
-        more = _side_by_side(transport, question, STORAGE)
-        _add(more, builder)
-        collected += more
-        wanted += STORAGE
-    if (question.keeps_objects or question.has_new_nodes) and _has_karpenter(builder.cluster()):
-        has_all = question.is_overview and not question.namespace  # Deployments
-        own = () if has_all else (KARPENTER,)
-        more = _side_by_side(transport, question, (*PROVISIONING, *own))
-        _add(more, builder)
-        collected += more
-        wanted += PROVISIONING
-    unreadable = collected[wanted.index(NODES)].errors
-    if unreadable and not builder.has_nodes:
-        raise unreadable[0]
-    as_given = scheduler.ConfigurationText(None, "as given")
-    return _facts(collected, builder, wanted, as_given if found is None else found.result())
-
-
-def _add(collected: Iterable[_Collected], builder: ClusterBuilder) -> None:
-    for part in collected:
-        builder.update(part.assembler)
-
-
-def _facts(
-    collected: Iterable[_Collected],
-    builder: ClusterBuilder,
-    wanted: Iterable[Resource],
-    configuration: scheduler.ConfigurationText,
-) -> LiveFacts:
     """Return the facts with what could not be read, and the kinds that were read completely."""
-    unread = tuple(part.unread for part in collected if part.unread is not None)
-    missing = {part.resource.kind for part in unread}
+    configuration = Task(partial(scheduler.find_configuration, transport)) if finds_scheduler else None
+    builder = ClusterBuilder()
+    collected: dict[Resource, _ListReader] = {}
+
+    def collect(wanted: tuple[Resource, ...]) -> None:
+        tasks = {resource: Task(partial(_collect, transport, question, resource)) for resource in wanted}
+        for resource, task in tasks.items():
+            collected[resource] = task.result()
+            builder.update(collected[resource].builder)
+
+    collect(question.resources(minor))
+    cluster, namespace = builder.cluster(), question.namespace
+    uses_claims = any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
+    if STORAGE[0] not in collected and question.is_about_pods and uses_claims:
+        collect(STORAGE)
+    has_karpenter = any(NODE_POOL in node.labels for node in cluster.nodes)
+    if has_karpenter and (question.keeps_objects or question.has_new_nodes):
+        has_all = question.is_overview and not namespace  # Deployments
+        collect(PROVISIONING if has_all else (*PROVISIONING, KARPENTER))
+    if collected[NODES].errors and not builder.has_nodes:
+        raise collected[NODES].errors[0]
+    parts = collected.values()
+    unread = tuple(part.unread for part in parts if part.unread is not None)
     cluster = builder.cluster()._replace(
         read_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         unread=tuple(part.fact for part in unread),
-        complete=frozenset(item.kind for item in wanted if item.kind not in missing),
+        complete=frozenset(item.kind for item in collected if not item.selector).difference(
+            part.resource.kind for part in unread
+        ),
     )
-    errors = tuple(error for part in collected for error in part.errors)
-    objects = tuple(plain for part in collected for plain in part.objects)
-    return LiveFacts(cluster, errors, unread, configuration, objects)
+    return LiveFacts(
+        cluster,
+        tuple(error for part in parts for error in part.errors),
+        unread,
+        scheduler.ConfigurationText(None, "as given") if configuration is None else configuration.result(),
+        tuple(plain for part in parts for plain in part.objects),
+    )
 
 
-def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
-    tasks = [Task(partial(_collect, transport, question, resource)) for resource in wanted]
-    return [task.result() for task in tasks]
-
-
-def _uses_claims(cluster: Cluster, namespace: str) -> bool:
-    """Return whether a pod in the namespace has a volume that the scheduler considers."""
-    return any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
-
-
-def _has_karpenter(cluster: Cluster) -> bool:
-    """Return whether Karpenter has created a node."""
-    return any(NODE_POOL in node.labels for node in cluster.nodes)
-
-
-def _collect(transport: Transport, question: Question, resource: Resource) -> _Collected:
+def _collect(transport: Transport, question: Question, resource: Resource) -> _ListReader:
     """Return all objects of a kind, or only the question's namespace if others are forbidden."""
     query = _ACTIVE if resource is PODS and not question.wants_finished else resource.query
-    reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
-    everywhere = resource.path(question.namespace if resource.is_local else "")
-    refusal = _refusal(transport, resource, everywhere, query, reader)
-    if refusal is None or refusal.status == 404:  # 404: the server lacks this API group
-        return reader.collect()
-    only = _readable_namespace(question, resource)
-    if resource is NODES or (resource is PODS and not only):
-        raise resources.without(resource, refusal.message)
-    if not only:
-        return reader.collect()._replace(unread=resources.ForbiddenKind(resource))
-    refusal = _refusal(transport, resource, resource.path(only), query, reader)
-    if refusal is None:
-        return reader.collect()._replace(unread=resources.ForbiddenKind(resource, only))
-    if refusal.status == 404:
-        raise _unexpected(transport, resource, refusal.status, refusal.message)
-    if resource is PODS:
-        raise resources.without(resource, refusal.message)
-    return reader.collect()._replace(unread=resources.ForbiddenKind(resource))
-
-
-def _readable_namespace(question: Question, resource: Resource) -> str:
-    """Return the namespace to read if all namespaces are forbidden; empty if there is none, or it was read already."""
+    reader = _ListReader(transport.host, resource, keeps_objects=question.keeps_objects)
     only = question.namespace or question.fallback
-    was_read = resource.is_local and only == question.namespace
-    return "" if was_read or not resource.is_namespaced else only
+    first = question.namespace if resource.is_local else ""
+    places = (first, only) if only != first and resource.is_namespaced else (first,)
+    for place in places:
+        refusal = read_list(transport, resource.path(place), query, reader.start)
+        if refusal is None or (refusal.status == 404 and place == first):  # 404: the server lacks this API group
+            reader.unread = None if place == first else resources.ForbiddenKind(resource, place)
+            return reader
+        if refusal.status != 403:
+            what = f"a list of {resource.plural} with {refusal.status}: {refusal.message}"
+            raise ClusterError(f"the server {transport.host} answered {what}")
+        message = refusal.message
+    if resource in (NODES, PODS):
+        raise resources.without(resource, message)
+    reader.unread = resources.ForbiddenKind(resource)
+    return reader
 
 
-def _refusal(
-    transport: Transport, resource: Resource, path: str, query: dict[str, str], reader: _Reader
-) -> Optional[Response]:
-    """Read a list; return the server's answer if it lacks the kind (404) or forbids the list (403).
-
-    Raises:
-        ClusterError: the server refuses for another reason.
-    """
-    refusal = read_list(transport, path, dict(query), reader.start)
-    if refusal is not None and refusal.status not in (403, 404):
-        raise _unexpected(transport, resource, refusal.status, refusal.message)
-    return refusal
-
-
-def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:
-    return ClusterError(f"the server {transport.host} answered a list of {resource.plural} with {status}: {message}")
-
-
-class _Reader:
-    """Reader of the objects of one list. Values that pods share are cached across restarts."""
+class _ListReader:
+    """Reader of the objects of one list, and what it has read. Values that pods share are cached across restarts."""
 
     def __init__(self, host: str, resource: Resource, *, keeps_objects: bool = False) -> None:
         self._host = host
         self._resource = resource
         self._texts = PodTexts()
         self._pods = PodReader()
-        self._assembler = ClusterBuilder()
-        self._errors: list[SourceError] = []
         self._keeps_objects = keeps_objects
-        self._objects: list[Plain] = []
+        self.unread: Optional[resources.ForbiddenKind] = None
+        self.start()
 
     def start(self) -> Take:
         """Start or restart the list."""
-        self._assembler, self._errors, self._objects = ClusterBuilder(), [], []
+        self.builder = ClusterBuilder()
+        self.errors: list[SourceError] = []
+        self.objects: list[Plain] = []
         is_shared = self._resource is PODS and not self._keeps_objects
         return Take(self._pod, self._texts.scan) if is_shared else Take(self._other)
-
-    def collect(self) -> _Collected:
-        return _Collected(self._assembler, self._errors, self._objects)
 
     def _pod(self, item: Any) -> None:
         pod = self._pods.pod(item, self._texts.spec_key) if isinstance(item, dict) else None
         if pod is not None:
-            self._assembler.add_pod(pod)
+            self.builder.add_pod(pod)
         else:
             self._complain(item)
 
@@ -323,26 +260,23 @@ class _Reader:
         resource = self._resource
         if isinstance(item, dict):  # Items of a list lack both fields.
             item["kind"], item["apiVersion"] = resource.kind, resource.api_version
-        if isinstance(item, dict) and decode.decodes(item, SHAPES[self._resource.kind]):
-            self._assembler.add(item)
+        if isinstance(item, dict) and decode.decodes(item, SHAPES[resource.kind]):
+            self.builder.add(item)
             if self._keeps_objects:
-                self._objects += filter(None, (prune_object(item),))
+                self.objects += filter(None, (prune_object(item),))
         else:
             self._complain(item)
 
     def _complain(self, item: Any) -> None:
-        if not isinstance(item, dict):
-            self._assembler.leave_out({})
-            what = f"an item of the list of {self._resource.plural} is left out: not an object"
-            self._errors.append(SourceError(self._host, what))
-            return
-        self._assembler.leave_out({"kind": self._resource.kind, **item})
-        metadata = item.get("metadata")
-        name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
-        for problem in decode.problems(item, SHAPES[self._resource.kind]):
-            if problem.kind is decode.ProblemKind.TYPE:
-                what = f"{self._resource.kind} {short(name)} is left out: {decode.problem_text(problem)}"
-                self._errors.append(SourceError(self._host, what))
+        kind = self._resource.kind
+        if isinstance(item, dict):
+            problems = decode.problems(item, SHAPES[kind])
+            texts = [decode.problem_text(item) for item in problems if item.kind is decode.ProblemKind.TYPE]
+            what = f"{kind} {short(fields(item.get('metadata')).get('name', '?'))}"
+        else:
+            what, texts = f"an item of the list of {self._resource.plural}", ["not an object"]
+        self.builder.leave_out({"kind": kind, **item} if isinstance(item, dict) else {})
+        self.errors += [SourceError(self._host, f"{what} is left out: {text}") for text in texts]
 
 
 def _version(transport: Transport) -> Version:

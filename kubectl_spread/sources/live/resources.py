@@ -20,7 +20,7 @@ class Resource(NamedTuple):
     version: str = "v1"
     is_namespaced: bool = True
     is_local: bool = False
-    query: dict[str, str] = {}  # noqa: RUF012 (never written to)
+    selector: str = ""  # of labels
 
     @property
     def plural(self) -> str:
@@ -32,6 +32,11 @@ class Resource(NamedTuple):
     def api_version(self) -> str:
         """Return group and version as in `apiVersion` of an object."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Return the query of its list."""
+        return {"labelSelector": self.selector} if self.selector else {}
 
     def path(self, namespace: str = "") -> str:
         """Return the path of its list, in one namespace or in all."""
@@ -124,7 +129,7 @@ KARPENTER = Resource(
     "Deployment",
     "the release of Karpenter is not known",
     "apps",
-    query={"labelSelector": "app.kubernetes.io/name=karpenter"},
+    selector="app.kubernetes.io/name=karpenter",
 )
 _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 

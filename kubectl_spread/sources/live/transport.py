@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -12,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.objects.reading.plain import value_at
 from kubectl_spread.sources.live.kubeconfig import host_of, Impersonation
 
 if TYPE_CHECKING:
@@ -36,21 +38,13 @@ class Response(NamedTuple):
     body: bytes
 
     @property
-    def reason(self) -> str:
-        """Return the `reason` of a Status, for example `Expired`."""
-        return self._status("reason")
-
-    @property
     def message(self) -> str:
         """Return the `message` of a Status, or else the beginning of the body."""
-        return self._status("message") or " ".join(self.body[:200].decode("utf-8", "replace").split())
-
-    def _status(self, key: str) -> str:
-        try:
-            said = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return ""
-        return str(said.get(key) or "") if isinstance(said, dict) else ""
+        with contextlib.suppress(ValueError, RecursionError):
+            message = value_at(json.loads(self.body), ("message",))
+            if message:
+                return str(message)
+        return " ".join(self.body[:200].decode("utf-8", "replace").split())
 
 
 class UnauthorizedError(ClusterError):
@@ -98,12 +92,18 @@ class Transport:
         for attempt in range(1, _ATTEMPTS + 1):
             with self._turn:
                 answer, wait_s = self._answer(target, is_last=attempt == _ATTEMPTS)
-            if answer is not None and answer.status == 401 and not has_refreshed and self._refresh():
-                has_refreshed = True
-                continue
+            if answer is not None and answer.status == 401 and not has_refreshed:
+                with self._refreshing:
+                    has_refreshed = self._credentials.refresh()
+                if has_refreshed:
+                    continue
             if answer is not None and (answer.status not in _RETRIED or attempt == _ATTEMPTS):
                 return self._checked(answer, path)
-            self._wait(wait_s if wait_s is not None else pause_s)
+            wait_s = pause_s if wait_s is None else wait_s
+            if wait_s > _LONGEST_PAUSE_S:
+                raise ClusterError(f"the server {self.host} asks to retry after {wait_s:.0f} s")
+            if self._stopped.wait(wait_s):
+                raise ClusterError("interrupted")
             pause_s *= 2
         raise ClusterError(f"the server {self.host} does not accept the credentials for {path}")
 
@@ -111,16 +111,6 @@ class Transport:
         """Cancel all waiting retries."""
         self._stopped.set()
         self._credentials.pool.clear()
-
-    def _refresh(self) -> bool:
-        with self._refreshing:
-            return self._credentials.refresh()
-
-    def _wait(self, seconds: float) -> None:
-        if seconds > _LONGEST_PAUSE_S:
-            raise ClusterError(f"the server {self.host} asks to retry after {seconds:.0f} s")
-        if self._stopped.wait(seconds):
-            raise ClusterError("interrupted")
 
     def _checked(self, answer: Response, path: str) -> Response:
         if answer.status == 401:
@@ -195,25 +185,15 @@ class Transport:
         )
         is_gzip = str(response.headers.get("Content-Encoding") or "").strip().lower() == "gzip"
         try:
-            body = read_body(self._parts(response), is_gzip=is_gzip, room=self._room)
-        except BaseException:
+            parts = response.stream(_CHUNK_BYTES, decode_content=False)
+            body = read_body(parts, is_gzip=is_gzip, room=self._room)
+        except BaseException as error:
             response.close()
+            if isinstance(error, ValueError):  # a negative chunk size
+                raise urllib3.exceptions.ProtocolError("broken chunk") from error
             raise
         response.release_conn()
         return response, body
-
-    def _parts(self, response: Any) -> Iterator[bytes]:
-        """Yield the body as it arrives.
-
-        Raises:
-            ProtocolError: the server breaks the rules of HTTP.
-        """
-        from urllib3 import exceptions
-
-        try:
-            yield from response.stream(_CHUNK_BYTES, decode_content=False)
-        except ValueError as error:  # a negative chunk size
-            raise exceptions.ProtocolError("broken chunk") from error
 
     def _too_slow(self, limit_s: float) -> ClusterError:
         return ClusterError(
