@@ -9,6 +9,7 @@ from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.situation import plain_workload
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
@@ -20,7 +21,7 @@ from kubectl_spread.report.check.report import CheckReport, RunningResults
 from kubectl_spread.simulate.rollouts.ask import RolloutChecker
 from kubectl_spread.simulate.running.pending import waiting
 from kubectl_spread.simulate.running.status import find_lost_pods, find_uncreated_pods
-from kubectl_spread.sources.live.resources import Question, resource_of
+from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
@@ -129,11 +130,6 @@ def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, 
     problem = f"the {source} has the pods of {names} but not {them} not checked"
     if is_live:
         return (problem,)
-    kinds = ",".join(sorted({"deployments", "statefulsets", *map(_plural, unseen.values())}))
+    plurals = {full_name(kind).partition(".")[0] for kind in unseen.values()}
+    kinds = ",".join(sorted(plurals | {"deployments", "statefulsets"}))
     return (f"{problem}; add the output of `kubectl get {kinds} -A -o yaml`",)
-
-
-def _plural(kind: str) -> str:
-    """Return the name of a kind in kubectl's commands."""
-    resource = resource_of(kind)
-    return f"{kind.lower()}s" if resource is None else resource.plural

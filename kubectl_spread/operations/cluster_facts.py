@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import LiveFacts, Session
     from kubectl_spread.sources.live.resources import Question
-    from kubectl_spread.sources.live.scheduler import ConfigurationText
     from kubectl_spread.sources.snapshot import SnapshotFacts
     from kubectl_spread.text.source import SourceFile
 
@@ -165,27 +164,28 @@ def load_files(source: ClusterSource) -> LoadedCluster:
     """
     if source.snapshot.count("-") > 1:
         raise RequestError("standard input cannot be read twice")
-    cluster, errors = _read_files(source)
+    errors: tuple[SourceError, ...] = ()
+    if source.snapshot:
+        from kubectl_spread.sources import snapshot
+
+        facts = snapshot.load(*source.snapshot, inside=source.inside)
+        for warning in facts.warnings:
+            source.warn(warning)
+        cluster, errors = facts.cluster, facts.errors
+    else:
+        from kubectl_spread.sources import topology
+
+        cluster = topology.load(source.topology or "", inside=source.inside)
     cluster = _provisioned(cluster, source)
     source = source._replace(kubernetes_version=source.kubernetes_version or cluster.kubernetes_version or None)
-    profiles = load_profiles(source, held=cluster.scheduler_configuration)
+    from kubectl_spread.text.source import SourceFile
+
+    held = cluster.scheduler_configuration
+    profiles = load_profiles(source, SourceFile("the snapshot's schedulerConfiguration", held) if held else None)
     name = ", ".join("standard input" if path == "-" else path for path in source.snapshot) or source.topology or ""
     return LoadedCluster(
         cluster, profiles, source.all_nodes, source.seed, errors, name, cluster.kubernetes_version or ""
     )
-
-
-def _read_files(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]]:
-    if source.snapshot:
-        from kubectl_spread.sources import snapshot as snapshots
-
-        facts = snapshots.load(*source.snapshot, inside=source.inside)
-        for warning in facts.warnings:
-            source.warn(warning)
-        return facts.cluster, facts.errors
-    from kubectl_spread.sources import topology as topologies
-
-    return topologies.load(source.topology or "", inside=source.inside), ()
 
 
 def _provisioned(cluster: Cluster, source: ClusterSource) -> Cluster:
@@ -215,13 +215,17 @@ def place(
     workloads: list[Workload], known: LoadedCluster, *, explain_first: bool = False, evicts: bool = False
 ) -> list[Placement]:
     """Place workloads on a cluster; `explain_first` and `evicts` as in `simulate.replicas.place`."""
-    from kubectl_spread.simulate import (
-        placing,  # numpy: 80 ms
-        replicas,
-    )
+    from kubectl_spread.cluster.snapshot import key_of
+    from kubectl_spread.simulate import placing, replicas  # numpy: 80 ms
 
+    scaled = []
+    for workload in workloads:
+        scaler, number = known.cluster.autoscalers.get(key_of(workload)), workload.replicas
+        if scaler is not None and number is not None:
+            workload = workload._replace(replicas=scaler.nearest(number))  # noqa: PLW2901
+        scaled.append(workload)
     placements = replicas.place(
-        [_scaled(workload, known.cluster) for workload in workloads],
+        scaled,
         known.cluster,
         known.profiles,
         pick=None if known.seed is None else placing.seeded_pick(known.seed),
@@ -236,16 +240,6 @@ def place(
     return with_prospects(placements, known.cluster, known.profiles)
 
 
-def _scaled(workload: Workload, cluster: Cluster) -> Workload:
-    """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps."""
-    from kubectl_spread.cluster.snapshot import key_of
-
-    found = cluster.autoscalers.get(key_of(workload))
-    if found is None or workload.replicas is None:
-        return workload
-    return workload._replace(replicas=found.nearest(workload.replicas))
-
-
 def _load_live(source: ClusterSource, session: Session, question: Question, *, is_again: bool = False) -> LoadedCluster:
     """Read the live cluster."""
     from kubectl_spread.objects.releases.version import plain_text
@@ -256,9 +250,12 @@ def _load_live(source: ClusterSource, session: Session, question: Question, *, i
     facts = _read(source, session, question, minor=minor, is_again=is_again)
     text = plain_text(session.version.text) or session.version.release.text
     followed = source._replace(kubernetes_version=source.kubernetes_version or text)
-    profiles = load_profiles(followed) if source.scheduler_config else _profiles_of(facts.scheduler, followed)
+    profiles = load_profiles(followed, facts.scheduler.source)
     if not is_again:
-        is_named = facts.scheduler.is_certain or _rests_on_scheduler(facts.cluster, question)
+        # Whether the answer depends on the scheduler's configuration: pods are placed, or its defaults shown
+        is_placing = not question.is_overview or question.shows_defaults
+        waits = any(question.namespace in ("", pod.namespace) for pod in facts.cluster.pending())
+        is_named = facts.scheduler.is_certain or is_placing or waits
         _note_cluster(source, session, minor, (source.scheduler_config or facts.scheduler.said) if is_named else "")
         for unread in facts.unread:
             source.warn(str(unread))
@@ -296,26 +293,6 @@ def _read(source: ClusterSource, session: Session, question: Question, *, minor:
             session.close()
 
 
-def _profiles_of(found: ConfigurationText, source: ClusterSource) -> dict[str, Profile]:
-    """Return the profiles of the cluster's configuration, or the default ones."""
-    if found.source is None:
-        return load_profiles(source)
-    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-    from kubectl_spread.sources import scheduler_config
-
-    loaded = scheduler_config.read(found.source, scheduler_profiles.version_of(source.kubernetes_version or ""))
-    for note in loaded.notes:
-        source.warn(f"{found.source.name}: {note}")
-    return loaded.profiles
-
-
-def _rests_on_scheduler(cluster: Cluster, question: Question) -> bool:
-    """Return whether an answer depends on the scheduler's configuration: pods are placed, or its defaults shown."""
-    if not question.is_overview or question.shows_defaults:
-        return True
-    return any(question.namespace in ("", pod.namespace) for pod in cluster.pending())
-
-
 def _note_cluster(source: ClusterSource, session: Session, minor: int, scheduler: str) -> None:
     """Note which cluster was read; `scheduler` is empty if nothing depends on its configuration."""
     version = session.version
@@ -343,15 +320,6 @@ def release_of(source: ClusterSource) -> Optional[Release]:
     return release
 
 
-def version_text(source: ClusterSource) -> str:
-    """Return the requested version as a snapshot writes it, `1.34` or `1.34.2`; empty if none is requested."""
-    if release_of(source) is None or source.kubernetes_version is None:
-        return ""
-    from kubectl_spread.objects.releases.version import plain_text
-
-    return plain_text(source.kubernetes_version)
-
-
 def minor_of(source: ClusterSource) -> Optional[int]:
     """Return the minor version to follow; None if none is requested."""
     from kubectl_spread.objects.releases.version import nearest_release
@@ -360,12 +328,12 @@ def minor_of(source: ClusterSource) -> Optional[int]:
     return None if release is None else nearest_release(release).minor
 
 
-def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile]:
+def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> dict[str, Profile]:
     """Return the scheduler's profiles.
 
     Args:
         source: names a configuration file and a version, or neither.
-        held: the text of the configuration in the cluster facts, used if no file is named.
+        held: the configuration in the cluster facts, used if no file is named.
 
     Raises:
         SourceError: no scheduler would start with the configuration.
@@ -374,16 +342,15 @@ def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
 
     release = nearest_release(release_of(source) or LATEST)
-    if not source.scheduler_config and not held:
+    if not source.scheduler_config and held is None:
         return scheduler_profiles.profiles(None, release)
     from kubectl_spread.sources import scheduler_config
 
-    if source.scheduler_config:
-        loaded = scheduler_config.load(source.scheduler_config, release)
+    if source.scheduler_config or held is None:
+        name = source.scheduler_config or ""
+        loaded = scheduler_config.load(name, release)
     else:
-        from kubectl_spread.text.source import SourceFile
-
-        loaded = scheduler_config.read(SourceFile("the snapshot's schedulerConfiguration", held), release)
+        name, loaded = held.name.removeprefix("the snapshot's "), scheduler_config.read(held, release)
     for note in loaded.notes:
-        source.warn(f"{source.scheduler_config or 'schedulerConfiguration'}: {note}")
+        source.warn(f"{name}: {note}")
     return loaded.profiles

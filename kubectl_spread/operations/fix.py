@@ -12,7 +12,7 @@ from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSett
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import DocumentFix, Finding
+    from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.fixing import FixResult, SkippedFix
     from kubectl_spread.text.source import Place, SourceFile
 
@@ -23,25 +23,18 @@ _MOST_FIXED = 100_000  # characters of files whose fixes are tried, to count the
 _MOST_JUDGED = 500_000  # characters of all files
 
 
-class ChangedFile(NamedTuple):
-    """A file, and its text after the fixes."""
-
-    source: SourceFile
-    text: str
-
-
 class FixPreview(NamedTuple):
     """The changes that fixes would make.
 
     Attributes:
-        changes: the files that would change.
+        changes: the files that would change, with their new texts.
         fixed: the number of findings that would be fixed.
         errors: inputs that could not be read.
         is_unreadable: a document could not be decoded.
         left: the findings that could be fixed if nothing changes.
     """
 
-    changes: tuple[ChangedFile, ...]
+    changes: tuple[tuple[SourceFile, str], ...]
     fixed: int
     errors: list[SourceError]
     is_unreadable: bool
@@ -71,7 +64,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
     for refusal in fixed.refused:
         _warn(prepared, refusal, refusal.finding.place)
     changes = tuple(
-        ChangedFile(old.source, new.source.text)
+        (old.source, new.source.text)
         for old, new in zip(prepared.read.results, fixed.results, strict=True)
         if old.source.text != new.source.text
     )
@@ -131,7 +124,9 @@ def _fixable(
     """Count the fixes of findings: make them in memory, or count the findings with fixes in large inputs."""
     repairs = [item.repair for item in findings if item.repair is not None]
     safe_ones = sum(repair.fix.is_safe for repair in repairs)
-    if _is_large(repairs, results):
+    touched = {id(repair.source) for repair in repairs}
+    sizes = {id(item.source): len(item.source.text) for item in results}
+    if sum(sizes[key] for key in touched) > _MOST_FIXED or sum(sizes.values()) > _MOST_JUDGED:  # it would take long
         return Fixable(safe_ones, len(repairs) - safe_ones, is_exact=False)
 
     def fixed(*, unsafe: bool) -> int:
@@ -143,13 +138,6 @@ def _fixable(
 
     safe = fixed(unsafe=False) if safe_ones else 0
     return Fixable(safe, fixed(unsafe=True) - safe if safe_ones < len(repairs) else 0)
-
-
-def _is_large(repairs: list[DocumentFix], results: list[Result]) -> bool:
-    """Return whether trying all fixes would take long."""
-    touched = {id(repair.source) for repair in repairs}
-    fixed = sum(len(item.source.text) for item in results if id(item.source) in touched)
-    return fixed > _MOST_FIXED or sum(len(item.source.text) for item in results) > _MOST_JUDGED
 
 
 def _shown_by(run: PreparedCheck) -> FindingsOf:

@@ -114,21 +114,23 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     It is a NotFoundError, or a ClusterError if a permission is missing. If the object belongs to a workload, the
     message names the workload.
     """
+    from kubectl_spread.kubectl.kinds import full_name
+
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
     workload = _workload_above(ObjectKey(kind, namespace, name), cluster)
     if workload is not None:
         word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
         belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
-        return NotFoundError(f'{_full_name(kind)} "{name}" {belongs}: name {word}/{workload.name} instead')
+        return NotFoundError(f'{full_name(kind)} "{name}" {belongs}: name {word}/{workload.name} instead')
     unread = [
         item
         for item in cluster.unread
         if (item.kind in (kind, "Pod", *_BETWEEN.get(kind, ())) and item.namespace != namespace)
     ]
     if unread:
-        return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
-    what = f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
+        return ClusterError(f'{full_name(kind)} "{name}": {_missing_rights(unread)}')
+    what = f'{full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
     # The namespaces with an object of a kind and name
     pods = (pod.namespace for pod in cluster.pods if kind == "Pod" and pod.name == name)
     other = sorted({*pods, *(key.namespace for key in cluster.controllers if (key.kind, key.name) == (kind, name))})
@@ -188,16 +190,3 @@ def _missing_rights(unread: list[Unread]) -> str:
     groups = {item.plural: found.group for item in unread if (found := resource_of(item.kind)) is not None}
     rules = ", ".join(rbac_rule(group, plural, "list") for plural, group in groups.items())
     return f"may not list {plurals}, so whether it exists is not known; the ClusterRole rules that allow it: {rules}"
-
-
-def _full_name(kind: str) -> str:
-    """Return `deployments.apps`, as kubectl names a resource."""
-    from kubectl_spread.sources.live.resources import resource_of
-
-    resource = resource_of(kind)
-    if resource is not None:
-        return f"{resource.plural}.{resource.group}" if resource.group else resource.plural
-    entry = KINDS[kind]
-    group = min(entry.groups, default="")
-    plural = f"{kind.lower()}s"
-    return f"{plural}.{group}" if group else plural

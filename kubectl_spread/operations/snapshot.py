@@ -63,7 +63,10 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
     for warning in found.warnings:
         source.warn(warning)
     head = found.cluster
-    head = head._replace(kubernetes_version=cluster_facts.version_text(source) or head.kubernetes_version)
+    if source.kubernetes_version and cluster_facts.release_of(source) is not None:
+        from kubectl_spread.objects.releases.version import plain_text
+
+        head = head._replace(kubernetes_version=plain_text(source.kubernetes_version) or head.kubernetes_version)
     if source.scheduler_config:
         from kubectl_spread.sources.files import read_text
 

@@ -13,7 +13,6 @@ from kubectl_spread.guarantee.policy.policy import (
     PLACED,
     Policy,
     PolicyRule,
-    Regime,
     REGIMES,
     RuleKind,
 )
@@ -47,33 +46,32 @@ class _PolicyReader(Document):
             ConfigError: it has errors.
         """
         file = self.source.name
+        names = [self.text(item) for item in self.items(("regimes",))]
         policy = Policy(
             tuple(map(self._group, self.items(("groups",)))),
             self.text(("name",)) or os.path.splitext(os.path.basename(file))[0],
             file,
-            self._regimes(),
+            tuple(item for item in REGIMES if item.value in names) if names else REGIMES,
         )
         self.throw()
         return policy
 
-    def _regimes(self) -> tuple[Regime, ...]:
-        names = [self.text(item) for item in self.items(("regimes",))]
-        return tuple(item for item in REGIMES if item.value in names) if names else REGIMES
-
     def _group(self, route: Route) -> GroupSpec:
-        rules = [
-            *self._shares((*route, "maxShare")),
+        shares = self.fields((*route, "maxShare"))
+        parsed = [
+            *(self._parsed(place, texts.share_of, key, self.text(place)) for key, place in shares),
             *self._numbers((*route, "maxCount"), RuleKind.MAX_COUNT, least=0),
             *self._numbers((*route, "minDomains"), RuleKind.MIN_DOMAINS, least=1),
-            *self._separate_rules((*route, "separate")),
+            *(self._parsed(place, texts.separate, self.text(place)) for place in self.items((*route, "separate"))),
             *self._losses((*route, "survive")),
         ]
+        rules = [rule for rule in parsed if rule is not None]
         if not rules and self.fits:
             known = "maxShare, maxCount, minDomains, separate, survive"
             self.refuse(route, f"the group has no rule: add one of {known}")
         if self.value((*route, "placed")) is not False:
             rules.append(PLACED)
-        selector = self._selector((*route, "selector"))
+        selector, replicas = self._selector((*route, "selector")), self.text((*route, "replicas"))
         each = self.value((*route, "each"))
         line, column = self.place(route)
         is_each = each if isinstance(each, bool) else selector is None
@@ -84,7 +82,7 @@ class _PolicyReader(Document):
             selector,
             self.text((*route, "namespace")),
             is_each,
-            self._replicas((*route, "replicas")),
+            self._parsed((*route, "replicas"), texts.replicas, replicas) if replicas else None,
             shards,
             line,
             column,
@@ -107,10 +105,6 @@ class _PolicyReader(Document):
             return None
         return compile_selector(constraint.label_selector(self.value(route)))
 
-    def _replicas(self, route: Route) -> Optional[Range]:
-        text = self.text(route)
-        return self._parsed(route, texts.replicas, text) if text else None
-
     def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
         place = (*route, "shards")
         text = self.text(place)
@@ -120,18 +114,6 @@ class _PolicyReader(Document):
         elif text and is_each and self.fits:
             self.refuse(place, "the workloads need a common selector, and not `each: true`", key=True)
         return found
-
-    def _shares(self, route: Route) -> Iterator[PolicyRule]:
-        for key, place in self.fields(route):
-            rule = self._parsed(place, texts.share_of, key, self.text(place))
-            if rule is not None:
-                yield rule
-
-    def _separate_rules(self, route: Route) -> Iterator[PolicyRule]:
-        for place in self.items(route):
-            rule = self._parsed(place, texts.separate, self.text(place))
-            if rule is not None:
-                yield rule
 
     def _losses(self, route: Route) -> Iterator[PolicyRule]:
         for place in self.items(route):

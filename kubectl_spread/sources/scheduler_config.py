@@ -64,7 +64,9 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
     Raises:
         SourceError: as `load` does.
     """
-    document = _document(source)
+    document = next(documents(source), None)
+    if document is None:
+        raise SourceError(source.name, f"not a {KIND}: the file is empty")
     plain = document.plain
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or plain.get("kind") != KIND:
@@ -78,15 +80,20 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
             LocatedError(("apiVersion",), f"unknown apiVersion {short(api_version)}: there are {known}"),
         )
     notes: list[str] = []
-    current = _with_list(plain, notes)
+    current = plain
+    if isinstance(plain.get("profiles"), dict):
+        # The documentation of 1.18 shows this form, although no release reads it.
+        notes.append("`profiles` is a mapping, and is read as a list of that one profile")
+        current = {**plain, "profiles": [plain["profiles"]]}
     current = _decoded(source, document, current, strict=written_version == "v1")
     if written_version != "v1":
         # Args of plugins that v1 does not have are decoded as args of their successors.
-        current = _decoded(source, document, _as_v1(current, written_version, notes, release), strict=False)
+        older = [_profile_as_v1(item or {}, written_version, notes, release) for item in current.get("profiles") or ()]
+        current = _decoded(source, document, {**current, "profiles": older}, strict=False)
     for problem in validation.problems(current, str(api_version)):
         raise _error(source, document, problem._replace(message=short_quotes(problem.message)))
     loaded = profiles(current, release)
-    return LoadedConfiguration(loaded, (*notes, *_not_asked(loaded)))
+    return LoadedConfiguration(loaded, (*notes, *_not_evaluated(loaded)))
 
 
 def _decoded(source: SourceFile, document: compose.Document, plain: Plain, *, strict: bool) -> Plain:
@@ -96,7 +103,7 @@ def _decoded(source: SourceFile, document: compose.Document, plain: Plain, *, st
     return decoding.decoded(plain)
 
 
-def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
+def _not_evaluated(loaded: dict[str, Profile]) -> Iterator[str]:
     """Yield notes on features of the configuration that are not evaluated, and on the pods that they affect."""
     for profile in loaded.values():
         for name in profile.foreign:
@@ -109,29 +116,8 @@ def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
         yield f"the extender {extender.url} is not called: pods {whose}are not predictable"
 
 
-def _document(source: SourceFile) -> compose.Document:
-    for document in documents(source):
-        return document
-    raise SourceError(source.name, f"not a {KIND}: the file is empty")
-
-
 def _error(source: SourceFile, document: compose.Document, problem: LocatedError) -> SourceError:
     return source.error(nodes.place(document.root, problem.route).start, problem.message)
-
-
-def _with_list(plain: Plain, notes: list[str]) -> Plain:
-    """Return the document with its profiles as a list."""
-    if not isinstance(plain.get("profiles"), dict):
-        return plain
-    # The documentation of 1.18 shows this form, although no release reads it.
-    notes.append("`profiles` is a mapping, and is read as a list of that one profile")
-    return {**plain, "profiles": [plain["profiles"]]}
-
-
-def _as_v1(plain: Plain, version: str, notes: list[str], release: Release) -> Plain:
-    """Return an older document in the form of v1; plugins that exist in the release keep their names."""
-    found = [_profile_as_v1(profile or {}, version, notes, release) for profile in plain.get("profiles") or ()]
-    return {**plain, "profiles": found}
 
 
 def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:

@@ -17,7 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import numbered_mappings
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings, value_at
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.sources import files, topology
@@ -88,9 +88,9 @@ def _head(plain: Plain) -> dict[str, Any]:
     if plain.get("kind") == "Snapshot":
         kinds, unread = plain.get("kinds"), numbered_mappings(plain.get("unread"))
         named = frozenset(kind for kind in kinds if isinstance(kind, str)) if isinstance(kinds, list) else frozenset()
-        fields = ("kind", "resource", "namespace")
+        names_of_unread = ("kind", "resource", "namespace")
         head["complete"] = _ALWAYS_HELD if kinds is None else named
-        head["unread"] = tuple(Unread(*(str(item.get(field) or "") for field in fields)) for _, item in unread)
+        head["unread"] = tuple(Unread(*(str(item.get(field) or "") for field in names_of_unread)) for _, item in unread)
     return head
 
 
@@ -115,7 +115,7 @@ class _Item(NamedTuple):
     def error(self, problem: decode.Problem) -> SourceError:
         """Return the error of a field that does not decode, with its line."""
         plain: Any = self.read
-        name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
+        name = fields(plain.get("metadata")).get("name", "?")
         message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
         found = _at(self.source, self.document, (*self.route, *problem.route), message)
         error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
@@ -148,14 +148,15 @@ class _Reading:
                 continue
             source = given.source
             for index, plain in _documents(source, pods, self.errors):
-                if isinstance(plain, dict) and plain.get("kind") == "Snapshot":
+                kind = str(fields(plain).get("kind") or "")
+                if kind == "Snapshot":
                     self.head.update({key: item for key, item in plain.items() if key != "items"})
-                elif isinstance(plain, dict) and isinstance(plain.get("items"), list):
+                elif isinstance(fields(plain).get("items"), list):
                     self.head.setdefault("kind", plain.get("kind"))
                 elif topology.is_topology(plain):
                     plain = {"kind": "List", "items": self._of_topology(source)}  # noqa: PLW2901
-                if _is_truncated(plain):
-                    text = f"{source.name}: the {plain['kind']} is not complete: it is one page of a longer list"
+                if kind.endswith("List") and value_at(plain, ("metadata", "continue")):
+                    text = f"{source.name}: the {kind} is not complete: it is one page of a longer list"
                     self.warnings.append(text)
                 yield from _flattened(source, index, plain, self.errors)
 
@@ -214,14 +215,6 @@ def _refuse_empty(path: str) -> None:
         raise SourceError(path, f"no .yaml, .yml or .json file in the directory, only {others}")
 
 
-def _is_truncated(plain: Any) -> bool:
-    """Return whether the List is incomplete according to the API server."""
-    if not isinstance(plain, dict) or not str(plain.get("kind") or "").endswith("List"):
-        return False
-    metadata = plain.get("metadata")
-    return isinstance(metadata, dict) and bool(metadata.get("continue"))
-
-
 def _flattened(source: SourceFile, document: int, root: Any, errors: list[SourceError]) -> Iterator[_Item]:
     """Yield the objects of a document and of its Lists. Items that are no objects are errors.
 
@@ -261,8 +254,7 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
     """Yield the documents as plain values, except pods in lists; JSON is read with the faster parser."""
     if source.text.lstrip()[:1] == "{":
         try:
-            read = functools.partial(_pod_if_it_is, pods) if pods is not None else _as_it_is
-            documents = json_stream.values(source.text, read)
+            documents = json_stream.values(source.text, functools.partial(_pod_if_it_is, pods))
         except (ValueError, RecursionError):
             pass  # The text may be YAML.
         else:
@@ -275,17 +267,15 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
             yield document.number, document.plain
 
 
-def _as_it_is(item: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
-    return item
-
-
-def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any]) -> Union[Pod, dict[str, Any]]:
+def _pod_if_it_is(
+    pods: Optional[PodReader], item: dict[str, Any], document: dict[str, Any]
+) -> Union[Pod, dict[str, Any]]:
     """Return a pod that decodes as a `Pod`, so that large clusters need not be in memory as plain values.
 
     The document decides later whether the pod counts, because its kind may follow its items.
     """
     kind = item.get("kind", _item_kind(str(document.get("kind") or "")))
-    found = pods.pod(item) if kind == "Pod" else None
+    found = pods.pod(item) if pods is not None and kind == "Pod" else None
     return item if found is None else found
 
 
@@ -334,16 +324,12 @@ def render_snapshot(snapshot: Plain, path: str) -> bytes:
 
         content = emit(snapshot).encode()
     else:
-        content = _json(snapshot).encode()
+        # One object per line is easy to compare.
+        head = json.dumps({key: item for key, item in snapshot.items() if key != "items"})
+        items = ",\n".join(json.dumps(item, separators=(",", ":")) for item in snapshot["items"])
+        content = f'{head[:-1]}, "items": [\n{items}\n]}}\n'.encode()
     if not path.endswith(".gz"):
         return content
     import gzip
 
     return gzip.compress(content, mtime=0)  # The output is deterministic.
-
-
-def _json(snapshot: Plain) -> str:
-    """Return the Snapshot as JSON with one object per line, which is easy to compare."""
-    head = json.dumps({key: item for key, item in snapshot.items() if key != "items"})
-    items = ",\n".join(json.dumps(item, separators=(",", ":")) for item in snapshot["items"])
-    return f'{head[:-1]}, "items": [\n{items}\n]}}\n'

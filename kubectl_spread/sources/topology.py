@@ -190,11 +190,7 @@ def _zones(group: Plain) -> list[str]:
 
 
 def _node_count(group: Plain) -> int:
-    if group.get("names"):
-        return len(group["names"])
-    zones = group.get("zones", 1)
-    each: int = group.get("nodes", 1)
-    return each * (len(zones) if isinstance(zones, list) else zones)
+    return len(group.get("names") or ()) or group.get("nodes", 1) * len(_zones(group))
 
 
 def _nodes(group: Plain, route: Route) -> list[Plain]:
@@ -204,9 +200,10 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
     count = _node_count(group)
     if names and len(names) % len(zones):
         raise _BadValueError((*route, "names"), f"{len(names)} names cannot be divided evenly over {len(zones)} zones")
-    allocatable = {key: group.get(key, default) for key, default in _DEFAULTS.items()}
-    for resource, amount in (group.get("resources") or {}).items():
-        allocatable[resource] = amount
+    allocatable = {
+        **{key: group.get(key, default) for key, default in _DEFAULTS.items()},
+        **(group.get("resources") or {}),
+    }
     _check_quantities(allocatable, route)
     each = count // len(zones)
     return [
@@ -237,7 +234,11 @@ def _node_name(prefix: str, zone: str, ordinal: int, each: int) -> str:
 
 def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str, Any]) -> Plain:
     cordoned = bool(group.get("unschedulable"))
-    taints = [_taint(text) for text in group.get("taints") or ()]
+    taints = []
+    for text in group.get("taints") or ():  # in the form of `kubectl taint`: key=value:Effect or key:Effect
+        pair, _, effect = text.rpartition(":")
+        key, _, value = pair.partition("=")
+        taints.append({"key": key, "value": value, "effect": effect})
     if cordoned and group.get("cordonTaint", True):
         taints.append({"key": UNSCHEDULABLE.key, "effect": NO_SCHEDULE})
     own = {HOSTNAME: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
@@ -247,13 +248,6 @@ def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str
         "spec": {"taints": taints, "unschedulable": cordoned},
         "status": {"allocatable": allocatable},
     }
-
-
-def _taint(text: str) -> Plain:
-    """Parse a taint in the form of `kubectl taint`: key=value:Effect or key:Effect."""
-    pair, _, effect = text.rpartition(":")
-    key, _, value = pair.partition("=")
-    return {"key": key, "value": value, "effect": effect}
 
 
 def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
