@@ -23,8 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.exporter import server as servers
-from kubectl_spread.exporter.polling import Poller
-from kubectl_spread.exporter.server import ExporterServer
+from kubectl_spread.exporter.server import ExporterServer, Poller
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest, workload_status
 from kubectl_spread.report import prometheus

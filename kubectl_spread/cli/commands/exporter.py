@@ -118,8 +118,7 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
     """Serve until a signal arrives; return the exit code."""
     import gc
 
-    from kubectl_spread.exporter.polling import Poller
-    from kubectl_spread.exporter.server import ExporterServer
+    from kubectl_spread.exporter.server import ExporterServer, Poller
 
     gc.enable()  # a long-running program needs garbage collection
     try:

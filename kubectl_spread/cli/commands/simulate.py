@@ -144,14 +144,14 @@ def command(
 def _table(request: SimulateRequest, replicas: Optional[str], output: str, style: Style, under_way: Progress) -> int:
     """Print a table for many numbers of replicas; without `replicas`, of a step's range or the autoscaler's."""
     from kubectl_spread.cli import search
-    from kubectl_spread.operations import replica_table, simulate
+    from kubectl_spread.operations import simulate
     from kubectl_spread.report import replicas as report
 
     read = simulate.read_inputs(request)
     text = replicas or replica_range(request.commands)
-    numbers = None if text == "hpa" else replica_table.counts(text)
+    numbers = None if text == "hpa" else simulate.replica_counts(text)
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
-        found = replica_table.table(request, read, numbers=numbers, watch=watch)
+        found = simulate.replica_table(request, read, numbers=numbers, watch=watch)
     if output in DOCUMENTS:
         print_document(report.document(found), output)
     elif output == "html":
