@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.sources import config, topology
 
 ROOT = Path(__file__).parent.parent
+CONTRIBUTORS = ("CONTRIBUTING.md", "docs/development/architecture.md", "docs/development/testing.md")
 
 
 @pytest.mark.slow
@@ -79,3 +81,36 @@ def test_the_configuration_page_s_example_has_every_key(tmp_path: Path) -> None:
     assert set(schema["perFile"]["items"]["properties"]) - {"extendSelect"} == {
         key for entry in written["perFile"] for key in entry
     }
+
+
+def test_the_pages_for_contributors_name_what_exists() -> None:
+    """Files, modules with or without `.py`, and `module.name`; a placeholder such as <rule> stands for any name."""
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in CONTRIBUTORS]
+    words = {word for text in texts for word in re.findall(r"`([\w.-]+/[^`\s]*)`", text)}
+    tops = [ROOT, ROOT / "kubectl_spread", ROOT / "tests"]
+
+    def exists(word: str) -> bool:
+        pattern = re.sub(r"<\w+>", "*", word.rstrip("/"))
+        module, _, name = pattern.rpartition(".")
+        for top in tops:
+            if any(top.glob(pattern)) or any(top.glob(f"{pattern}.py")):
+                return True
+            if any(re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")) for path in top.glob(f"{module}.py")):
+                return True
+        return False
+
+    assert len(words) > 50
+    assert set() == {word for word in words if not exists(word) and not word.startswith("kubectl-spread.test/")}
+
+
+def test_the_entries_of_the_packages_exist() -> None:
+    """The table of packages has each package, and `package.entry` can be imported."""
+    page = (ROOT / "docs" / "development" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`\w[^|]*) \|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
+    packages = {path.parent.name for path in (ROOT / "kubectl_spread").glob("*/__init__.py")}
+
+    assert packages <= {name for names, _ in rows for name in re.findall(r"`(\w+)`", names)}
+    for package, entries in rows:
+        for entry in re.findall(r"`([\w.]+\.\w+)`", entries):
+            module, _, name = f"kubectl_spread.{package.strip('`')}.{entry}".rpartition(".")
+            assert hasattr(importlib.import_module(module), name), (package, entry)

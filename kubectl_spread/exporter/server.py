@@ -94,7 +94,7 @@ class Poller:
         """Stop before the next reading; a reading in progress ends with the process."""
         self._stopped.set()
 
-    def fresh(self, most_s: float) -> Optional[Reading]:
+    def recent(self, most_s: float) -> Optional[Reading]:
         """Return the last reading, unless it is older than a number of seconds."""
         last = self.last
         return last if last is not None and time.time() - last.at <= most_s else None
@@ -237,7 +237,7 @@ class ExporterServer(ThreadingHTTPServer):
         return found() if found is not None else HttpResponse(404, "not found\n")
 
     def _metrics(self) -> HttpResponse:
-        reading = self.poller.fresh(self._most_age_s)
+        reading = self.poller.recent(self._most_age_s)
         return HttpResponse(
             200, ("" if reading is None else reading.text) + generate_latest(self._registry).decode(), CONTENT_TYPE
         )
@@ -252,7 +252,7 @@ class ExporterServer(ThreadingHTTPServer):
 
     def _readyz(self) -> HttpResponse:
         """Answer whether there is a reading to serve."""
-        if self.poller.fresh(self._most_age_s) is None:
+        if self.poller.recent(self._most_age_s) is None:
             return HttpResponse(503, "no recent reading of the cluster\n")
         return HttpResponse(200, "ok\n")
 

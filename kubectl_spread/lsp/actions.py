@@ -76,26 +76,26 @@ FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.kubectl-spread"
 _MOST_FINDINGS = 20  # in one answer, because each action was tried on the whole text
 
 
-class Desk(NamedTuple):
-    """The tools to answer a client with."""
+class Editor(NamedTuple):
+    """A client, with the review of its documents and their checker."""
 
     client: Client
     review: Review
     checker: DocumentChecker
 
 
-def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]:
+def actions(asked: types.CodeActionParams, editor: Editor) -> list[types.CodeAction]:
     """Return the actions for the findings in a range: fixes, then comments, then all fixes of the document."""
-    checked = desk.review.documents.get(asked.text_document.uri)
+    checked = editor.review.documents.get(asked.text_document.uri)
     if checked is None:
         return []
     answer: list[types.CodeAction] = []
     if _is_asked_for(QUICK_FIX, asked.context):
-        here = _findings_in(asked.range, checked, desk.client)
-        answer += [action for finding in here for action in _fixes(finding, checked, desk)]
-        answer += [action for finding in here for action in _ignores(finding, checked, desk)]
+        here = _findings_in(asked.range, checked, editor.client)
+        answer += [action for finding in here for action in _fixes(finding, checked, editor)]
+        answer += [action for finding in here for action in _ignores(finding, checked, editor)]
     if _is_asked_for(FIX_ALL, asked.context):
-        answer += _fix_all(checked, desk)
+        answer += _fix_all(checked, editor)
     return answer
 
 
@@ -115,41 +115,41 @@ def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) 
     return found[:_MOST_FINDINGS]
 
 
-def _fixes(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
+def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
     """Yield the fix of a finding, if it passes verification in this text."""
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
         return
-    done = apply_fixes([checked.result], lambda _: [finding], recheck=desk.checker.read, is_wanted=lambda _: True)
+    done = apply_fixes([checked.result], lambda _: [finding], recheck=editor.checker.read, is_wanted=lambda _: True)
     if done.fixed:
-        action = _action(repair.fix.title, checked, desk, edits=edits_of(repair))
-        action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
+        action = _action(repair.fix.title, checked, editor, edits=edits_of(repair))
+        action.diagnostics = [diagnostic(finding, editor.client, uri=editor.review.uri)]
         action.is_preferred = repair.fix.is_safe or None
         yield action
 
 
-def _ignores(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
+def _ignores(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
     edit = ignore_edit(finding)
     if edit is not None:
-        action = _action(f"ignore {finding.rule.code} here", checked, desk, edits=[edit])
-        action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]
+        action = _action(f"ignore {finding.rule.code} here", checked, editor, edits=[edit])
+        action.diagnostics = [diagnostic(finding, editor.client, uri=editor.review.uri)]
         yield action
 
 
-def _fix_all(checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
+def _fix_all(checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
     if not any(item.repair is not None and item.repair.fix.is_safe for item in checked.findings):
         return
-    before = [other.result for other in desk.review.documents.values()]
+    before = [other.result for other in editor.review.documents.values()]
     name = checked.result.source.name
     done = apply_fixes(
         before,
-        desk.checker.findings,
-        recheck=desk.checker.read,
+        editor.checker.findings,
+        recheck=editor.checker.read,
         is_wanted=lambda repair: repair.fix.is_safe and repair.source.name == name,
     )
     edit = _difference(checked.result.source, done.results, at=before.index(checked.result))
     if edit is not None:
-        yield _action("fix all that is safe to fix", checked, desk, edits=[edit], kind=FIX_ALL)
+        yield _action("fix all that is safe to fix", checked, editor, edits=[edit], kind=FIX_ALL)
 
 
 def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Optional[Edit]:
@@ -172,14 +172,14 @@ def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _action(
-    title: str, checked: ReviewedDocument, desk: Desk, *, edits: Iterable[Edit], kind: str = QUICK_FIX
+    title: str, checked: ReviewedDocument, editor: Editor, *, edits: Iterable[Edit], kind: str = QUICK_FIX
 ) -> types.CodeAction:
     source, uri = checked.result.source, checked.opened.uri
     written = [
-        types.TextEdit(span_range(source, Span(edit.start, edit.end), desk.client.encoding), edit.text)
+        types.TextEdit(span_range(source, Span(edit.start, edit.end), editor.client.encoding), edit.text)
         for edit in edits
     ]
-    if desk.client.has_versions:
+    if editor.client.has_versions:
         document = types.OptionalVersionedTextDocumentIdentifier(uri, checked.opened.version)
         whole = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, written)])
     else:

@@ -26,7 +26,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from kubectl_spread import __version__
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
+from kubectl_spread.lsp.actions import actions, Editor, FIX_ALL, QUICK_FIX
 from kubectl_spread.lsp.protocol import Client, client_of, diagnostic, offset, span_range
 from kubectl_spread.lsp.review import OpenDocument, Review, review_documents
 from kubectl_spread.operations.rule_choice import DocumentChecker
@@ -155,8 +155,8 @@ class _Session:
 
         @feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([QUICK_FIX, FIX_ALL]))
         async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-            desk = Desk(self.client, await self.current(), self.checker)
-            return await asyncio.to_thread(actions, params, desk)
+            editor = Editor(self.client, await self.current(), self.checker)
+            return await asyncio.to_thread(actions, params, editor)
 
         @feature(types.TEXT_DOCUMENT_HOVER)
         async def hovered(params: types.HoverParams) -> Optional[types.Hover]:

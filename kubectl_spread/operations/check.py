@@ -313,7 +313,6 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     from kubectl_spread.lint.pipeline import is_seen
     from kubectl_spread.lint.workload import FIELD
     from kubectl_spread.sources import kustomize
-    from kubectl_spread.sources.config import at_setting
     from kubectl_spread.sources.files import inputs
     from kubectl_spread.text.source import SourceFile
 
@@ -326,9 +325,11 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         if isinstance(item, SourceError) and item.is_aside:
             results.append(_unread(SourceFile(item.source, ""), SkipReason.NOT_YAML))
         elif isinstance(item, SourceError):
-            is_setting = given.inside is not None and item.source in given.paths
-            route = ("paths", given.paths.index(item.source) if is_setting else 0)
-            errors.append(at_setting(item, asked.config, route) if is_setting else item)
+            if given.inside is not None and item.source in given.paths:
+                from kubectl_spread.sources.config import at_setting
+
+                item = at_setting(item, asked.config, ("paths", given.paths.index(item.source)))  # noqa: PLW2901
+            errors.append(item)
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture:
@@ -525,7 +526,7 @@ def new_findings(
         from kubectl_spread.report.check import baseline  # loads json
         from kubectl_spread.sources.files import read_text, write
 
-        before = known_findings(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
+        before = baseline_in(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
         text = baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole)
         write(path, text.encode())
         left = [finding for finding in findings if finding.is_unreadable]
@@ -556,9 +557,9 @@ def read_baseline(settings: CheckSettings) -> Optional[Baseline]:
     if not path or settings.choice.no_ignores or settings.choice.write_baseline:
         return None
     if settings.choice.baseline:
-        return known_findings(read_text(path))
+        return baseline_in(read_text(path))
     try:
-        return known_findings(read_text(path, inside=settings.config.root))
+        return baseline_in(read_text(path, inside=settings.config.root))
     except SourceError as error:
         from kubectl_spread.sources.config import at_setting
 
@@ -573,7 +574,7 @@ def _baseline_path(settings: CheckSettings) -> str:
     return os.path.relpath(os.path.join(config.root, config.baseline))
 
 
-def known_findings(source: SourceFile) -> Baseline:
+def baseline_in(source: SourceFile) -> Baseline:
     """Return the baseline in a file.
 
     Raises:

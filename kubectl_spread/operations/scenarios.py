@@ -133,7 +133,7 @@ def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEf
     """Return the effects of the steps, and what is wrong with steps and with expectations."""
     effects: list[CommandEffect] = []
     mistakes: list[SourceError] = []
-    seen = _Seen(scene)
+    seen = _ObjectsSoFar(scene)
     for step in scenario.steps:
         try:
             effects.append(CommandEffect() if step.command is None else effect(step.command, scene.situation))
@@ -163,7 +163,7 @@ def _placed(error: SourceError, scenario: Scenario, request: ScenarioRequest) ->
     return scenario.error(field, error.message if error.source == "--topology" else str(error))
 
 
-class _Seen:
+class _ObjectsSoFar:
     """The objects that exist before a step, or did before an earlier one."""
 
     def __init__(self, scene: SimulationSetup) -> None:

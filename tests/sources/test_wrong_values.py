@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.operations.check import known_findings
+from kubectl_spread.operations.check import baseline_in
 from kubectl_spread.sources import config, files, scenario, scheduler_config, snapshot, topology
 from kubectl_spread.sources import policy_file as policy
 
@@ -244,7 +244,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "policy": policy.load,
     "scenario": scenario.load,
     "topology": topology.load,
-    "baseline": lambda path: known_findings(files.read_text(path)),
+    "baseline": lambda path: baseline_in(files.read_text(path)),
     "snapshot": snapshot.load,
     "scheduler": scheduler_config.load,
 }

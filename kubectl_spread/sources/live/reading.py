@@ -224,7 +224,7 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _L
             raise ClusterError(f"the server {transport.host} answered {what}")
         message = refusal.message
     if resource in (NODES, PODS):
-        raise resources.without(resource, message)
+        raise resources.forbidden_error(resource, message)
     reader.unread = resources.ForbiddenKind(resource)
     return reader
 
@@ -241,13 +241,13 @@ class _ListReader:
         self.unread: Optional[resources.ForbiddenKind] = None
         self.start()
 
-    def start(self) -> Take:
+    def start(self) -> Consumers:
         """Start or restart the list."""
         self.builder = ClusterBuilder()
         self.errors: list[SourceError] = []
         self.objects: list[Plain] = []
         is_shared = self._resource is PODS and not self._keeps_objects
-        return Take(self._pod, self._texts.scan) if is_shared else Take(self._other)
+        return Consumers(self._pod, self._texts.scan) if is_shared else Consumers(self._other)
 
     def _pod(self, item: Any) -> None:
         pod = self._pods.pod(item, self._texts.spec_key) if isinstance(item, dict) else None
@@ -302,14 +302,16 @@ _MAX_PAGES, _MAX_EMPTY_PAGES = 20_000, 50
 _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"')
 
 
-class Take(NamedTuple):
+class Consumers(NamedTuple):
     """Consumers of a list's items: `item` gets each item, also one that is no object; `scan` is for `json_stream`."""
 
     item: Callable[[Any], None]
     scan: Optional[json_stream.Scan] = None
 
 
-def read_list(transport: Transport, path: str, query: dict[str, str], start: Callable[[], Take]) -> Optional[Response]:
+def read_list(
+    transport: Transport, path: str, query: dict[str, str], start: Callable[[], Consumers]
+) -> Optional[Response]:
     """Read a list completely, at one resourceVersion; return the answer if the server refuses it.
 
     If its continue token expires, the list is read again from the beginning, in larger pages.
@@ -331,7 +333,7 @@ def read_list(transport: Transport, path: str, query: dict[str, str], start: Cal
     raise ClusterError(f"the server {transport.host} lets every list of {path} expire before it is read")
 
 
-def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -> Optional[Response]:
+def _pages(transport: Transport, path: str, query: dict[str, str], take: Consumers) -> Optional[Response]:
     """Read all pages of a list; return the answer that is not a page, such as 410 if the list expires on the way.
 
     Raises:
@@ -361,7 +363,7 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -
             answer = transport.get(path, {**query, "continue": following})
 
 
-def _page(transport: Transport, path: str, answer: Response, take: Take) -> tuple[int, str]:
+def _page(transport: Transport, path: str, answer: Response, take: Consumers) -> tuple[int, str]:
     """Pass on the items of one page; return their number, and the token of the next page, empty on the last one.
 
     Raises:

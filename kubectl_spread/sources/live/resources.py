@@ -242,7 +242,7 @@ def rbac_rule(group: str, plural: str, verb: str) -> str:
 _WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods, running workloads cannot be checked"}
 
 
-def without(resource: Resource, message: str) -> ClusterError:
+def forbidden_error(resource: Resource, message: str) -> ClusterError:
     """Return the error for forbidden nodes or pods, without which no answer is possible."""
     rule = rbac_rule(resource.group, resource.plural, "list")
     return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; the ClusterRole rule that allows it: {rule}")
