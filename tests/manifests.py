@@ -14,3 +14,24 @@ spec:
     whenUnsatisfiable: DoNotSchedule
     labelSelector: {matchLabels: {app: web}}
 """
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: web}]
+"""
+# Follows DEPLOYMENT.
+ZONES = """\
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+"""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import DEPLOYMENT, ZONES
+
 HEAVY = {
     "numpy",
     "jsonschema",
@@ -24,22 +26,7 @@ HEAVY = {
 }
 PARSER = "_ruamel_yaml"
 
-MANIFEST = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 2
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: c, image: web}]
-      topologySpreadConstraints:
-      - maxSkew: 1
-        topologyKey: topology.kubernetes.io/zone
-        whenUnsatisfiable: DoNotSchedule
-        labelSelector: {matchLabels: {app: web}}
-"""
+MANIFEST = DEPLOYMENT + ZONES
 
 
 @pytest.fixture

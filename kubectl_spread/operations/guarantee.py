@@ -59,20 +59,12 @@ class GuaranteeRequest(NamedTuple):
     allow_remote: bool = False
 
 
-class JudgedGroup(NamedTuple):
-    """A group with its verdicts, and the recommended constraints if they were wanted."""
-
-    spec: GroupSpec
-    result: GroupResult
-    recommendation: Optional[Recommendation] = None
-
-
 class GuaranteeResult(NamedTuple):
     """The verdicts on all groups.
 
     Attributes:
         policy: as it was requested.
-        groups: with their verdicts.
+        groups: with their verdicts, and the recommended constraints if they were wanted.
         known: the cluster.
         errors: inputs that could not be read.
         skipped: workloads of kinds whose controllers are not followed.
@@ -80,7 +72,7 @@ class GuaranteeResult(NamedTuple):
     """
 
     policy: Policy
-    groups: tuple[JudgedGroup, ...]
+    groups: tuple[tuple[GroupResult, Optional[Recommendation]], ...]
     known: LoadedCluster
     errors: tuple[SourceError, ...] = ()
     skipped: tuple[ObjectKey, ...] = ()
@@ -89,7 +81,7 @@ class GuaranteeResult(NamedTuple):
     @property
     def verdict(self) -> ProofStatus:
         """Return the worst verdict of all groups."""
-        return worst([item.result.verdict for item in self.groups])
+        return worst([result.verdict for result, _ in self.groups])
 
 
 def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -> GuaranteeResult:
@@ -114,12 +106,25 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
         chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
         members, skipped = _members(chosen, cluster)
     _check_keys(request.policy, cluster)
-    groups = []
-    for spec in request.policy.groups:
-        for name, found in _groups(spec, members, request.policy):
-            known = read.known._replace(cluster=cluster)
-            groups.append(_judged(spec, name, found, request=request, known=known, watch=watch))
-    return GuaranteeResult(request.policy, tuple(groups), read.known, scene.errors, skipped, watch.is_stopped)
+    policy, profiles = request.policy, read.known.profiles
+    regimes = [item for item in REGIMES if item in policy.regimes]
+
+    def limit(subject: str) -> Limit:
+        watch.subject = subject
+        return Limit(request.max_states, watch.saw)
+
+    groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
+    for spec in policy.groups:
+        rules = spec.rules
+        for name, found in _groups(spec, members, policy):
+            result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(name), name=name)
+            recommendation = None
+            if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
+                most = limit(f"{name}, recommendation")
+                wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes)
+                recommendation = recommend_for_group(wanted)
+            groups.append((result, recommendation))
+    return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, skipped, watch.is_stopped)
 
 
 def _with_created_pods(scene: SimulationSetup) -> Cluster:
@@ -209,28 +214,3 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
         first = part[0].key
         more = f" and {len(part) - 1} more" if len(part) > 1 else ""
         yield spec.name or f"{first.namespace}/{first.name}{more}", part
-
-
-def _judged(
-    spec: GroupSpec,
-    name: str,
-    members: list[Member],
-    *,
-    request: GuaranteeRequest,
-    known: LoadedCluster,
-    watch: Watch,
-) -> JudgedGroup:
-    """Return the verdicts on a group, and the recommendation."""
-    regimes = [item for item in REGIMES if item in request.policy.regimes]
-
-    def limit(subject: str) -> Limit:
-        watch.subject = subject
-        return Limit(request.max_states, watch.saw)
-
-    result = prove(members, known.cluster, known.profiles, spec.rules, regimes=regimes, limit=limit(name), name=name)
-    if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:
-        return JudgedGroup(spec, result)
-    wanted = RecommendationRequest(
-        members, known.cluster, known.profiles, tuple(spec.rules), limit(f"{name}, recommendation"), regimes
-    )
-    return JudgedGroup(spec, result, recommend_for_group(wanted))

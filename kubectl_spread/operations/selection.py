@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -73,9 +74,11 @@ def own_namespace(session: Optional[Session], cluster: Cluster) -> str:
     return found[0] if len(found) == 1 else "default"
 
 
-def namespaces_of(cluster: Cluster) -> list[str]:
-    """Return the namespaces that hold pods or workloads, sorted."""
-    return sorted({pod.namespace for pod in cluster.pods} | {key.namespace for key in cluster.controllers})
+def namespaces_of(cluster: Cluster, kind: str = "", name: str = "") -> list[str]:
+    """Return the namespaces that hold pods or workloads, of a kind and a name if these are given, sorted."""
+    pods = (("Pod", pod.namespace, pod.name) for pod in cluster.pods)
+    keys = itertools.chain(cluster.controllers, pods)
+    return sorted({key[1] for key in keys if kind in ("", key[0]) and name in ("", key[2])})
 
 
 def _elsewhere(namespaces: Sequence[str]) -> str:
@@ -99,9 +102,8 @@ def _with_kind(target: ObjectName, namespace: str, cluster: Cluster) -> ObjectNa
         choices = sorted(f"{KINDS[kind].names[0]}/{target.name}" for kind in kinds)
         raise RequestError(f"{short(target.name)} is the name of several objects: write {' or '.join(choices)}")
     what = f'no pod or workload is named "{short(target.name)}" in namespace "{namespace}" of the cluster facts'
-    other = {key.namespace for key in cluster.controllers if key.name == target.name}
-    other |= {pod.namespace for pod in cluster.pods if pod.name == target.name}
-    raise NotFoundError(f"{what}; it is in {_elsewhere(sorted(other))}" if other else what)
+    other = namespaces_of(cluster, name=target.name)
+    raise NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)
 
 
 # The kinds between a workload and its pods.
@@ -131,9 +133,7 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     if unread:
         return ClusterError(f'{full_name(kind)} "{name}": {_missing_rights(unread)}')
     what = f'{full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
-    # The namespaces with an object of a kind and name
-    pods = (pod.namespace for pod in cluster.pods if kind == "Pod" and pod.name == name)
-    other = sorted({*pods, *(key.namespace for key in cluster.controllers if (key.kind, key.name) == (kind, name))})
+    other = namespaces_of(cluster, kind, name)
     return NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)
 
 

@@ -220,7 +220,7 @@ def _policy(
 
 
 def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
-    groups = [(item.result, item.recommendation) for item in found.groups]
+    groups = found.groups
     if output.format in DOCUMENTS:
         from kubectl_spread.report.guarantee import document
 

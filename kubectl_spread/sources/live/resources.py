@@ -184,16 +184,6 @@ class Question(NamedTuple):
             found += (AUTOSCALERS,)
         if self.keeps_objects or self.has_revisions:
             found += (REVISIONS,)
-        found += self._workloads()
-        if minor >= _EXTENDED_SINCE:
-            found += (DEVICE_CLASSES,)
-        if self.keeps_objects or self.has_manifests or self._mentions(*_CLAIM_WORDS):
-            found += STORAGE
-        return found
-
-    def _workloads(self) -> tuple[Resource, ...]:
-        """Return the resources of workloads and their events."""
-        found: tuple[Resource, ...] = ()
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
         if self.is_overview:
@@ -203,6 +193,10 @@ class Question(NamedTuple):
         if not self.is_about_pods and self._mentions("Deployment"):
             doubt = "it is unknown whether a manifest changes a running Deployment"
             found += (_DEPLOYMENTS._replace(is_local=False, doubt=doubt),)
+        if minor >= _EXTENDED_SINCE:
+            found += (DEVICE_CLASSES,)
+        if self.keeps_objects or self.has_manifests or self._mentions(*_CLAIM_WORDS):
+            found += STORAGE
         return found
 
     def _mentions(self, *words: str) -> bool:

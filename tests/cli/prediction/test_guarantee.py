@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from tests.manifests import DEPLOYMENT
 
 REDIS = Path(__file__).parents[3] / "examples/simulations/redis/manifests"
 SHARES = ("--less-than", "hostname=1/3", "--less-than", "zone=1/2", "--separate", "zone")
@@ -161,18 +162,7 @@ def test_constraints_that_hold_once_settled_are_recommended(capsys: pytest.Captu
 
 NEAREST = "zon is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?"
 
-WEB = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 6
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: web, image: web}]
-"""
+WEB = DEPLOYMENT.replace("replicas: 3", "replicas: 6")
 
 POLICY = """\
 apiVersion: kubectl-spread/v1

@@ -19,28 +19,13 @@ from kubectl_spread import schemas
 from kubectl_spread.cli.commands import simulate as simulate_command
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine import run as run_module
+from tests.manifests import DEPLOYMENT, ZONES
 
 Plain = dict[str, Any]
 CLASSES = "priorityclasses.scheduling.k8s.io"
 
 NOT_FOUND = "Error from server (NotFound)"
-WEB = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: c, image: web, resources: {requests: {cpu: 100m}}}]
-      topologySpreadConstraints:
-      - maxSkew: 1
-        topologyKey: topology.kubernetes.io/zone
-        whenUnsatisfiable: DoNotSchedule
-        labelSelector: {matchLabels: {app: web}}
-"""
+WEB = DEPLOYMENT.replace("image: web", "image: web, resources: {requests: {cpu: 100m}}") + ZONES
 
 
 @pytest.fixture
@@ -856,17 +841,6 @@ def test_new_pods_get_the_requests_of_a_limit_range(
     assert pending == sum(item["pods"]["max"] for item in found["steps"][-1]["pending"])
 
 
-FREE = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: web, image: web}]}
-"""
 QUOTA = """\
 apiVersion: v1
 kind: List
@@ -898,7 +872,7 @@ def test_a_quota_that_would_refuse_pods_is_named(
     """The quota has room for three pods; a rollout needs one more."""
     facts, manifest = tmp_path / "facts.yaml", tmp_path / "web.yaml"
     facts.write_text(QUOTA)
-    manifest.write_text(FREE)
+    manifest.write_text(DEPLOYMENT)
     code = run(["simulate", "-f", str(manifest), *step.split(), "--snapshot", str(facts), "-o", "json"])
     ((played,), notes) = itemgetter("steps", "notes")(json.loads(capsys.readouterr().out))
 
@@ -922,7 +896,7 @@ def test_a_key_that_no_node_has_is_named_instead_of_an_empty_table(
 ) -> None:
     facts, manifest = tmp_path / "facts.yaml", tmp_path / "web.yaml"
     facts.write_text(QUOTA.replace("kubernetes.io/hostname: a1", "disk: ssd"))
-    manifest.write_text(FREE)
+    manifest.write_text(DEPLOYMENT)
 
     assert 0 == run(
         ["simulate", "-f", str(manifest), *["scale", "deploy/web", "--replicas=2"], "--snapshot", str(facts)]

@@ -9,6 +9,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.text.source import SourceFile
 from tests.lint.test_mutations import judged, read
+from tests.manifests import DEPLOYMENT
 
 HARD = "maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule"
 SELECTED = f"{HARD}, labelSelector: {{matchLabels: {{app.kubernetes.io/instance: web}}}}"
@@ -270,18 +271,6 @@ def test_a_safe_fix_that_would_add_a_finding_in_another_file_is_not_made(
     assert "labelSelector" not in (tmp_path / "b.yaml").read_text()
 
 
-BASE = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers: [{name: c, image: x}]
-"""
 OVERLAY = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -321,7 +310,7 @@ def test_a_patch_is_read_on_its_base(
     """The finding is at the line of the patch; a patch of another workload is not about this one."""
     monkeypatch.chdir(tmp_path)
     for folder, texts in {
-        "base": {"d.yaml": BASE, "kustomization.yaml": "resources: [d.yaml]\n"},
+        "base": {"d.yaml": DEPLOYMENT, "kustomization.yaml": "resources: [d.yaml]\n"},
         "sm": {"p.yaml": patch, "kustomization.yaml": f"resources: [../base]\npatches: [{entry}]\n"},
     }.items():
         (tmp_path / folder).mkdir()
@@ -342,7 +331,7 @@ INLINE = f"resources: [../base]\npatches:\n- {WEB}\n  patch: |\n{indented(JSON_P
 PLAIN_INLINE = f"resources: [../base]\npatches:\n- patch: |\n{indented(OVERLAY)}"
 LISTED = "resources: [../base]\ncomponents: [../c]\n"
 RIGHT = (
-    BASE
+    DEPLOYMENT
     + """\
       topologySpreadConstraints:
       - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway,
@@ -379,7 +368,7 @@ def test_inline_patches_and_those_of_components_are_read_on_their_bases(
     expected: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    base = {"base/d.yaml": BASE, "base/kustomization.yaml": "resources: [d.yaml]\n"}
+    base = {"base/d.yaml": DEPLOYMENT, "base/kustomization.yaml": "resources: [d.yaml]\n"}
     for name, text in {**base, "c/p.yaml": OVERLAY, **files}.items():
         if "c/kustomization.yaml" in files or not name.startswith("c/"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
