@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
@@ -24,7 +25,7 @@ from kubectl_spread.operations.simulate import (
 )
 from kubectl_spread.report.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
-from kubectl_spread.sources.files import setting_root
+from kubectl_spread.sources.files import EXTENSIONS, setting_root
 from kubectl_spread.sources.scenario import Expectation, Scenario
 
 
@@ -119,8 +120,22 @@ def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
     Raises:
         SourceError: an input cannot be read; the error has the place in the scenario.
     """
+    source, inside = request.source, setting_root(scenario.directory)
+    if not source.has_facts:
+        source = source._replace(topology=_topology(scenario), snapshot=scenario.snapshot, inside=inside)
+    if source.kubernetes_version is None:
+        source = source._replace(kubernetes_version=scenario.kubernetes_version)
+    commands = tuple(step.command for step in scenario.steps if step.command is not None)  # decide what is read
+    asked = SimulateRequest(
+        commands,
+        scenario.manifests,
+        source=source,
+        namespace=request.namespace or scenario.namespace,
+        allow_remote=request.allow_remote,
+        inside=inside,
+    )
     try:
-        return read_inputs(_request(scenario, request))
+        return read_inputs(asked)
     except SourceError as error:
         raise _placed(error, scenario, request) from None
     except RequestError as error:  # a wrong topology, which is an option of other commands
@@ -202,31 +217,10 @@ def _created(done: CommandEffect) -> Iterator[str]:
     return (op.name for op in done.ops if isinstance(op, CreatePod))
 
 
-def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:
-    source = request.source
-    if not source.has_facts and scenario.has_facts:
-        source = source._replace(
-            topology=_topology(scenario), snapshot=scenario.snapshot, inside=setting_root(scenario.directory)
-        )
-    if source.kubernetes_version is None:
-        source = source._replace(kubernetes_version=scenario.kubernetes_version)
-    commands = tuple(step.command for step in scenario.steps if step.command is not None)  # decide what is read
-    return SimulateRequest(
-        commands,
-        scenario.manifests,
-        source=source,
-        namespace=request.namespace or scenario.namespace,
-        allow_remote=request.allow_remote,
-        inside=setting_root(scenario.directory),
-    )
-
-
 def _topology(scenario: Scenario) -> Optional[str]:
     """Return the topology; a file name is relative to the scenario's directory."""
-    import os
-
     text = scenario.topology
-    if text is None or not scenario.directory or ("=" in text and not text.endswith((".yaml", ".yml", ".json"))):
+    if text is None or not scenario.directory or ("=" in text and not text.endswith(EXTENSIONS)):
         return text
     return os.path.join(scenario.directory, text)
 
@@ -245,7 +239,12 @@ def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -
     """Compare an expectation about some workloads with all outcomes of a step; yield what differs."""
     outcomes = found.outcomes
     if expect.complete is not None:
-        complete = sum(_is_complete(item, keys) for item in outcomes)
+        complete = sum(
+            item.is_steady
+            and not item.blocked
+            and all(key not in item.workloads or is_settled(item, key) for key in keys)
+            for item in outcomes
+        )
         seen: object = complete > 0 if complete in (0, len(outcomes)) else "sometimes"
         if seen != expect.complete:
             yield "complete", _said(expect.complete), _said(seen)
@@ -290,12 +289,6 @@ def _outside(what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator
     """Yield the range of some numbers if one of them is not within the bounds."""
     if bounds is not None and not all(map(bounds.allows, numbers)):
         yield what, str(bounds), str(Range(min(numbers), max(numbers)))
-
-
-def _is_complete(outcome: Outcome, keys: frozenset[ObjectKey]) -> bool:
-    if not outcome.is_steady or outcome.blocked:
-        return False
-    return all(key not in outcome.workloads or is_settled(outcome, key) for key in keys)
 
 
 def _counts(outcome: Outcome, keys: frozenset[ObjectKey], topology_key: str) -> dict[str, int]:

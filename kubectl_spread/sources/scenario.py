@@ -74,11 +74,6 @@ class Scenario(NamedTuple):
         line, column = dict(self.places).get(path, (0, 0))
         return SourceError(self.file, f"{path}: {message}", line=line, column=column)
 
-    @property
-    def has_facts(self) -> bool:
-        """Return whether the scenario names a cluster."""
-        return self.topology is not None or bool(self.snapshot)
-
 
 def find_scenarios(paths: tuple[str, ...]) -> Iterator[str]:
     """Yield the named files, and the scenarios in and below named directories, sorted by name.

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.constraints.spread_args import LocatedError
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.configuration import decoding, validation
@@ -20,7 +19,6 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short, short_quotes
 
@@ -70,36 +68,32 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
     plain = document.plain
     api_version = plain.get("apiVersion") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or plain.get("kind") != KIND:
-        raise _error(source, document, LocatedError((), f"not a {KIND}"))
+        raise document.error((), f"not a {KIND}")
     group, _, written_version = str(api_version).partition("/")
     if group != GROUP or written_version not in _VERSIONS:
         known = ", ".join(f"{GROUP}/{name}" for name in _VERSIONS)
-        raise _error(
-            source,
-            document,
-            LocatedError(("apiVersion",), f"unknown apiVersion {short(api_version)}: there are {known}"),
-        )
+        raise document.error(("apiVersion",), f"unknown apiVersion {short(api_version)}: there are {known}")
     notes: list[str] = []
     current = plain
     if isinstance(plain.get("profiles"), dict):
         # The documentation of 1.18 shows this form, although no release reads it.
         notes.append("`profiles` is a mapping, and is read as a list of that one profile")
         current = {**plain, "profiles": [plain["profiles"]]}
-    current = _decoded(source, document, current, strict=written_version == "v1")
+    current = _decoded(document, current, strict=written_version == "v1")
     if written_version != "v1":
         # Args of plugins that v1 does not have are decoded as args of their successors.
         older = [_profile_as_v1(item or {}, written_version, notes, release) for item in current.get("profiles") or ()]
-        current = _decoded(source, document, {**current, "profiles": older}, strict=False)
+        current = _decoded(document, {**current, "profiles": older}, strict=False)
     for problem in validation.problems(current, str(api_version)):
-        raise _error(source, document, problem._replace(message=short_quotes(problem.message)))
+        raise document.error(problem.route, short_quotes(problem.message))
     loaded = profiles(current, release)
     return LoadedConfiguration(loaded, (*notes, *_not_evaluated(loaded)))
 
 
-def _decoded(source: SourceFile, document: compose.Document, plain: Plain, *, strict: bool) -> Plain:
+def _decoded(document: compose.Document, plain: Plain, *, strict: bool) -> Plain:
     undecodable = decoding.problem(plain, strict=strict)
     if undecodable is not None:
-        raise _error(source, document, LocatedError(undecodable.route, undecodable.message))
+        raise document.error(undecodable.route, undecodable.message)
     return decoding.decoded(plain)
 
 
@@ -114,10 +108,6 @@ def _not_evaluated(loaded: dict[str, Profile]) -> Iterator[str]:
     for extender in next(iter(loaded.values())).extenders:
         whose = f"that request {' or '.join(sorted(extender.resources))} " if extender.resources else ""
         yield f"the extender {extender.url} is not called: pods {whose}are not predictable"
-
-
-def _error(source: SourceFile, document: compose.Document, problem: LocatedError) -> SourceError:
-    return source.error(nodes.place(document.root, problem.route).start, problem.message)
 
 
 def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:

@@ -22,7 +22,6 @@ from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.sources import files, topology
 from kubectl_spread.text import compose, json_stream
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list, short
@@ -283,7 +282,7 @@ def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceEr
     """Return an error at a route of a document. The text is only parsed again if there is an error."""
     for document in compose.compose(source):
         if isinstance(document, compose.Document) and document.number == number:
-            return source.error(nodes.place(document.root, route).start, message)
+            return document.error(route, message)
     return SourceError(source.name, message)
 
 

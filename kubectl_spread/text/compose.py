@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
 
+from kubectl_spread.errors import SourceError
 from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
 from kubectl_spread.text.source import SourceFile, Span
 from kubectl_spread.text.wording import short
@@ -59,6 +60,10 @@ class Document:
     def place(self, route: Route, *, key: bool = False) -> Span:
         """Return the place of a route, as `node.place` does."""
         return place(self.root, route, key=key)
+
+    def error(self, route: Route, message: str) -> SourceError:
+        """Return an error at the place of a route."""
+        return self.source.error(self.place(route).start, message)
 
     @property
     def text(self) -> str:

@@ -27,7 +27,6 @@ from kubectl_spread.sources import files
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -77,21 +76,11 @@ _CONFIG = decode.Struct(
 )
 
 
-class File(NamedTuple):
-    """One kubeconfig file."""
-
-    document: compose.Document
-    plain: Plain
-
-    def error(self, route: Route, message: str) -> SourceError:
-        return self.document.source.error(nodes.place(self.document.root, route).start, message)
-
-
 class Entry(NamedTuple):
     """A cluster, user or context, with its place in a file."""
 
     plain: Plain
-    file: Optional[File] = None
+    file: Optional[compose.Document] = None
     route: Route = ()
 
     def error(self, key: str, message: str) -> Exception:
@@ -147,19 +136,17 @@ def merge_files(paths: Iterable[str], *, is_explicit: bool) -> MergedFiles:
     return merged
 
 
-def _read(path: str) -> Optional[File]:
+def _read(path: str) -> Optional[compose.Document]:
     """Return a file's content; None if it is empty."""
     for document in documents(files.read_text(path)):
-        plain = document.plain
-        if plain is None:
+        if document.plain is None:
             continue
-        file = File(document, plain)
-        if not isinstance(plain, dict):
-            raise file.error((), "not a kubeconfig: it is not a mapping")
-        for problem in decode.problems(plain, _CONFIG):
+        if not isinstance(document.plain, dict):
+            raise document.error((), "not a kubeconfig: it is not a mapping")
+        for problem in decode.problems(document.plain, _CONFIG):
             if problem.kind is decode.ProblemKind.TYPE:
-                raise file.error(problem.route, decode.problem_text(problem))
-        return file
+                raise document.error(problem.route, decode.problem_text(problem))
+        return document
     return None
 
 
@@ -301,7 +288,7 @@ def _resolved(entry: Entry) -> Plain:
     found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
     if entry.file is None:
         return found
-    folder = os.path.dirname(os.path.abspath(entry.file.document.source.name))
+    folder = os.path.dirname(os.path.abspath(entry.file.source.name))
     for key in _PATHS:
         if key in found:
             found[key] = os.path.join(folder, found[key])
