@@ -59,16 +59,14 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     blocks.append([f"Policy {title}: {paint(answer, TONES[verdict])}"])
     first: dict[str, str] = {}
     for result, found in groups:
-        blocks += [block for block in _group(result, style) if block]
-        if found is None:
-            continue
-        advice = [block for block in recommendation.blocks(found, result, style) if block]
-        same = first.setdefault(_nameless(advice, result), result.name)
+        advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
+        head, *evidence = filter(None, _group(result, style, has_ways=style.is_detailed or not advice))
+        same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
         if same != result.name and not style.is_wide:
             advice = [
                 wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
             ]
-        blocks += advice
+        blocks += [head, *advice, *evidence]
     if not style.is_detailed and verdict is not ProofStatus.NOT_APPLICABLE:
         blocks.append(["More: --details shows how each rule was proved, and every recommendation in full."])
     return "\n\n".join("\n".join(block) for block in blocks)
@@ -82,12 +80,12 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
     return text
 
 
-def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
+def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[list[str]]:
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
-    yield wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
-    yield _overview(result, style)
+    head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
+    yield [*head, "", *_overview(result, style)]
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
-    for verdicts in words.by_rule(result):
+    for verdicts in words.by_rule(result) if has_ways else ():
         # Beside rules that are not kept, the table says enough about those that are.
         if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
             yield list(_rule(verdicts, style))
@@ -96,7 +94,7 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style.width, hanging="  ")
     if result.gaps:
-        notes = map(words.gap_sentence, result.gaps)
+        notes = words.gap_sentences(result.gaps)
         yield ["Not simulated:", *[line for note in notes for line in wrap(note, style.width, indent="  ")]]
 
 
@@ -112,9 +110,13 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
 
 
 def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
-    """Yield how a rule was decided; nothing if there is no verdict."""
-    if any(item.verdict is not ProofStatus.NOT_APPLICABLE for _, item in found):
-        yield f"{rule_text(found[0][1].rule)}:"
+    """Yield how a rule was decided; nothing if the table says as much."""
+    lines = list(_decisions(found, style))
+    if lines:
+        yield from (f"{rule_text(found[0][1].rule)}:", *lines)
+
+
+def _decisions(found: words.Verdicts, style: Style) -> Iterator[str]:
     for when, verdicts in words.answers(found):
         # While pods move, other verdicts are as once settled.
         shown = [
@@ -127,6 +129,8 @@ def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
     """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for text, regimes in words.decisions(found, has_more=True, is_detailed=style.is_detailed).items():
+        if text == "proved":
+            continue
         head = f"{when}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")
@@ -243,7 +247,7 @@ form(
     GroupResult,
     "name verdict settledVerdict workloads pods regimes=results neighbours unscaled notes",
     unscaled=lambda group: [key for gap in group.gaps if gap.kind is GapKind.NO_RANGE for key in gap.others],
-    notes=lambda group: [words.gap_sentence(gap) for gap in group.gaps],
+    notes=lambda group: words.gap_sentences(group.gaps),
 )
 form(RegimeResult, "regime verdict settledVerdict rules")
 _ANSWER = "verdict method limit states bound proof firstRegime=regime witness"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
@@ -58,9 +59,11 @@ def coincidence(witness: Witness) -> str:
 
 
 def proof(verdict: RuleVerdict, *, is_detailed: bool = True) -> str:
-    """Return how a rule was proved, with all details also the arithmetic."""
+    """Return how a rule was proved: the bound, and with all details its arithmetic, or the number of states."""
     if verdict.bound is not None:
         return bound_text(verdict.bound, verdict.rule, is_detailed=is_detailed)
+    if not is_detailed:
+        return ""
     if verdict.basis is not Basis.ALL_OUTCOMES:
         return f"all {verdict.states:,} states were visited, whatever the workloads' names"
     return f"all {verdict.states:,} states were visited"
@@ -74,7 +77,7 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool =
             continue
         text = "refuted"
         if verdict.verdict is ProofStatus.PROVED:
-            text = f"proved: {proof(verdict, is_detailed=is_detailed)}"
+            text = ": ".join(filter(None, ("proved", proof(verdict, is_detailed=is_detailed))))
         elif verdict.verdict is ProofStatus.UNDECIDED and verdict.states:
             text = f"not decided: no violation in {verdict.states:,} visited states"
             text += ", and there are more" if has_more else ""
@@ -150,8 +153,10 @@ def surge(witness: Witness) -> str:
 
 
 def story(witness: Witness) -> list[str]:
-    """Return the events of a way, one sentence each; equal ones that follow each other are merged."""
-    lines = without_repeats(map(sentence, witness.events))
+    """Return the events of a way, one sentence each; pods that are placed, and equal events, are merged."""
+    lines: list[str] = []
+    for is_placed, events in itertools.groupby(witness.events, lambda event: event.kind is TransitionKind.PLACED):
+        lines += [_placed(list(events))] if is_placed else without_repeats(map(sentence, events))
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
 
 
@@ -165,6 +170,17 @@ def waiting_sentences(witness: Witness) -> list[str]:
     return [
         f"{count_noun(item.number, 'pod')} of {item.owner.name} {find_no_node(item.number)}" for item in witness.waiting
     ]
+
+
+def _placed(events: list[WitnessEvent]) -> str:
+    names = [_pod(event) for event in events]
+    if len(events) == 1:
+        return sentence(events[0])
+    if len(set(names)) == 1:
+        pods = names[0].removeprefix("a ").replace("pod of", "pods of")
+        return f"{len(events)} {pods} go to {comma_list([event.node for event in events], most=99)}."
+    places = [f"{name.removeprefix('pod ')} to {event.node}" for name, event in zip(names, events, strict=True)]
+    return f"Pods go to nodes: {', '.join(places)}."
 
 
 def _pod(event: WitnessEvent) -> str:
@@ -243,15 +259,21 @@ def regimes_text(regimes: Sequence[Regime]) -> str:
     return ", ".join(item.value for item in regimes)
 
 
-def gap_sentence(gap: Gap) -> str:
-    """Return what a proof does not follow, as a sentence."""
-    return _GAPS[gap.kind].format(
-        who=short_name(gap.owner),
-        others=comma_list(map(short_name, gap.others), most=_MOST_OTHERS),
-        what=gap.what,
-        number=gap.number,
-        pods=count_noun(gap.number, "running pod"),
-    )
+def gap_sentences(gaps: Iterable[Gap]) -> list[str]:
+    """Return what a proof does not follow, one sentence for all workloads that share it."""
+    owners: dict[Gap, list[str]] = {}
+    for gap in gaps:
+        owners.setdefault(gap._replace(owner=None), []).append(short_name(gap.owner))
+    return [
+        _GAPS[gap.kind].format(
+            who=comma_list(who, most=_MOST_OTHERS),
+            others=comma_list(map(short_name, gap.others), most=_MOST_OTHERS),
+            what=gap.what,
+            number=gap.number,
+            pods=count_noun(gap.number, "running pod"),
+        )
+        for gap, who in owners.items()
+    ]
 
 
 _GAPS = {
@@ -261,18 +283,18 @@ _GAPS = {
         "violations that need it in another zone, are not decided"
     ),
     GapKind.CLAIMS: (
-        "{who}: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+        "{who}: claims can keep pods in the zones of their volumes. Whether the pods find nodes, and "
         "violations that need them in other zones, are not decided"
     ),
     GapKind.AFFINITY: "{who}: required pod affinity. Whether the pods find nodes, and violations, are not decided",
     GapKind.SCHEDULER: "{who}: the scheduler {what} places the pods, and its rules are unknown",
     GapKind.NODE_NAME: "{who}: spec.nodeName sends all pods to {what}, past the scheduler",
     GapKind.STRATEGY: "{who}: rollouts with {what}, which replace several pods at a time",
-    GapKind.RUNNING: "{who}: its running pods do not match its template and replicas, as during a rollout",
-    GapKind.COUNTED: "{who}: its constraints also count pods of {others}, which come and go",
-    GapKind.APART: "{who}: anti-affinity or a host port keeps its pods away from pods of {others}, which come and go",
+    GapKind.RUNNING: "{who}: the running pods do not match template and replicas, as during a rollout",
+    GapKind.COUNTED: "{who}: the constraints also count pods of {others}, which come and go",
+    GapKind.APART: "{who}: anti-affinity or a host port keeps the pods away from pods of {others}, which come and go",
     GapKind.ROOM: "pods of {others} have no node yet, and may take the room of the group's pods",
-    GapKind.PREEMPTION: "{who}: its pods may preempt pods of lower priority",
+    GapKind.PREEMPTION: "{who}: the pods may preempt pods of lower priority",
     GapKind.STAYING: "{pods} of other workloads: they are assumed to stay where they are",
     GapKind.ONE_ROLLOUT: "{others}: a rollout is taken to end before the next one begins",
     GapKind.TERMINATING: (
@@ -280,7 +302,7 @@ _GAPS = {
         "can start in the same domain"
     ),
     GapKind.LOST_ORDINALS: (
-        "{who}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or marked out of "
+        "{who}: pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or marked out of "
         "service, which is assumed"
     ),
     GapKind.SAME_CONSTRAINTS: (

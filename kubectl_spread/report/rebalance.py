@@ -102,7 +102,7 @@ def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
 
 
 def _script(lines: list[str], style: Style) -> list[str]:
-    end = wrap("If one of them fails, those after it do not run. Make a new plan then.", style.width)
+    end = wrap("If a command fails, the rest do not run. Run rebalance again.", style.width)
     return ["Commands:", *(f"  {line}" for line in script_lines(lines)), *end]
 
 
@@ -314,7 +314,7 @@ _OBSTACLES = {
     ObstacleKind.DISPLACES: "the pod that replaces {any_pod} would take the place of another pod (preemption)",
     ObstacleKind.UNREADY: "the pod that replaces {any_pod} would not become ready, as no pod of its revision is",
     ObstacleKind.ENDLESS: "after the eviction of {any_pod} pods would be replaced again and again",
-    ObstacleKind.RETURNS: "new pods may land where they do not help, whichever pods are evicted",
+    ObstacleKind.RETURNS: "no eviction helps: new pods may go to nodes where they do not help",
     ObstacleKind.TOO_MANY: "a plan needs at least {evictions}, more than --max-moves allows",
     ObstacleKind.GAVE_UP: "the search ended before it had tried everything ({evictions} tried)",
 }
@@ -359,7 +359,7 @@ _REMEDIES = {
     ),
     RemedyKind.HONOR_TAINTS: f"set nodeTaintsPolicy: Honor in {_CONSTRAINT}, {_COUNTED}",
     RemedyKind.MAX_SKEW: "raise maxSkew of the constraint on {key} to {number} in {owner}",
-    RemedyKind.SOFTEN: f"change {_CONSTRAINT} to ScheduleAnyway, which gives up its guarantee",
+    RemedyKind.SOFTEN: f"change {_CONSTRAINT} to ScheduleAnyway, which then guarantees nothing",
 }
 
 

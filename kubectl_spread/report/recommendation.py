@@ -53,6 +53,20 @@ def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
 
 
 def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
+    before = list(filter(None, _introduction(found, head, style)))
+    formulas = [line for item in found.formulas for line in _formula(item, style)]
+    if style.is_detailed:
+        yield from (*before, formulas)
+        for number, option in enumerate(found.options, 1):
+            yield list(_option(number, option, style))
+        return
+    best = [line for option in found.options[:1] for line in _best_option(option, style)]
+    others = [line for option in found.options[1:] for line in wrap(f"Or: {_title(option)}", style.width, hanging="  ")]
+    yield [line for block in (*before, best, others) for line in block]
+    yield formulas
+
+
+def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
     yield wrap(head, style.width)
     if found.why_not:
         yield wrap(_WHY_NOT[found.why_not], style.width)
@@ -77,12 +91,6 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
         if found.is_cut_off:
             sentence = f"Of {candidates}, none was proved within the limit of states; --effort thorough raises it."
         yield wrap(sentence, style.width)
-    yield [line for item in found.formulas for line in _formula(item, style)]
-    for number, option in enumerate(found.options, 1):
-        if number == 1 or style.is_detailed:
-            yield list(_option(number, option, style))
-        else:
-            yield wrap(f"{number}. {_head(option)}; --details shows it", style.width, hanging="   ")
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
@@ -92,12 +100,15 @@ def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
         yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
         yield from wrap(f"{names} does not work: {_reason(refused)}.", style.width)
-        for line in numbered(words.story(verdict.witness), most=None):
+        for line in numbered(words.story(verdict.witness), most=None) if style.is_detailed else ():
             yield from wrap(line, style.width, indent="  ", hanging="   ")
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     """Yield why each other candidate does not work."""
+    if not style.is_detailed:
+        yield from wrap("No other maxSkew within these rules works either." if found.is_exhaustive else "", style.width)
+        return
     others = [item for item in found.attempts if item != found.refused]
     by_reason: dict[str, list[str]] = {}
     for item in others:
@@ -139,10 +150,8 @@ def _formula(item: Formula, style: Style) -> list[str]:
     sentence += f". maxSkew {item.most} keeps that while a {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
-        sentence += (
-            f". Once every {where} has a pod, it allows {reached} in one: "
-            f"floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains}). maxSkew {item.proved} is proved"
-        )
+        how = f": floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains})" if style.is_detailed else ""
+        sentence += f". Once every {where} has a pod, it allows {reached} in one{how}. maxSkew {item.proved} is proved"
     return wrap(f"{sentence}.", style.width, hanging="  ")
 
 
@@ -157,9 +166,24 @@ def _arithmetic(item: Formula) -> str:
     )
 
 
+def _title(option: Option) -> str:
+    return f"set {_head(option)}" if option.changes else f"nothing to change: {_head(option)}, as it is"
+
+
+def _best_option(option: Option, style: Style) -> Iterator[str]:
+    """Yield an option with its commands and its trade-offs, in the form of explain's best change."""
+    yield from wrap(f"Do: {_title(option)}", style.width, hanging="  ")
+    patches = commands(option) if option.changes else []
+    most = len(patches) if style.is_wide else 1
+    yield from (f"  $ {line}" for line in patches[:most])
+    if patches[most:]:
+        yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
+    costs = "; ".join(_costs(option))
+    yield from wrap(f"Trade-off: {costs}." if costs else "", style.width, indent="  ")
+
+
 def _option(number: int, option: Option, style: Style) -> Iterator[str]:
-    head = _head(option) if option.changes else f"nothing to change: {_head(option)}, as it is"
-    yield from wrap(f"{number}. {head}", style.width, hanging="   ")
+    yield from wrap(f"{number}. {_title(option).removeprefix('set ')}", style.width, hanging="   ")
     if option.changes:
         spec, whole_spec = pod_spec_lines(option), pod_spec_lines(option, is_wide=True)
         patches = commands(option)
@@ -169,9 +193,8 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
         yield from (f"     {line}" for line in patches[:most])
         if patches[most:]:
             yield f"     # {len(patches) - most} more commands with other labels; --wide prints all of them"
-    if style.is_detailed:
-        yield "   Proof:"
-    for item, verdict in _shown_proofs(option) if style.is_detailed else ():
+    yield "   Proof:"
+    for item, verdict in _shown_proofs(option):
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
         sentence = f"{item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
         yield from wrap(sentence, style.width, indent="     ", hanging="  ")

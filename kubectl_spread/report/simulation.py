@@ -120,15 +120,14 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
         yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style.width)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
     waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
-    earlier = [item for item in waiting if was_pending(item)]
     later = [item for item in waiting if not was_pending(item)]
-    for title, items in (("Pending:", later), ("Pending already before this step:", earlier)):
-        if items:
-            shown = items if style.is_wide else items[:_MOST_LISTED]
-            more = (
-                [f"  and {len(items) - len(shown)} more; --wide prints all of them"] if len(items) > len(shown) else []
-            )
-            yield [title, *(line for item in shown for line in _waiting(item, step, style)), *more]
+    if later:
+        shown = later if style.is_wide else later[:_MOST_LISTED]
+        more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
+        yield ["Pending:", *(line for item in shown for line in _waiting(item, step, style)), *more]
+    if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
+        most = len(earlier) if style.is_wide else _MOST_LISTED
+        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style.width)
     if step.refused:
         yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if step.lost:

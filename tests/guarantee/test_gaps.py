@@ -48,7 +48,7 @@ TERMINATING = (
     "start in the same domain"
 )
 CLAIMS = (
-    "Deployment web: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+    "Deployment web: claims can keep pods in the zones of their volumes. Whether the pods find nodes, and "
     "violations that need them in other zones, are not decided"
 )
 POD = {
@@ -68,17 +68,17 @@ CASES: dict[str, tuple[list[Plain], Plain, list[str]]] = {
     "pods of a DaemonSet that the constraint counts": (
         [pods_of("web", **by_zone(ALL)), pods_of("agent", "DaemonSet", nodeSelector={ZONE: "b"})],
         OPEN,
-        ["Deployment web: its constraints also count pods of DaemonSet agent, which come and go"],
+        ["Deployment web: the constraints also count pods of DaemonSet agent, which come and go"],
     ),
     "pods of a Job that the constraint counts": (
         [pods_of("web", **by_zone(ALL)), pods_of("batch", "Job", replicas=9)],
         OPEN,
-        ["Deployment web: its constraints also count pods of Job batch, which come and go"],
+        ["Deployment web: the constraints also count pods of Job batch, which come and go"],
     ),
     "a single Pod that the constraint counts": (
         [pods_of("web", **by_zone(ALL)), POD],
         OPEN,
-        ["Deployment web: its constraints also count pods of Pod single, which come and go"],
+        ["Deployment web: the constraints also count pods of Pod single, which come and go"],
     ),
     "a neighbour from which anti-affinity keeps the pods away": (
         [pods_of("web", **by_zone({"matchLabels": {"app": "web"}}) | apart_from(DB)),
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[list[Plain], Plain, list[str]]] = {
     "preemption": (
         [pods_of("web", cpu="6", replicas=2, priority=1000, **by_zone(ALL)), pods_of("db", replicas=6, cpu="6")],
         {SHARE: "refuted", PENDING: "undecided"},
-        ["Deployment web: its pods may preempt pods of lower priority"],
+        ["Deployment web: the pods may preempt pods of lower priority"],
     ),
     "a constraint that counts each pod of a StatefulSet for itself": (
         [pods_of("web", "StatefulSet", **by_zone(ALL, matchLabelKeys=["apps.kubernetes.io/pod-index"]))],

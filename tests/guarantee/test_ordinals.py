@@ -111,9 +111,7 @@ def test_names_begin_with_the_first_ordinal(tmp_path: Path, capsys: pytest.Captu
     words = ["--topology", "zones=3,nodes=1", "-f"]
 
     assert _way([_stateful_set(ordinals={"start": 5})], tmp_path, capsys, *words) == [
-        "1. Pod db-5 goes to node-a1.",
-        "2. Pod db-6 goes to node-b1.",
-        "3. Pod db-7 goes to node-b1.",
+        "1. Pods go to nodes: db-5 to node-a1, db-6 to node-b1, db-7 to node-b1.",
     ]
 
 
@@ -139,7 +137,7 @@ def test_running_pods_have_claims_that_the_facts_may_lack(tmp_path: Path, capsys
 
     (note,) = group["notes"]
     assert note == (
-        "StatefulSet db: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+        "StatefulSet db: claims can keep pods in the zones of their volumes. Whether the pods find nodes, and "
         "violations that need them in other zones, are not decided"
     )
     assert group["recommendation"]["options"] == []

@@ -228,9 +228,9 @@ def test_the_same_is_said_once_for_equal_workloads(capsys: pytest.CaptureFixture
         items.append(plain)
     (tmp_path / "cache.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     words = ["-f", str(tmp_path / "cache.json"), "--topology", "zones=3,nodes=2", "--regime", "creation", "--recommend"]
-    run(["guarantee", *words, "-l", "group=cache", "--at-most", "zone=1/2", "--separate", "zone"])
+    run(["guarantee", *words, "-l", "group=cache", "--at-most", "zone=1/2", "--separate", "zone", "--details"])
     together = capsys.readouterr().out
-    run(["guarantee", *words, "--at-most", "zone=1/2"])
+    run(["guarantee", *words, "--at-most", "zone=1/2", "--details"])
     apart = capsys.readouterr().out
 
     assert together.count("topologySpreadConstraints:") == together.count("kubectl patch")

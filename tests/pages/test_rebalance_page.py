@@ -37,7 +37,7 @@ def test_a_plan_has_its_steps_its_counts_and_its_commands(capsys: pytest.Capture
     assert "topology.kubernetes.io/zone, maxSkew 1: after ok Skew 0." in found
     assert "No shorter list of evictions is enough. At least 5 of 6 pods stay ready on the way." in found
     assert "kubectl rollout status deployment/web -n shop --timeout=10m &&" in found
-    assert "If one of them fails, those after it do not run." in found
+    assert "If a command fails, the rest do not run." in found
 
 
 def test_a_restart_says_why_nothing_is_evicted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,7 +135,7 @@ def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFi
     for soft, hard in shadowed_constraints(subject, project):
         yield RuleFinding(
             f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
-            "leaves only domains with equally many pods",
+            "allows only domains with equally many pods",
             subject.route(soft, "whenUnsatisfiable"),
             "remove it, or give the other constraint a larger maxSkew",
             (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),

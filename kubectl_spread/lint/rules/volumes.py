@@ -121,7 +121,7 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
         if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             yield RuleFinding(
                 f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
-                "pods it cannot return there while another zone has none",
+                "pods the constraint blocks it there if another zone is empty",
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(tied[0][:3], key=True), "the volumes"),),

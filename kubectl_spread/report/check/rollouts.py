@@ -123,17 +123,19 @@ def _cause(result: RolloutResult) -> str:
 
 def _way(result: RolloutResult) -> list[str]:
     """Return the way to get stuck, step by step; empty if a rollout completes."""
-    sentences = list(map(safe, _sentences(result)))
+    sentences = list(map(safe, _sentences(result, is_detailed=False)))
     if not result.is_stuck or len(sentences) < 2:
         return []
     where = "`kubectl spread simulate` prints all"
     return [f"    {text}" for text in numbered(sentences, most=_MOST_SENTENCES, ends=_ENDS, where=where)]
 
 
-def _sentences(result: RolloutResult) -> list[str]:
-    """Return the events after the user's step."""
+def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:
+    """Return the events after the user's step; in short without those that follow from others."""
     played = result.played
-    return way_to_get_stuck(played, ())[1:] if played is not None and played.summary.witness else []
+    if played is None or not played.summary.witness:
+        return []
+    return way_to_get_stuck(played, (), is_detailed=is_detailed)[1:]
 
 
 def documents(results: Iterable[RolloutResult]) -> Plain:

@@ -116,7 +116,9 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
     named = {item.position for found in explanation.causes for item in found.narrowing}
     has_table = False
     for constraint in explanation.constraints:
-        is_evidence = constraint.constraint.position in named if explanation.causes else True
+        is_evidence = constraint.constraint.is_hard or not constraint.is_default
+        if explanation.causes:
+            is_evidence = constraint.constraint.position in named
         has_table = has_table or is_evidence
         yield not is_evidence, constraints.lines(constraint, style)
     if shows_nodes(explanation):

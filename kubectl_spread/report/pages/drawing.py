@@ -361,7 +361,7 @@ def chart(
 
 
 _LIMITS = {
-    True: "a new pod may go to a domain that then has at most this many",
+    True: "emptiest domain + maxSkew",
     False: "domains above it get a lower score",
 }
 BADGES = {  # words for a state, and their tone: good, warn, bad or soft

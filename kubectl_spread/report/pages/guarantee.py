@@ -183,7 +183,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
             for when, verdicts in words.answers(both)
         ],
         "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
-        "notes": [words.gap_sentence(gap) for gap in result.gaps],
+        "notes": words.gap_sentences(result.gaps),
         "recommendation": "\n\n".join("\n".join(block) for block in lines if block),
     }
 

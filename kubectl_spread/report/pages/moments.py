@@ -76,7 +76,7 @@ class Artist:
                     badge=(f"skew {skew}", tone),
                     limit=min(counts.values()) + constraint.max_skew if counts else None,
                     is_hard=constraint.is_hard,
-                    words=("emptiest domain", "maxSkew above it"),
+                    words=("emptiest domain", "emptiest domain + maxSkew"),
                 )
             )
         return charts

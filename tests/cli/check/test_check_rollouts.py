@@ -50,11 +50,8 @@ def test_deadlock_of_three_redis_shards_is_found_with_its_way(capsys: pytest.Cap
     assert "StatefulSet default/redis-2: 2 of 2 replicas placed" in out
     assert first.startswith("In some orders redis-0-1, redis-1-1 or redis-2-1 finds no node (3 of 4 outcomes): ")
     assert "is refused by pod anti-affinity on topology.kubernetes.io/zone" in first
-    assert way[:3] == [
-        "    1. StatefulSet default/redis-0 creates pod redis-0-0.",
-        "    2. Pod redis-0-0 goes to node-a1, which scores the same as 5 other nodes.",
-        "    3. Pod redis-0-0 on node-a1 becomes ready.",
-    ]
+    assert way[0] == "    1. Pod redis-0-0 goes to node-a1, which scores the same as 5 other nodes."
+    assert not any(" creates " in line or " becomes ready" in line for line in way)
     assert way[-1].endswith("finds no node, and stays Pending.")
     assert "no findings, no pod Pending, 1 rollout may get stuck" in err
 

@@ -55,12 +55,9 @@ Group default/redis-0 and 2 more: StatefulSet default/redis-0, StatefulSet defau
 every pod finds a node:
   creation: refuted: 1 pod stays Pending
     The shortest way there, starting without pods:
-    1. Pod redis-0-0 goes to node-a1.
-    2. Pod redis-1-0 goes to node-b1.
-    3. Pod redis-2-0 goes to node-c1.
-    4. Pod redis-2-1 goes to node-b2.
-    5. Pod redis-1-1 goes to node-c2.
-    6. 1 pod of redis-0 finds no node, and stays Pending.
+    1. Pods go to nodes: redis-0-0 to node-a1, redis-1-0 to node-b1, redis-2-0 to node-c1, redis-2-1 to node-b2,
+       redis-1-1 to node-c2.
+    2. 1 pod of redis-0 finds no node, and stays Pending.
     Pods by node at the end: node-a1=1 node-a2=0 node-b1=1 node-b2=1 node-c1=1 node-c2=1.
     Pods by zone at the end: a=1 b=2 c=2.
 
@@ -186,7 +183,7 @@ def test_a_policy_file_is_judged_as_junit(capsys: pytest.CaptureFixture[str], tm
     assert dict(suite.attrib) == {"name": "default/web", "tests": "10", "failures": "4", "skipped": "2"}
     failure, *others = suite.findall("testcase/failure")
     assert failure.get("message") == "zone b holds 3 of 6 pods; 2 allowed"
-    assert (failure.text or "").startswith("A pod of web goes to node-a1.")
+    assert (failure.text or "").startswith("6 pods of web go to node-a1, node-b1, ")
     assert {other.text for other in others} == {"Refuted already by creation: see there."}
 
 

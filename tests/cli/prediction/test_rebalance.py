@@ -56,7 +56,7 @@ Commands:
 kubectl create -f - --raw /api/v1/namespaces/shop/pods/api-5c4b6-m8ttv/eviction &&
   kubectl wait --for=delete pod/api-5c4b6-m8ttv -n shop --timeout=10m &&
   kubectl rollout status deployment/api -n shop --timeout=10m
-If one of them fails, those after it do not run. Make a new plan then.
+If a command fails, the rest do not run. Run rebalance again.
 """
     )
     assert code == 0
