@@ -88,7 +88,8 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
     for verdicts in words.by_rule(result) if has_ways else ():
         # Beside rules that are not kept, the table says enough about those that are.
         if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
-            yield list(_rule(verdicts, style))
+            lines = [line for answer in words.answers(verdicts) for line in _answer(*answer, style)]
+            yield [f"{rule_text(verdicts[0][1].rule)}:", *lines] if lines else []  # the table says as much
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
@@ -109,29 +110,15 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
     return table(rows, style.width, indent="  ")
 
 
-def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
-    """Yield how a rule was decided; nothing if the table says as much."""
-    lines = list(_decisions(found, style))
-    if lines:
-        yield from (f"{rule_text(found[0][1].rule)}:", *lines)
-
-
-def _decisions(found: words.Verdicts, style: Style) -> Iterator[str]:
-    for when, verdicts in words.answers(found):
-        # While pods move, other verdicts are as once settled.
-        shown = [
-            pair for pair in verdicts if when != words.MOVING or pair[1].verdict is not pair[1].once_settled.verdict
-        ]
-        yield from _answer(shown, f"{when}, " if when else "", style)
-
-
-def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
+def _answer(when: str, found: words.Verdicts, style: Style) -> Iterator[str]:
     """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
+    if when == words.MOVING:  # other verdicts are as once settled
+        found = [pair for pair in found if pair[1].verdict is not pair[1].once_settled.verdict]
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for text, regimes in words.decisions(found, has_more=True, is_detailed=style.is_detailed).items():
         if text == "proved":
             continue
-        head = f"{when}{words.regimes_text(regimes)}: "
+        head = f"{when}{', ' if when else ''}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")
             continue

@@ -155,8 +155,9 @@ def surge(witness: Witness) -> str:
 def story(witness: Witness) -> list[str]:
     """Return the events of a way, one sentence each; pods that are placed, and equal events, are merged."""
     lines: list[str] = []
-    for is_placed, events in itertools.groupby(witness.events, lambda event: event.kind is TransitionKind.PLACED):
-        lines += [_placed(list(events))] if is_placed else without_repeats(map(sentence, events))
+    for is_placed, group in itertools.groupby(witness.events, lambda event: event.kind is TransitionKind.PLACED):
+        events = list(group)
+        lines += [_placed(events)] if is_placed else without_repeats(map(sentence, events))
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
 
 

@@ -168,7 +168,10 @@ def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
 
 def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
     head = (f"{_whose(change, item)}{change.topology_key}", "before", "after")
-    rows = [(domain.value or '""', str(domain.before), span(domain.after)) for domain in _shown(change, style)]
+    rows = [
+        (domain.value or '""', str(domain.before), "" if domain.after is None else str(domain.after))
+        for domain in _shown(change, style)
+    ]
     after = "" if change.skew_after is None else f" before, {change.skew_after} after"
     sentence = f"  Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}."
     lines = domain_table(head, rows, of=len(change.domains), width=style.width)
@@ -395,11 +398,6 @@ def _shown(change: ConstraintChange, style: Style) -> Sequence[DomainChange]:
     )
     chosen = set(ranked[:_MOST_DOMAINS])
     return [item for item in change.domains if item in chosen]
-
-
-def span(number: Range | None) -> str:
-    """Return `2`, or `1 to 2`; empty without a plan."""
-    return "" if number is None else str(number)
 
 
 def landing_nodes(item: Eviction) -> str:

@@ -53,17 +53,10 @@ def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
 
 
 def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
-    before = list(filter(None, _introduction(found, head, style)))
-    formulas = [line for item in found.formulas for line in _formula(item, style)]
-    if style.is_detailed:
-        yield from (*before, formulas)
-        for number, option in enumerate(found.options, 1):
-            yield list(_option(number, option, style))
-        return
-    best = [line for option in found.options[:1] for line in _best_option(option, style)]
-    others = [line for option in found.options[1:] for line in wrap(f"Or: {_title(option)}", style.width, hanging="  ")]
-    yield [line for block in (*before, best, others) for line in block]
-    yield formulas
+    options = (list(_option("Or" if at else "Do", option, style)) for at, option in enumerate(found.options))
+    parts = [*_introduction(found, head, style), *options]
+    yield from parts if style.is_detailed else [[line for part in parts for line in part]]
+    yield [line for item in found.formulas for line in _formula(item, style)]
 
 
 def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
@@ -166,41 +159,27 @@ def _arithmetic(item: Formula) -> str:
     )
 
 
-def _title(option: Option) -> str:
-    return f"set {_head(option)}" if option.changes else f"nothing to change: {_head(option)}, as it is"
-
-
-def _best_option(option: Option, style: Style) -> Iterator[str]:
-    """Yield an option with its commands and its trade-offs, in the form of explain's best change."""
-    yield from wrap(f"Do: {_title(option)}", style.width, hanging="  ")
-    patches = commands(option) if option.changes else []
-    most = len(patches) if style.is_wide else 1
-    yield from (f"  $ {line}" for line in patches[:most])
-    if patches[most:]:
-        yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
-    costs = "; ".join(_costs(option))
-    yield from wrap(f"Trade-off: {costs}." if costs else "", style.width, indent="  ")
-
-
-def _option(number: int, option: Option, style: Style) -> Iterator[str]:
-    yield from wrap(f"{number}. {_title(option).removeprefix('set ')}", style.width, hanging="   ")
+def _option(head: str, option: Option, style: Style) -> Iterator[str]:
+    """Yield an option; the best one with its commands and trade-offs, with all details also its fields and proofs."""
+    title = f"set {_head(option)}" if option.changes else f"nothing to change: {_head(option)}, as it is"
+    yield from wrap(f"{head}: {title}", style.width, hanging="  ")
+    if head == "Or" and not style.is_detailed:
+        return
     if option.changes:
         spec, whole_spec = pod_spec_lines(option), pod_spec_lines(option, is_wide=True)
         patches = commands(option)
         most = len(patches) if style.is_wide or len(spec) == len(whole_spec) else 1
-        yield from (f"     {line}" for line in (whole_spec if style.is_wide else spec))
-        yield "   Patch:"
-        yield from (f"     {line}" for line in patches[:most])
+        if style.is_detailed:
+            yield from (f"    {line}" for line in (whole_spec if style.is_wide else spec))
+        yield from (f"  $ {line}" for line in patches[:most])
         if patches[most:]:
-            yield f"     # {len(patches) - most} more commands with other labels; --wide prints all of them"
-    yield "   Proof:"
-    for item, verdict in _shown_proofs(option):
+            yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
+    costs = "; ".join(_costs(option))
+    yield from wrap(f"Trade-off: {costs}." if costs else "", style.width, indent="  ")
+    for item, verdict in _shown_proofs(option) if style.is_detailed else ():
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
-        sentence = f"{item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
-        yield from wrap(sentence, style.width, indent="     ", hanging="  ")
-    yield "   Cost:"
-    for sentence in _costs(option):
-        yield from wrap(sentence, style.width, indent="     ", hanging="  ")
+        sentence = f"Proof: {item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
+        yield from wrap(sentence, style.width, indent="  ", hanging="  ")
 
 
 def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:

@@ -124,7 +124,10 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     if later:
         shown = later if style.is_wide else later[:_MOST_LISTED]
         more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
-        yield ["Pending:", *(line for item in shown for line in _waiting(item, step, style)), *more]
+        lines = ["Pending:"]
+        for pod in shown:
+            lines += [*_indented([waiting_pods(pod, step)], style), *wrap(pod.message, style.width, indent="    ")]
+        yield [*lines, *more]
     if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_wide else _MOST_LISTED
         yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style.width)
@@ -274,12 +277,6 @@ def pending_pods(step: StepSummary) -> list[PendingPods]:
             of_ending = numbers.setdefault(kind, {})
             of_ending[at] = of_ending.get(at, 0) + 1
     return [PendingPods(*kind, range_of(found.values()), len(found)) for kind, found in numbers.items()]
-
-
-def _waiting(item: PendingPods, step: StepSummary, style: Style) -> Iterator[str]:
-    yield from _indented([waiting_pods(item, step)], style)
-    if item.message:
-        yield from wrap(item.message, style.width, indent="    ")
 
 
 def waiting_pods(item: PendingPods, step: StepSummary) -> str:

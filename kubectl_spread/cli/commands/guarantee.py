@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Optional, TYPE_CHECKING
 
@@ -40,8 +41,8 @@ if TYPE_CHECKING:  # these load numpy
 _MAX_STATES = 100_000
 
 
-def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that reads the texts of an option."""
+def _read(line: str, read: Callable[[str], Any], **settings: Any) -> Callable[[Any], Any]:
+    """Return an option whose texts a function reads."""
 
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         try:
@@ -51,7 +52,10 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
         except PolicyTextError as error:
             raise click.BadParameter(str(error), ctx, param) from None
 
-    return callback
+    return option(line, callback=callback, **settings)
+
+
+_keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 
 
 @click.command(cls=SectionedCommand)
@@ -61,31 +65,11 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @kustomize_option
 @cluster_facts
 @option("--policy FILE: Policy file; docs/guarantee.md shows one.")
-@option(
-    "--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.",
-    callback=_read(texts.at_most),
-    shell_complete=complete.topology_keys,
-)
-@option(
-    "--less-than KEY=SHARE...: Every domain holds less: node=1/3.",
-    callback=_read(texts.less_than),
-    shell_complete=complete.topology_keys,
-)
-@option(
-    "--max-count KEY=N...: No domain holds more than N pods.",
-    callback=_read(texts.max_count),
-    shell_complete=complete.topology_keys,
-)
-@option(
-    "--min-domains KEY=K...: The pods use at least K domains.",
-    callback=_read(texts.min_domains),
-    shell_complete=complete.topology_keys,
-)
-@option(
-    "--separate KEY...: Pods of a workload are in different domains.",
-    callback=_read(texts.separate),
-    shell_complete=complete.topology_keys,
-)
+@_keyed("--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.", texts.at_most)
+@_keyed("--less-than KEY=SHARE...: Every domain holds less: node=1/3.", texts.less_than)
+@_keyed("--max-count KEY=N...: No domain holds more than N pods.", texts.max_count)
+@_keyed("--min-domains KEY=K...: The pods use at least K domains.", texts.min_domains)
+@_keyed("--separate KEY...: Pods of a workload are in different domains.", texts.separate)
 @option(
     "--survive KEY[=N]...: Enough pods are left after losing N domains.",
     shell_complete=complete.topology_keys,
@@ -93,14 +77,8 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
 @option("--allow-pending: Allow pods to stay Pending.")
 @selector_option("Judge workloads with these labels as one group.")
-@option(
-    "--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]",
-    callback=_read(texts.replicas),
-)
-@option(
-    "--shards MIN..MAX: The group grows by whole workloads.",
-    callback=_read(texts.shards),
-)
+@_read("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", texts.replicas)
+@_read("--shards MIN..MAX: The group grows by whole workloads.", texts.shards)
 @option(
     f"--regime NAME...: Only {', '.join(item.value for item in REGIMES)}.",
     type=click.Choice([item.value for item in REGIMES]),
@@ -117,11 +95,6 @@ def command(
     /,
     targets: tuple[str, ...],
     policy: Optional[str],
-    at_most: tuple[PolicyRule, ...],
-    less_than: tuple[PolicyRule, ...],
-    max_count: tuple[PolicyRule, ...],
-    min_domains: tuple[PolicyRule, ...],
-    separate: tuple[PolicyRule, ...],
     survive: tuple[str, ...],
     keep: Optional[str],
     allow_pending: bool,
@@ -161,7 +134,8 @@ def command(
       # In CI
       kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
     """  # noqa: D301
-    rules = [*at_most, *less_than, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
+    flags = ("at_most", "less_than", "max_count", "min_domains", "separate")
+    rules = [*(rule for flag in flags for rule in asked.pop(flag)), *_losses(survive, keep, ctx)]
     if replicas is not None and shards is not None:
         raise click.UsageError("--replicas and --shards exclude each other", ctx)
     made = _policy(policy, rules, label_selector, allow_pending=allow_pending, ctx=ctx)

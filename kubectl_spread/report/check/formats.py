@@ -111,13 +111,12 @@ def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
         for item in workloads.entries(report.running):
             severity = Severity.ERROR if item.is_failure else Severity.INFO
             yield Diagnostic(Topic.CLUSTER, "Running", item.subject, item.text, severity)
-    if any(result.is_stuck for result in report.rollouts):
-        from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+    for result in report.rollouts:
+        if result.is_stuck:
+            from kubectl_spread.report.check import rollouts  # numpy: 80 ms
 
-        for result in report.rollouts:
-            if result.is_stuck:
-                names = " ".join(safe(name(key)) for key in result.keys)
-                yield Diagnostic(Topic.CLUSTER, "Rollout", names, f"Rollout: {rollouts.sentence(result)}")
+            names = " ".join(safe(name(key)) for key in result.keys)
+            yield Diagnostic(Topic.CLUSTER, "Rollout", names, f"Rollout: {rollouts.sentence(result)}")
     if report.unread:
         yield Diagnostic(
             Topic.CLUSTER, "Partly known", "cluster", line(report.unread), Severity.WARNING, is_unread=True
@@ -256,15 +255,13 @@ def gitlab(report: CheckReport) -> str:
 
 def _rollout_entries(report: CheckReport) -> Iterator[Plain]:
     """Yield an entry for each stuck rollout of a workload whose place is known."""
-    if not any(item.is_stuck for item in report.rollouts):
-        return
-    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
-
     known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
     for result in report.rollouts:
         place = report.places.get(result.key)
         if not result.is_stuck or place is None or (tuple(result.key) in known and not result.is_creation):
             continue
+        from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+
         yield {
             "description": f"Rollout: {rollouts.sentence(result)}",
             "check_name": "rollout",

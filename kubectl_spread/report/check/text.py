@@ -9,8 +9,8 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.report import table
-from kubectl_spread.report.check.report import CheckReport, RunningResults
+from kubectl_spread.report import documents, table
+from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import comma_list, count_noun, safe
@@ -141,53 +141,35 @@ def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Fi
 
 
 def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
-    """Yield the lines about placements, running workloads and unreadable resources."""
-    if report.placements:
-        yield from _placements(report)
-    if report.running is not None:
-        yield from _running(report, report.running)
+    """Yield the lines about placements with their rollouts, running workloads and unreadable resources."""
+    if report.placements or report.running is not None:
+        from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
+
+        left = {item.key: item for item in report.rollouts if not item.is_creation}
+        for placement in report.placements:
+            owner, block = placement.workload, workloads.lines(placement)
+            result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
+            yield block if result is None else [*block, *rollouts.of_placement(result)]
+        if report.placements:
+            yield from rollouts.creations(report.rollouts)
+        if report.running is not None and (any(report.running) or report.rollouts):
+            yield [*workloads.running_lines(report.running), *rollouts.of_running(report.rollouts)]
     if report.unread:
-        from kubectl_spread.report import documents
-
         yield [documents.line(report.unread)]
-
-
-def _placements(report: CheckReport) -> list[list[str]]:
-    """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
-    from kubectl_spread.report.check import rollouts, workloads
-
-    left = {item.key: item for item in report.rollouts if not item.is_creation}
-    blocks = []
-    for placement in report.placements:
-        owner, block = placement.workload, workloads.lines(placement)
-        result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
-        blocks.append(block if result is None else [*block, *rollouts.of_placement(result)])
-    return blocks + rollouts.creations(report.rollouts)
-
-
-def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
-    """Return the block about running workloads; none if there is nothing to say."""
-    if not any(running) and not report.rollouts:
-        return []
-    from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
-
-    return [[*workloads.running_lines(running), *rollouts.of_running(report.rollouts)]]
 
 
 def render_concise(report: CheckReport) -> str:
     """Return `file:line:column: severity CODE message` lines, then a line for each workload that was placed."""
     lines = [_line(finding) for finding in report.findings]
-    if report.placements:
+    for placement in report.placements:
         from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
-        lines += [unpainted(headline(placement)) for placement in report.placements]
-    if any(item.is_stuck for item in report.rollouts):
+        lines.append(unpainted(headline(placement)))
+    for item in report.rollouts:
         from kubectl_spread.report.check import rollouts
 
-        lines += [f"Rollout: {rollouts.sentence(item)}" for item in report.rollouts if item.is_stuck]
+        lines += [f"Rollout: {rollouts.sentence(item)}"] if item.is_stuck else []
     if report.unread:
-        from kubectl_spread.report import documents
-
         lines.append(documents.line(report.unread))
     return "\n".join(lines)
 

@@ -178,22 +178,12 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
 
 
 def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
-    if item.is_deleted:
-        return {
-            "name": name(item.key),
-            "badge": "deleted",
-            "tone": "soft",
-            "numbers": f"{pods(item.restarted)} gone",
-            "skews": [],
-        }
-    paused = f"; it is paused, so {NOT_ROLLED_OUT}" if item.is_paused else ""
-    return {
-        "name": name(item.key),
-        "badge": VERDICTS[item.verdict],
-        "tone": TONES[item.verdict],
-        "numbers": f"{numbers(item, step)}{paused}",
-        "skews": [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads],
-    }
+    badge, tone, text = "deleted", "soft", f"{pods(item.restarted)} gone"
+    if not item.is_deleted:
+        badge, tone = VERDICTS[item.verdict], TONES[item.verdict]
+        text = f"{numbers(item, step)}{f'; it is paused, so {NOT_ROLLED_OUT}' if item.is_paused else ''}"
+    skews = [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads if not item.is_deleted]
+    return {"name": name(item.key), "badge": badge, "tone": tone, "numbers": text, "skews": skews}
 
 
 def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:
