@@ -50,7 +50,7 @@ class StepCommand(options.SectionedCommand):
 
     def _files_of_a_named_step(self, step: list[str]) -> tuple[list[str], list[str]]:
         """Take -f out of a step that names its objects: kubectl allows no file there, so it names our manifests."""
-        verb = _verb(step)
+        verb, step = _verb(step), parsing.without_prefix(step)
         if verb is None or verb.flag("filename") is None:
             return [], step
         words = step[len(verb.name.split()) :]

@@ -116,14 +116,14 @@ def _counted(noun: str, numbers: dict[str, int]) -> list[str]:
 
 
 def _of_placements(placements: list[Placement]) -> list[str]:
-    numbers = {
-        "Pending": sum(len(placement.pending) for placement in placements),
-        "refused": sum(len(placement.refused) for placement in placements),
-        "not created": sum(len(placement.not_created) for placement in placements),
-        "evicted": sum(len(placement.evictions) for placement in placements),
-        "on missing nodes": sum(len(placement.on_missing_nodes) for placement in placements),
-        "not predictable": sum(len(placement.unpredicted) for placement in placements),
-    }
+    numbers: Counter[str] = Counter()
+    for item in placements:
+        numbers["Pending"] += len(item.pending)
+        numbers["refused"] += len(item.refused)
+        numbers["not created"] += len(item.not_created)
+        numbers["evicted"] += len(item.evictions)
+        numbers["on missing nodes"] += len(item.on_missing_nodes)
+        numbers["not predictable"] += len(item.unpredicted)
     return [*([] if numbers["Pending"] else ["no pod Pending"]), *_counted("pod", numbers)]
 
 

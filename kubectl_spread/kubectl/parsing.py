@@ -58,7 +58,7 @@ def parse(words: Sequence[str]) -> Command:
     Raises:
         StepError: the command cannot be simulated.
     """
-    arguments = list(_without_prefix(words))
+    arguments = without_prefix(words)
     verb, rest = _verb(arguments)
     taken = split(verb, rest)
     if taken.others:
@@ -72,11 +72,14 @@ def replica_range(commands: Iterable[Command]) -> str:
     return next((text for text in replicas if ".." in text), "")
 
 
-def _without_prefix(words: Sequence[str]) -> Sequence[str]:
+def without_prefix(words: Sequence[str]) -> list[str]:
+    """Return a step without `kubectl` in front; `restart web` is `rollout restart web`."""
+    left = list(words)
     for prefix in _PREFIXES:
-        if tuple(words[: len(prefix)]) == prefix:
-            return words[len(prefix) :]
-    return words
+        if tuple(left[: len(prefix)]) == prefix:
+            del left[: len(prefix)]
+            break
+    return ["rollout", *left] if left and f"rollout {left[0]}" in VERBS else left
 
 
 def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
@@ -116,7 +119,7 @@ def verb_of(words: Sequence[str]) -> Verb:
     Raises:
         StepError: there is none.
     """
-    return _verb(_without_prefix(words))[0]
+    return _verb(without_prefix(words))[0]
 
 
 def count_flag_words(word: str, verb: Verb, following: Sequence[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
-from kubectl_spread.text.wording import comma_list
+from kubectl_spread.text.wording import comma_list, join_with_and
 
 _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
@@ -55,11 +56,33 @@ def find_targets(
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
     where = "" if command.has("all-namespaces") else namespace
+    named = () if command.has("selector") or command.has("all") else _named(words, situation)
+    if named:
+        return named
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
         return _selected(command, words, situation, where)
     targets = tuple(ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words))
     return _existing(targets, command, situation)
+
+
+def _named(words: Sequence[str], situation: Situation) -> tuple[ObjectKey, ...]:
+    """Return the pods and workloads of names without a type; empty if the words are something else.
+
+    Raises:
+        StepError: several have a name.
+    """
+    with contextlib.suppress(StepError):
+        kind_of(words[0].partition("/")[0].partition(",")[0])
+        return ()
+    found = []
+    for word in words:
+        keys = [ObjectKey(kind, situation.namespace, word) for kind in KINDS if kind != "PodTemplate"]
+        there = [key for key in keys if key in records(key.kind, situation.cluster)]
+        if len(there) > 1:
+            raise StepError(f"`{word}` may be {join_with_and([short_name(key) for key in there], word='or')}; name one")
+        found += there
+    return tuple(found) if len(found) == len(words) else ()
 
 
 def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situation) -> tuple[ObjectKey, ...]:

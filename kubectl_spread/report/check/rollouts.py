@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_spread.engine.results.summary import StepSummary, Verdict
+from kubectl_spread.engine.results.summary import Verdict
 from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.verdict import cause
 from kubectl_spread.report.simulation import way_to_get_stuck
@@ -172,18 +172,18 @@ def _under_way(item: RolloutResult) -> Plain:
     }
 
 
-def _search(summary: StepSummary) -> Plain:
-    return {
-        "outcomes": len(summary.endings),
-        "stuckOutcomes": sum(not ending.is_complete for ending in summary.endings),
-        **to_document(summary, "states runs"),
-    }
-
-
 form(
     RolloutResult,
     "objects=keys rollout=kind verdict basis exact dependsOn?=because search pending cause witness",
-    search=lambda item: None if item.summary is None else _search(item.summary),
+    search=lambda item: (
+        item.summary
+        and to_document(
+            item.summary,
+            "outcomes stuckOutcomes states runs",
+            outcomes=len(item.summary.endings),
+            stuckOutcomes=sum(not ending.is_complete for ending in item.summary.endings),
+        )
+    ),
     pending=lambda item: (
         []
         if item.summary is None

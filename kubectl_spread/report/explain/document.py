@@ -16,11 +16,10 @@ from kubectl_spread.explain.constraints.report import (
     IgnoredPods,
     MOST_NAMES,
 )
-from kubectl_spread.explain.explanation import ClaimTrouble, Explanation, NodeReport
+from kubectl_spread.explain.explanation import ClaimTrouble, NodeReport
 from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
-from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
 from kubectl_spread.explain.workload_state import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
@@ -61,7 +60,10 @@ def explanation(report: PodReport) -> Plain:
             conflicts=[_conflict(conflict, item.node_names) for conflict in item.conflicts],
             summary=verdict.sentence(item),
             assumed=[{"pod": key, "node": node} for key, node in item.assumed],
-            refusedFor=[] if item.disagreement is None else _refusals(item),
+            refusedFor=[
+                to_document(part, "count=number reason kind")
+                for part in (() if item.disagreement is None else item.disagreement.parts)
+            ],
             lastMessage=_last_message(report),
             events=report.other_events,
             workload=report.workload,
@@ -82,23 +84,17 @@ def explanation(report: PodReport) -> Plain:
 def _conflict(conflict: Conflict, node_names: Sequence[str]) -> Plain:
     """Return requirements that no node meets together; `nodes` is empty by definition."""
     words = conflict.arithmetic or ("",) * len(conflict.requirements)
-    pairs = zip(conflict.requirements, words, strict=True)
-    return {"requirements": [_requirement(*pair, node_names) for pair in pairs], "nodes": []}
-
-
-def _requirement(requirement: Requirement, words: str, node_names: Sequence[str]) -> Plain:
-    return to_document(
-        requirement,
-        "plugin text kind key index=at id parts arithmetic nodes",
-        parts=[part.id for part in requirement.parts],
-        arithmetic=words,
-        nodes=[name for name, fits in zip(node_names, requirement.allowed, strict=True) if fits],
-    )
-
-
-def _refusals(item: Explanation) -> list[Plain]:
-    parts = item.disagreement.parts if item.disagreement is not None else ()
-    return [to_document(part, "count=number reason kind") for part in parts]
+    requirements = [
+        to_document(
+            requirement,
+            "plugin text kind key index=at id parts arithmetic nodes",
+            parts=[part.id for part in requirement.parts],
+            arithmetic=arithmetic,
+            nodes=[name for name, fits in zip(node_names, requirement.allowed, strict=True) if fits],
+        )
+        for requirement, arithmetic in zip(conflict.requirements, words, strict=True)
+    ]
+    return {"requirements": requirements, "nodes": []}
 
 
 def _last_message(report: PodReport) -> Optional[Plain]:
@@ -120,12 +116,8 @@ def _search(found: Suggestions) -> Plain:
     return to_document(found, "tried helping=verified notTried failed", failed=failed)
 
 
-def _range(pods: Range) -> dict[str, int]:
-    return pods._asdict()
-
-
 def _ranges(pods: dict[str, Range]) -> dict[str, Any]:
-    return {name: _range(of_name) for name, of_name in pods.items()}
+    return {name: of_name._asdict() for name, of_name in pods.items()}
 
 
 form(Status, "plugin reasons")
@@ -147,7 +139,7 @@ form(
     running=lambda item: len(item.running),
     onMissingNodes=lambda item: [pod.name for pod in item.lost],
     pending=lambda item: [to_document(pod, "pod=name message since?=refused_since") for pod in item.pending],
-    schedulable=lambda item: None if item.finding is None else _range(item.finding),
+    schedulable=lambda item: None if item.finding is None else item.finding._asdict(),
     terminating=lambda item: len(item.terminating),
     waitsFor=lambda item: "" if item.waiting is None else item.waiting.name,
 )
@@ -258,7 +250,7 @@ form(OtherNodeEviction, "node pod=pod.key podNode=pod.node_name countedBy")
 form(
     Forecast,
     "workload=workload.key replicas placed runs isExact=basis.is_exact skipped constraints nodes",
-    placed=lambda item: _range(item.placed),
+    placed=lambda item: item.placed._asdict(),
     nodes=lambda item: _ranges(item.nodes),
 )
 form(
@@ -267,7 +259,7 @@ form(
     origin=origin,
     whenUnsatisfiable=lambda item: "DoNotSchedule" if item.is_hard else "ScheduleAnyway",
     domains=lambda item: _ranges(item.domains),
-    skew=lambda item: _range(item.skew),
+    skew=lambda item: item.skew._asdict(),
 )
 _ROLLOUT = "outcomes exhaustive=is_exact restarts underWay notFollowed"
 form(

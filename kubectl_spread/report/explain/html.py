@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.constraints.report import ConstraintReport
@@ -81,7 +80,18 @@ def _page(report: PodReport) -> dict[str, Any]:
         ],
         "conflicts_heading": verdict.CONFLICTS,
         "sections": [[_block(block) for block in section] for _, section in text.detail_sections(report, _WIDE)],
-        "suggestions": [] if searched is None else list(map(_suggestion, searched.items)),
+        "suggestions": [
+            {
+                "title": suggestions.title(item),
+                "lines": item.lines,
+                "effect": suggestions.effect_sentence(item),
+                "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
+                "gives_up": item.gives_up,
+                "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
+                "commands": item.commands,
+            }
+            for item in (() if searched is None else searched.items)
+        ],
         "suggestions_heading": suggestions.VERIFIED,
         "no_suggestions": suggestions.none_lines(searched) if searched is not None and not searched.items else [],
         "events": [
@@ -109,15 +119,3 @@ def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, Rows):
         return {"header": block.rows[0], "rows": block.rows[1:]}
     return {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}
-
-
-def _suggestion(item: Suggestion) -> dict[str, Any]:
-    return {
-        "title": suggestions.title(item),
-        "lines": item.lines,
-        "effect": suggestions.effect_sentence(item),
-        "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
-        "gives_up": item.gives_up,
-        "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
-        "commands": item.commands,
-    }

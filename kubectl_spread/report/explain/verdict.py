@@ -182,10 +182,6 @@ def _outcome(explanation: Explanation) -> str:
     return f"it fits on {_fits(explanation)}" if explanation.diagnosis.feasible else cause(explanation)
 
 
-def _must_differ(explanation: Explanation) -> str:
-    return " ".join(list(dict.fromkeys(_differences(explanation)))[:_MOST_SENTENCES])
-
-
 _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.RUNNING: _running,
     PodVerdict.NODE_GONE: lambda item: (
@@ -216,7 +212,7 @@ _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     ),
     PodVerdict.REFUSED: lambda item: (
         f"stays Pending: the scheduler refuses it on every node ({_refusal_words(item)}), although by the cluster "
-        f"facts it fits on {_fits(item)}. {_must_differ(item)}"
+        f"facts it fits on {_fits(item)}. {' '.join(list(dict.fromkeys(_differences(item)))[:_MOST_SENTENCES])}"
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import workload_of
@@ -19,7 +19,6 @@ from kubectl_spread.report import recommendation
 from kubectl_spread.report.guarantee import TONES
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import (
-    Chart,
     chart,
     draw,
     Drawing,
@@ -226,13 +225,17 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         "run": frames_of(shown),
         "legend": sorted(looks, key=order),
         "last": moments[-1][1],
-        "charts": [_chart(f"Pods by {domain(key)}", counts, limit) for key, counts in witness.counts.items()],
+        "charts": [
+            chart(
+                f"Pods by {domain(key)}",
+                counts,
+                badge=("above the limit", "bad")
+                if limit is not None and max(counts.values(), default=0) > limit
+                else ("", ""),
+                limit=limit,
+                words=("emptiest domain", "most that the rule allows"),
+            )
+            for key, counts in witness.counts.items()
+        ],
         "waiting": [f"{count_noun(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
     }
-
-
-def _chart(title: str, counts: Mapping[str, int], limit: Optional[int]) -> Chart:
-    """Return the pods per domain at the end of a way, with the limit of the rule if it has one for each domain."""
-    is_over = limit is not None and max(counts.values(), default=0) > limit
-    badge = ("above the limit", "bad") if is_over else ("", "")
-    return chart(title, counts, badge=badge, limit=limit, words=("emptiest domain", "most that the rule allows"))

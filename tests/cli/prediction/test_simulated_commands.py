@@ -216,6 +216,18 @@ def test_a_bare_pod_that_waited_before_is_told_apart(facts: Path, capsys: pytest
     assert "Pending already before this step: solo" in lines
 
 
+def test_a_name_alone_is_looked_up(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`restart web` is `rollout restart` of the workload with that name, unless several have it."""
+    objects = [node("n1", "a"), WEB, pod("solo")]
+
+    assert simulate(facts, objects, "restart", "web", "-n", "app") == 0
+    assert capsys.readouterr().out.startswith("rollout restart web: completes\n")
+    assert simulate(facts, objects, "delete", "solo") == 0
+    other = {**WEB, "kind": "ReplicaSet"}
+    assert simulate(facts, [*objects, other], "restart", "web", "-n", "app") == 2
+    assert "`web` may be replicaset.apps/web or deployment.apps/web; name one" in capsys.readouterr().err
+
+
 WEB = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
