@@ -16,7 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
-from kubectl_spread.text.wording import comma_list, join_with_and
+from kubectl_spread.text.wording import comma_list
 
 _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
@@ -75,14 +75,11 @@ def _named(words: Sequence[str], situation: Situation) -> tuple[ObjectKey, ...]:
     with contextlib.suppress(StepError):
         kind_of(words[0].partition("/")[0].partition(",")[0])
         return ()
-    found = []
-    for word in words:
-        keys = [ObjectKey(kind, situation.namespace, word) for kind in KINDS if kind != "PodTemplate"]
-        there = [key for key in keys if key in records(key.kind, situation.cluster)]
-        if len(there) > 1:
-            raise StepError(f"`{word}` may be {join_with_and([short_name(key) for key in there], word='or')}; name one")
-        found += there
-    return tuple(found) if len(found) == len(words) else ()
+    keys = (ObjectKey(kind, situation.namespace, word) for word in words for kind in KINDS)
+    found = tuple(key for key in keys if key in records(key.kind, situation.cluster))
+    if len(found) > len(words):
+        raise StepError(f"name one of {', '.join(map(short_name, found))}")
+    return found if len(found) == len(words) else ()
 
 
 def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situation) -> tuple[ObjectKey, ...]:

@@ -156,7 +156,7 @@ def check_report(report: CheckReport) -> Plain:
     if report.placements or report.running is not None or report.rollouts:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
-        placements = workloads.documents(report.placements)
+        placements = list(map(workloads.document, report.placements))
         results |= {} if report.running is None else workloads.running_document(report.running)
         results |= rollouts.documents(report.rollouts)
     return {

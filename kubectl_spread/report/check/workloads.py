@@ -175,20 +175,15 @@ def _added_nodes(placement: Placement, group: list[PendingPod]) -> list[str]:
     return [f"    {text}" for text in dict.fromkeys(map(added_nodes.summary, found))]
 
 
-def documents(placements: Iterable[Placement]) -> list[Plain]:
-    """Return the placements for a CheckReport."""
-    return [{**to_document(item), **_karpenter(item)} for item in placements]
-
-
-def _karpenter(placement: Placement) -> Plain:
-    """Return what Karpenter does about each Pending pod; no field without NodePools."""
+def document(placement: Placement) -> Plain:
+    """Return a placement for a CheckReport; with NodePools also what Karpenter does about each Pending pod."""
     if not placement.added_nodes:
-        return {}
+        return to_document(placement)
     from kubectl_spread.report import added_nodes  # loads `provisioners`
 
     pods = {item.pod.key: item.pod.name for item in placement.pending}
-    found = placement.added_nodes.items()
-    return {"karpenter": [{"pod": pods[key], **added_nodes.document(item)} for key, item in found]}
+    found = [{"pod": pods[key], **added_nodes.document(item)} for key, item in placement.added_nodes.items()]
+    return {**to_document(placement), "karpenter": found}
 
 
 form(

@@ -225,7 +225,7 @@ def test_a_name_alone_is_looked_up(facts: Path, capsys: pytest.CaptureFixture[st
     assert simulate(facts, objects, "delete", "solo") == 0
     other = {**WEB, "kind": "ReplicaSet"}
     assert simulate(facts, [*objects, other], "restart", "web", "-n", "app") == 2
-    assert "`web` may be replicaset.apps/web or deployment.apps/web; name one" in capsys.readouterr().err
+    assert "name one of replicaset.apps/web, deployment.apps/web" in capsys.readouterr().err
 
 
 WEB = {
