@@ -85,25 +85,25 @@ def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
         yield _wrapped(alternative(item), style)
         if plan.evictions:
             yield _wrapped(reservations(plan), style)
-            yield _script(commands(item), style)
+            yield _script(item, style)
     elif item.verdict is RepairVerdict.RESTART:
         yield _wrapped([restart_warning(item)], style)
         yield _wrapped(why_restart(item), style)
         for change in item.restarts[-1].changes:
             yield _change(change, item, style)
         yield _wrapped([_covered(item.restarts[-1].coverage, (), "")], style)
-        yield _script(commands(item), style)
+        yield _script(item, style)
     else:
-        yield _wrapped(["Why:", *(f"  - {line}" for line in obstacle_lines(item))], style)
+        yield _wrapped(["Why:", *(f"  - {obstacle(line)}" for line in item.obstacles)], style)
         remedies = remedy_lines(item)
         if item.remedies:
             remedies = ["What would help, each simulated:", *(f"  - {line}" for line in remedies)]
         yield _wrapped(remedies, style)
 
 
-def _script(lines: list[str], style: Style) -> list[str]:
+def _script(item: Repair, style: Style) -> list[str]:
     end = wrap("If a command fails, the rest do not run. Run rebalance again.", style.width)
-    return ["Commands:", *(f"  {line}" for line in script_lines(lines)), *end]
+    return ["Commands:", *(f"  {line}" for line in script_lines(commands(item))), *end]
 
 
 def verdict(item: Repair) -> str:
@@ -236,13 +236,8 @@ def why_restart(item: Repair) -> Iterator[str]:
         )
         return
     yield "Why not evict:"
-    yield from (f"  - {line}" for line in obstacle_lines(item))
+    yield from (f"  - {obstacle(line)}" for line in item.obstacles)
     yield f"The rollout keeps at least {ready} of {pods} ready."
-
-
-def obstacle_lines(item: Repair) -> list[str]:
-    """Return why there is no list of evictions."""
-    return list(map(obstacle, item.obstacles))
 
 
 def remedy_lines(item: Repair) -> list[str]:

@@ -118,8 +118,9 @@ def command(
         if is_run:
             from kubectl_spread.operations.scenarios import ScenarioRequest
 
-            source, namespace, allow_remote = asked["source"], asked["namespace"], asked["allow_remote"]
-            scenarios = ScenarioRequest(words[1:], source, namespace, limits, output.format == "html", allow_remote)
+            del asked["kustomize"]
+            asked |= {"paths": words[1:], "limits": limits, "has_frames": output.format == "html"}
+            scenarios = ScenarioRequest(**asked)
             with redirect_output(output):
                 return _run(scenarios, output, style, under_way)
         from kubectl_spread.operations import simulate

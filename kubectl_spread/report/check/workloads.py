@@ -135,16 +135,15 @@ def placed_pods(placement: Placement) -> str:
 
 
 def _domains(placement: Placement) -> list[str]:
-    if not placement.domains:
-        nodes = Counter(pod.node for pod in placement.placed)
-        return [f"nodes: {_counts(dict(sorted(nodes.items())))}"] if nodes else []
-    lines_of_keys = []
+    nodes = Counter(pod.node for pod in placement.placed)
+    if nodes and not placement.domains:
+        return [f"nodes: {_counts(dict(sorted(nodes.items())))}"]
+    out = []
     for key, values in placement.domains.items():
-        lines_of_keys.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
+        out.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
         matching = placement.matching.get(key, values)
-        if matching != values:
-            lines_of_keys.append(f"  all pods that the constraint counts: {_counts(matching)}")
-    return lines_of_keys
+        out += [f"  all pods that the constraint counts: {_counts(matching)}"] if matching != values else []
+    return out
 
 
 def _counts(values: dict[str, int]) -> str:

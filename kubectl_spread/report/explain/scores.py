@@ -53,9 +53,8 @@ def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
             best = f"{len(scores.hosts)} nodes have the highest score"
             out.append(f"{best}, and the scheduler may choose any of them: {hosts}.")
         out += _decision(scores.decision)[: None if style.is_detailed else 1]
-    if scores.soft is not None and scores.soft.constraints:
-        out += _soft(scores.soft, number)[: None if style.is_detailed else 1]
-    return out
+    soft = _soft(scores.soft, number) if scores.soft is not None and scores.soft.constraints else []
+    return [*out, *soft[: None if style.is_detailed else 1]]
 
 
 def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:

@@ -20,7 +20,7 @@ from kubectl_spread.report.rebalance import (
     commands,
     eviction_warning,
     landing_nodes,
-    obstacle_lines,
+    obstacle,
     remedy_lines,
     reservations,
     restart_warning,
@@ -95,7 +95,7 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
         "sentences": list(map(safe, sentences)),
         "commands": "\n".join(script_lines(commands(item) if item.is_repaired else [])),
-        "why": [] if item.is_repaired else list(map(safe, obstacle_lines(item))),
+        "why": [] if item.is_repaired else [safe(obstacle(line)) for line in item.obstacles],
         "remedies": [] if item.is_repaired else list(map(safe, remedy_lines(item))),
     }
 
