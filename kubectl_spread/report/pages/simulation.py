@@ -64,7 +64,7 @@ def render(
             source,
             script="steps.js",
             title=_title(simulation),
-            tone=_tone(simulation),
+            tone=next((tone for tone in ("bad", "warn") if tone in map(_tone, simulation.steps)), "good"),
             steps=_steps(simulation, boxes),
             notes=simulation.notes,
             is_interrupted=simulation.is_interrupted,
@@ -134,11 +134,8 @@ def _title(simulation: Simulation) -> str:
     return f"{what}: {stuck} may not complete" if stuck else f"{what}: all of them complete in every outcome found"
 
 
-def _tone(simulation: Simulation) -> str:
-    if any(step.refusal for step in simulation.steps):
-        return "bad"
-    tones = [TONES[step.summary.verdict] for step in simulation.steps]
-    return next((tone for tone in ("bad", "warn") if tone in tones), "good")
+def _tone(step: PlayedStep) -> str:
+    return "bad" if step.refusal else TONES[step.summary.verdict]
 
 
 def _verdict(step: PlayedStep) -> str:
@@ -160,7 +157,7 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "number": number,
         "text": step.text,
         "badge": _verdict(step),
-        "tone": "bad" if step.refusal else TONES[summary.verdict],
+        "tone": _tone(step),
         "refusal": step.refusal,
         "notes": [*map(depends_on, summary.gaps), *step.notes],
         "workloads": [_workload(item, summary) for item in concerned],
