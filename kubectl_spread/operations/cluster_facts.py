@@ -120,6 +120,9 @@ class LoadedCluster(NamedTuple):
         return f"{self.version}, by the {rules}" if self.version else rules
 
 
+_MOST_ADVISED = 3  # workloads
+
+
 def open_session(source: ClusterSource) -> Optional[Session]:
     """Return a connection to the live cluster, or None if another source is named. Nothing is sent yet.
 
@@ -237,7 +240,20 @@ def place(
         return placements
     from kubectl_spread.simulate.added_nodes import with_prospects  # 30 ms
 
-    return with_prospects(placements, known.cluster, known.profiles)
+    placements = with_prospects(placements, known.cluster, known.profiles)
+    stuck = [at for at, item in enumerate(placements) if any(found.counted for found in item.added_nodes.values())]
+    for at in stuck[:_MOST_ADVISED] if evicts else ():
+        placements[at] = placements[at]._replace(advice=_advice(placements, at, known))
+    return placements
+
+
+def _advice(placements: list[Placement], at: int, known: LoadedCluster) -> str:
+    """Return the best change of a workload for whose pods Karpenter adds no node; empty if none helps."""
+    from kubectl_spread.advice import problem as problems  # 100 ms
+    from kubectl_spread.advice.search import suggest
+
+    found = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
+    return next((item.title for item in suggest(found, most=1).items), "") if found is not None else ""
 
 
 def _load_live(source: ClusterSource, session: Session, question: Question, *, is_again: bool = False) -> LoadedCluster:

@@ -108,18 +108,15 @@ def _pools(names: Iterable[str]) -> str:
 
 
 def blocked(found: Prospect) -> list[str]:
-    """Return a sentence for each domain that holds the minimum, and in which no pool makes a node for the pod."""
-    sentences: dict[str, None] = {}
+    """Return a sentence for domains that hold the minimum, and in which no pool makes a node for the pod."""
+    values: dict[tuple[str, str], dict[str, None]] = {}
     pools = {pool.name: pool for pool in found.pools}
     for counted in found.counted:
         for domain in counted.domains:
             if domain.blocks:
-                sentences[f"It counts {_domain(counted, domain)}: {_reached(counted, domain, pools)}."] = None
-    return list(sentences)
-
-
-def _domain(counted: CountedDomains, domain: CountedDomain) -> str:
-    return f"{safe(counted.key)}={safe(domain.value)} with {count_noun(domain.matching, 'pod')}"
+                why = f"with {count_noun(domain.matching, 'pod')}: {_reached(counted, domain, pools)}"
+                values.setdefault((safe(counted.key), why), {})[safe(domain.value)] = None
+    return [f"It counts {key}={series(names)} {why}." for (key, why), names in values.items()]
 
 
 def _reached(counted: CountedDomains, domain: CountedDomain, pools: dict[str, PoolProspect]) -> str:

@@ -88,6 +88,7 @@ class Placement(NamedTuple):
     not_tried: the number of replicas beyond the largest number that is simulated.
     in_any_order: the placed pods over all orders of creation, if other workloads are created as well and they differ.
     added_nodes: by the key of a Pending pod, what Karpenter does about it; empty without NodePools.
+    advice: a change with which all of them find a node, if Karpenter adds none.
     """
 
     workload: Workload
@@ -111,6 +112,7 @@ class Placement(NamedTuple):
     not_tried: int = 0
     in_any_order: Optional[Range] = None
     added_nodes: dict[str, Prospect] = {}  # noqa: RUF012 (never written to)
+    advice: str = ""
 
     @property
     def new(self) -> int:

@@ -103,6 +103,17 @@ def test_check_says_it_of_the_pods_that_get_no_node(asked: Asked) -> None:
     assert [("web-5", "no"), ("web-6", "no")] == [(item["pod"], item["answer"]) for item in placement["karpenter"]]
 
 
+def test_check_says_what_to_do(asked: Asked) -> None:
+    """The change was carried out first: Karpenter adds nodes then, and kube-scheduler uses them."""
+    facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL, TAINTED), asked.write("web.json", deployment())
+    (placement,) = asked.json("check", manifest, "--snapshot", facts, schema="check-report")["placements"]
+    change = "set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone"
+
+    assert change == placement["advice"]
+    assert f"Do: {change}" in asked.text("check", manifest, "--snapshot", facts)
+    assert f"Do: {change} Both Pending pods find a node" in asked.text("explain", "-f", manifest, "--snapshot", facts)
+
+
 def test_pools_may_be_among_the_manifests(asked: Asked) -> None:
     """As in a repository that has them beside the workloads."""
     facts = asked.write("facts.json", *TWO_ZONES)

@@ -43,6 +43,8 @@ def details(placement: Placement) -> list[str]:
     for group in groups.values():
         out += _pending(group)
         out += _added_nodes(placement, group)
+    if placement.advice:
+        out.append(f"    Do: {safe(placement.advice)}")
     if placement.gated:
         names = _names(pod.pod for pod in placement.gated)
         out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {names}")
@@ -182,7 +184,8 @@ def document(placement: Placement) -> Plain:
 
     pods = {item.pod.key: item.pod.name for item in placement.pending}
     found = [{"pod": pods[key], **added_nodes.document(item)} for key, item in placement.added_nodes.items()]
-    return {**to_document(placement), "karpenter": found}
+    advice = {"advice": placement.advice} if placement.advice else {}
+    return {**to_document(placement), "karpenter": found, **advice}
 
 
 form(
