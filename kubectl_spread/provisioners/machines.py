@@ -22,15 +22,7 @@ from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool, Offering
 from kubectl_spread.provisioners.reading import Options, Provisioning
 from kubectl_spread.provisioners.refusals import Unfit
-from kubectl_spread.provisioners.requirement import (
-    CAPACITY_TYPE,
-    INSTANCE_TYPE,
-    of_labels,
-    plus,
-    Requirement,
-    requirement,
-    Requirements,
-)
+from kubectl_spread.provisioners.requirement import Requirement, Requirements
 from kubectl_spread.provisioners.topology import Taints, untolerated
 
 _REGISTERED = "karpenter.sh/registered"
@@ -91,7 +83,7 @@ class Types:
 
     def offered(self, requirements: Requirements) -> int:
         """Return the types with an available offering that the requirements allow."""
-        wanted = requirements.get(ZONE), requirements.get(CAPACITY_TYPE)
+        wanted = requirements.get(ZONE), requirements.get(algebra.CAPACITY_TYPE)
         mask = self._offered.get(wanted)
         if mask is None:
             mask = sum(bit for bit, item in self if self.is_open or sold(item, requirements))
@@ -143,7 +135,7 @@ class Types:
 
 def sold(item: InstanceType, requirements: Requirements) -> list[Offering]:
     """Return the available offerings of a type that requirements allow."""
-    zone, kind = (requirements.get(key) or algebra.exists(key) for key in (ZONE, CAPACITY_TYPE))
+    zone, kind = (requirements.get(key) or algebra.exists(key) for key in (ZONE, algebra.CAPACITY_TYPE))
     return [
         offering
         for offering in item.offerings
@@ -197,7 +189,7 @@ def machines(
         claim = (by_id.get(facts.provider_id) if facts is not None else None) or by_node.get(node.name)
         joined.update([] if claim is None else [claim.name])
         if facts is not None and node.labels.get(NODE_POOL):  # Karpenter waits until more is known (UpdateNode).
-            is_typed = node.labels.get(INSTANCE_TYPE) or node.labels.get(_INITIALIZED)
+            is_typed = node.labels.get(algebra.INSTANCE_TYPE) or node.labels.get(_INITIALIZED)
             if not facts.provider_id or not is_typed:
                 continue
         if claim.is_deleted if claim is not None else facts is not None and facts.is_deleted:
@@ -235,7 +227,7 @@ def _machine(node: Optional[Node], claim: Optional[NodeClaim], facts: NodeFacts,
         taints = tuple(taint for taint in taints if (taint.key, taint.effect) not in gone)
         taints = tuple(taint for taint in taints if not (readiness_taints and taint.key.startswith(_READINESS)))
     host = labels.get(HOSTNAME) or name
-    requirements = plus(of_labels(labels), (requirement(HOSTNAME, "In", (host,)),))
+    requirements = algebra.plus(algebra.of_labels(labels), (algebra.requirement(HOSTNAME, "In", (host,)),))
     node_labels = {} if node is None else labels
     machine = Machine(name, host, labels.get(NODE_POOL, ""), taints, requirements, free, {**capacity, "nodes": 1})
     return machine._replace(is_initialized=is_initialized, labels=node_labels, node=node)

@@ -27,17 +27,8 @@ from kubectl_spread.objects.selectors import (
     value_errors,
     ZONE,
 )
-from kubectl_spread.provisioners.requirement import (
-    CAPACITY_TYPE,
-    INSTANCE_TYPE,
-    NORMALIZED,
-    of_labels,
-    plus,
-    Requirement,
-    requirement,
-    Requirements,
-    WELL_KNOWN,
-)
+from kubectl_spread.provisioners import requirement as algebra
+from kubectl_spread.provisioners.requirement import Requirement, Requirements
 
 Plain = dict[str, Any]
 Amounts = dict[str, int]  # CPU in milli-cores, all else in whole units
@@ -91,13 +82,13 @@ class NodePool(NamedTuple):
     @property
     def allowed(self) -> Requirements:
         """Return the pool's requirements with the labels of its template."""
-        return plus(plus({}, self.requirements), of_labels(self.labels).values())
+        return algebra.plus(algebra.plus({}, self.requirements), algebra.of_labels(self.labels).values())
 
     @property
     def template(self) -> Requirements:
         """Return the requirements of a new claim of the pool."""
         labels = {NODE_POOL: self.name, self.class_ref.label: self.class_ref.name}
-        return plus(self.allowed, of_labels(labels).values())
+        return algebra.plus(self.allowed, algebra.of_labels(labels).values())
 
 
 class NodeClaim(NamedTuple):
@@ -147,10 +138,6 @@ def problems(plain: Plain) -> list[str]:
     return [decode.problem_text(item) for item in found]
 
 
-def _meta(plain: Plain) -> Plain:
-    return plain.get("metadata") or {}
-
-
 def _amounts(plain: Any) -> Amounts:
     return _units(resources.parse_quantities(plain))
 
@@ -176,14 +163,14 @@ def _class_ref(plain: Any) -> ClassRef:
 
 
 def _requirement(plain: Plain) -> Requirement:
-    return requirement(
+    return algebra.requirement(
         plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")), plain.get("minValues")
     )
 
 
-def node_pool(plain: Plain, well_known: frozenset[str] = WELL_KNOWN) -> NodePool:
+def node_pool(plain: Plain, well_known: frozenset[str] = algebra.WELL_KNOWN) -> NodePool:
     """Read a NodePool of v1 or v1beta1."""
-    metadata, spec = _meta(plain), plain.get("spec") or {}
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     template = spec.get("template") or {}
     claim = template.get("spec") or {}
     conditions = mappings((plain.get("status") or {}).get("conditions"))
@@ -207,7 +194,7 @@ def node_pool(plain: Plain, well_known: frozenset[str] = WELL_KNOWN) -> NodePool
 
 def node_claim(plain: Plain) -> NodeClaim:
     """Read a NodeClaim."""
-    metadata, spec, status = _meta(plain), plain.get("spec") or {}, plain.get("status") or {}
+    metadata, spec, status = plain.get("metadata") or {}, plain.get("spec") or {}, plain.get("status") or {}
     ending = any(
         item.get("type") == "InstanceTerminating" and item.get("status") == "True"
         for item in mappings(status.get("conditions"))
@@ -236,7 +223,7 @@ def node_facts(plain: Plain) -> NodeFacts:
     """Read what only Karpenter needs of a Node."""
     provider_id = (plain.get("spec") or {}).get("providerID") or ""
     capacity = _amounts((plain.get("status") or {}).get("capacity"))
-    return NodeFacts(provider_id, capacity, _meta(plain).get("deletionTimestamp") is not None)
+    return NodeFacts(provider_id, capacity, (plain.get("metadata") or {}).get("deletionTimestamp") is not None)
 
 
 def instance_type(plain: Plain) -> InstanceType:
@@ -250,16 +237,16 @@ def instance_type(plain: Plain) -> InstanceType:
         Offering(item.get("zone") or "", item.get("capacityType") or "", item.get("available") is not False)
         for item in mappings(plain.get("offerings"))
     )
-    requirements = plus({}, map(_requirement, mappings(plain.get("requirements"))))
+    requirements = algebra.plus({}, map(_requirement, mappings(plain.get("requirements"))))
     return InstanceType(plain.get("name") or "", _units(capacity), _units(free), requirements, offerings)
 
 
 def sample(labels: dict[str, str], capacity: Amounts, allocatable: Amounts, well_known: Iterable[str]) -> InstanceType:
     """Return the instance type that a running node shows: its well-known labels, in its zone."""
     shown = {key: labels[key] for key in well_known if key in labels and key != NODE_POOL}
-    offering = Offering(labels.get(ZONE, ""), labels.get(CAPACITY_TYPE, "on-demand"))
-    name = labels.get(INSTANCE_TYPE, "")
-    return InstanceType(name, capacity, allocatable, of_labels(shown), (offering,))
+    offering = Offering(labels.get(ZONE, ""), labels.get(algebra.CAPACITY_TYPE, "on-demand"))
+    name = labels.get(algebra.INSTANCE_TYPE, "")
+    return InstanceType(name, capacity, allocatable, algebra.of_labels(shown), (offering,))
 
 
 def _pool_errors(template: Plain, well_known: frozenset[str]) -> Iterable[str]:
@@ -308,13 +295,13 @@ def requirement_errors(
     item: LabelRequirement, well_known: frozenset[str], min_values: Optional[int] = None
 ) -> Iterable[str]:
     """Yield why Karpenter refuses a requirement of a pool or of a pod (ValidateRequirement)."""
-    key, operator, values = NORMALIZED.get(item.key, item.key), item.operator, item.values
+    key, operator, values = algebra.NORMALIZED.get(item.key, item.key), item.operator, item.values
     if operator not in _OPERATORS:
         yield f"key {key} has an unsupported operator {operator} not in [{' '.join(_OPERATORS)}]"
     restricted = restriction(key, well_known)
     if restricted:
         yield restricted
-    if key == CAPACITY_TYPE and operator == "In":
+    if key == algebra.CAPACITY_TYPE and operator == "In":
         known = [value for value in values if value in _CAPACITY_TYPES]
         expected = f"expected one of: [{' '.join(_CAPACITY_TYPES)}]"
         if not known:

@@ -16,23 +16,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.node import Taint, Toleration
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, LabelRequirement, Labels, Selector
+from kubectl_spread.provisioners import pods, reading
 from kubectl_spread.provisioners import requirement as algebra
-from kubectl_spread.provisioners.objects import InstanceType, NodePool
+from kubectl_spread.provisioners.objects import InstanceType, NodePool, Plain
 from kubectl_spread.provisioners.refusals import Cause
-from kubectl_spread.provisioners.requirement import (
-    exists,
-    of_expressions,
-    of_labels,
-    one_of,
-    plus,
-    Requirement,
-    Requirements,
-)
+from kubectl_spread.provisioners.requirement import Requirement, Requirements
 
 Taints = tuple[Taint, ...]
 Tolerations = tuple[Toleration, ...]
@@ -51,7 +47,7 @@ def domains_of(pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType
     for pool in pools:
         allowed = pool.allowed
         for instance_type in types.get(pool.name, ()):
-            for item in plus(allowed, instance_type.requirements.values()).values():
+            for item in algebra.plus(allowed, instance_type.requirements.values()).values():
                 _insert(found, item, pool.taints)
         for item in allowed.values():
             if item.operator == "In":
@@ -136,10 +132,10 @@ def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, polici
         keys = [key for key in constraint.match_label_keys if key in labels]
         more = [LabelRequirement(key, "In", (labels[key],)) for key in keys]
         selector = selector.plus(*(item for item in more if item not in (selector.requirements or ())))
-    selected, required = of_labels(dict(pod.node_selector)), pod.node_affinity.required
+    selected, required = algebra.of_labels(dict(pod.node_selector)), pod.node_affinity.required
     wanted = [selected]
     if required is not None:
-        wanted = [plus(selected, of_expressions(term.match_expressions).values()) for term in required]
+        wanted = [algebra.plus(selected, algebra.of_expressions(term.match_expressions).values()) for term in required]
     terms = tuple(tuple(found[key] for key in sorted(found)) for found in wanted)
     honors_affinity = not policies or (constraint.node_affinity_policy or HONOR) == HONOR
     honors_taints = policies and (constraint.node_taints_policy or IGNORE) == HONOR
@@ -199,7 +195,7 @@ def picks(
             fits = number + selects <= group.max_skew  # A new host can always be made, so the minimum is 0.
         else:
             fits = not number if cause is Cause.ANTI_AFFINITY else pod_domains.has(host) and (number > 0 or begins)
-        return [one_of(key, (host,))] if fits else []
+        return [algebra.one_of(key, (host,))] if fits else []
     if node_domains.operator == "In":
         reached = [value for value in node_domains.values if value in counts]
     else:
@@ -209,18 +205,18 @@ def picks(
     is_affinity = cause is Cause.AFFINITY
     found = frozenset(value for value in reached if (counts[value] > 0) == is_affinity and pod_domains.has(value))
     if found or not begins:
-        return [one_of(key, found)] if found else []
+        return [algebra.one_of(key, found)] if found else []
     both = algebra.intersection(pod_domains, node_domains)
     first, second = ([value for value in counts if item.has(value)] or [""] for item in (both, pod_domains))
     chosen = {frozenset((one, other)) - {""} for one in first for other in second} - {frozenset[str]()}
-    return [one_of(key, values) for values in sorted(chosen, key=sorted)]
+    return [algebra.one_of(key, values) for values in sorted(chosen, key=sorted)]
 
 
 def _emptiest(
     group: Group, counts: Mapping[str, int], pod_domains: Requirement, reached: list[str], *, selects: bool
 ) -> list[Requirement]:
     """Return the emptiest domains that keep the skew (nextDomainTopologySpread)."""
-    if pod_domains == exists(group.key):
+    if pod_domains == algebra.exists(group.key):
         numbers = list(counts.values())
     else:
         numbers = [number for value, number in counts.items() if pod_domains.has(value)]
@@ -230,7 +226,7 @@ def _emptiest(
     # The criterion is kube-scheduler's: existing matches, plus the pod itself, minus the minimum, are at most maxSkew.
     allowed = {value: counts[value] for value in reached if counts[value] + selects - minimum <= group.max_skew}
     least = min(allowed.values(), default=0)
-    return [one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
+    return [algebra.one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
 
 
 def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -> dict[str, int]:
@@ -238,7 +234,7 @@ def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -
 
     A pod counts if its node has one domain; for anti-affinity it counts in each domain that its node might get.
     """
-    domains = requirements.get(group.key) or exists(group.key)
+    domains = requirements.get(group.key) or algebra.exists(group.key)
     if group.cause is Cause.ANTI_AFFINITY:
         values = domains.values
     else:
@@ -249,3 +245,28 @@ def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -
     for value in values:
         found[value] = found.get(value, 0) + 1
     return found
+
+
+def out_of_reach(
+    constraint: TopologySpreadConstraint, pod: PodClass, plains: Iterable[Plain]
+) -> dict[tuple[str, ...], list[str]]:
+    """Return the values that a constraint counts and no pool gives to nodes for a pod, by the pools that name them.
+
+    Empty if no pool gives any value: then the pods fit no pool, whatever the constraint.
+    """
+    key, wanted = constraint.topology_key, pods.required(pod)
+    found = reading.read((item for item in plains if decode.decodes(item, SHAPES["NodePool"])), Cluster(()))
+    domains = {pool.name: domains_of((pool,), {pool.name: (InstanceType("", {}, {}, {}),)}) for pool in found.pools}
+    group = of_constraint(constraint, pod)
+    asked = wanted.get(key) or algebra.exists(key)
+    counted = {value for item in domains.values() for value in empty_domains(group, item) if asked.has(value)}
+    reached = set()
+    for pool in found.pools:
+        have = pool.template
+        if not untolerated(pool.taints, pod.tolerations) and algebra.meets(have, wanted, algebra.WELL_KNOWN):
+            reached |= {value for value in counted if (have.get(key) or asked).has(value)}
+    missing: dict[tuple[str, ...], list[str]] = {}
+    for value in sorted(counted - reached) if reached else ():
+        names = (name for name, item in sorted(domains.items()) if value in item.get(key, {}))
+        missing.setdefault(tuple(names), []).append(value)
+    return missing

@@ -13,9 +13,9 @@ from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_u
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints.constraint import IGNORE, SCHEDULE_ANYWAY
-from kubectl_spread.objects.reading.plain import fields, numbered_mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import count_noun, join_with_and
@@ -147,12 +147,15 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     where = "the one in the input does not name it" if len(pools) == 1 else where
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or key in known or key.startswith(_OWN):
+        if not key or ((key in known or key.startswith(_OWN)) and key != NODE_POOL):
             continue
         if intended_key(key) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}":
             continue  # SPR302, SPR602
+        why = "it never counts the names of NodePools as domains"
+        if key != NODE_POOL:
+            why = f"it knows the label `{key}` only from a NodePool, and {where}"
         yield RuleFinding(
-            f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and {where}",
+            f"Karpenter adds no node for these pods: {why}",
             subject.route(constraint, "topologyKey"),
             f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
             severity=None if pools else Severity.INFO,
@@ -181,6 +184,83 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
         "raise maxSkew, or set Karpenter's preference policy to Ignore",
         tuple(Label(place, "also here") for place in others),
     )
+
+
+@workload_rule(
+    "SPR706",
+    "pool-domain-out-of-reach",
+    "Karpenter counts a domain in which it adds no node for the pods",
+    Severity.WARNING,
+    needs=("DoNotSchedule",),
+    around=("NodePool",),
+)
+def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that count values of a NodePool which no pool gives to nodes for these pods."""
+    plains = [manifest.plain for manifest in project.of_kind("NodePool")]
+    if not plains or subject.workload.kind == "DaemonSet" or not subject.has_pod:
+        return
+    from kubectl_spread.objects.workloads.replica import replica
+    from kubectl_spread.provisioners import topology  # 20 ms
+
+    for constraint in subject.hard:
+        for names, values in topology.out_of_reach(constraint, replica(subject.workload, 0).cls, plains).items():
+            which = f"NodePool{'s' if len(names) > 1 else ''} {join_with_and(names)}"
+            yield RuleFinding(
+                f"pods stay Pending once every other `{constraint.topology_key}` has "
+                f"{count_noun(constraint.max_skew, 'pod')}: Karpenter counts {join_with_and(values)}, which only "
+                f"{which} names, and adds no node for these pods there",
+                subject.route(constraint, "topologyKey"),
+                "set nodeTaintsPolicy: Honor if the pods do not tolerate its taints; otherwise name the other values "
+                "in their nodeAffinity",
+            )
+
+
+@workload_rule(
+    "SPR707",
+    "karpenter-reads-one-term",
+    "Karpenter makes nodes for the first term of a node affinity only",
+    Severity.WARNING,
+    needs=("DoNotSchedule", "affinity"),
+    is_opinion=True,
+    autoscalers=(KARPENTER,),
+)
+def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints over a key of which the terms of a node affinity name different values."""
+    affinity = fields(fields(subject.spec.get("affinity")).get("nodeAffinity"))
+    required = fields(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    terms = [mappings(term.get("matchExpressions")) for term in mappings(required.get("nodeSelectorTerms"))]
+    for constraint in subject.hard:
+        named = [[item for item in term if item.get("key") == constraint.topology_key] for term in terms]
+        if any(item != named[0] for item in named):
+            yield RuleFinding(
+                "pods may stay Pending beside empty new nodes: Karpenter makes nodes for the first term of the node "
+                "affinity, and kube-scheduler counts the domains of all terms",
+                subject.route(constraint, "topologyKey"),
+                f"write one term that names all values of {constraint.topology_key}",
+            )
+
+
+@workload_rule(
+    "SPR708",
+    "karpenter-adds-one-a-round",
+    "Karpenter adds one node at a time for anti-affinity over zones",
+    Severity.INFO,
+    needs=("affinity",),
+    needs_constraints=False,
+    is_opinion=True,
+    autoscalers=(KARPENTER,),
+)
+def karpenter_adds_one_a_round(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find required anti-affinity of pods to each other over zones."""
+    most = project.replicas(subject).likely
+    for term in queries.own_terms(subject, "podAntiAffinity"):
+        if term.topology_key == ZONE and (most is None or most > 1):
+            yield RuleFinding(
+                "the pods start one after the other: a new node may be in any zone until it is there, so Karpenter "
+                "adds one node, and the next when the pod has its zone",
+                (*term.route, "topologyKey"),
+                "use a DoNotSchedule constraint over the zone, for which it adds all nodes at once",
+            )
 
 
 _FEW = 3  # pods: a node in each zone, whichever way
