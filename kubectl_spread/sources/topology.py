@@ -12,12 +12,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
+from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
-from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.selectors import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, ZONE
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import Document
 from kubectl_spread.text.node import Route
@@ -67,17 +67,19 @@ def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
     if count > _MAX_NODES:
         raise SourceError("domains", f"{count} combinations are more than {_MAX_NODES}")
     combinations = itertools.product(*(dict.fromkeys(listed) for listed in values.values())) if values else ()
-    made = [
-        read.node(
-            {
-                "metadata": {"name": ",".join(chosen), "labels": dict(zip(values, chosen, strict=True))},
-                "status": {"allocatable": _AMPLE},
-            }
-        )
+    made: list[Plain] = [
+        {
+            "kind": "Node",
+            "metadata": {"name": ",".join(chosen), "labels": dict(zip(values, chosen, strict=True))},
+            "status": {"allocatable": _AMPLE},
+        }
         for chosen in combinations
     ]
-    namespaces: dict[str, Labels] = {"default": {NAMESPACE_NAME: "default"}}
-    return Cluster(tuple(sorted(made, key=lambda node: node.name)), (), namespaces)
+    return _cluster([*made, _namespace("default")])
+
+
+def _namespace(name: str) -> Plain:
+    return {"kind": "Namespace", "metadata": {"name": name, "labels": {NAMESPACE_NAME: name}}}
 
 
 def _group_of(spec: str) -> Plain:
@@ -147,15 +149,10 @@ class _BadValueError(Exception):
 
 def _cluster(made: list[Plain]) -> Cluster:
     """Return the cluster of some objects."""
-    by_kind: dict[str, list[Plain]] = {}
+    builder = ClusterBuilder()
     for plain in made:
-        by_kind.setdefault(plain["kind"], []).append(plain)
-    ordered = sorted((read.node(node) for node in by_kind["Node"]), key=lambda node: node.name)
-    pods = tuple(map(read.pod, by_kind.get("Pod", ())))
-    namespaces: dict[str, Labels] = {
-        plain["metadata"]["name"]: plain["metadata"]["labels"] for plain in by_kind["Namespace"]
-    }
-    return Cluster(tuple(ordered), pods, namespaces)
+        builder.add(plain)
+    return builder.cluster()
 
 
 def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
@@ -174,11 +171,7 @@ def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
             made[node_name] = node
     plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
     used = dict.fromkeys(["default", *(pod["metadata"]["namespace"] for pod in plain_pods)])
-    namespaces = [
-        {"kind": "Namespace", "metadata": {"name": namespace, "labels": {NAMESPACE_NAME: namespace}}}
-        for namespace in used
-    ]
-    return [*made.values(), *plain_pods, *namespaces]
+    return [*made.values(), *plain_pods, *map(_namespace, used)]
 
 
 def _zones(group: Plain) -> list[str]:
