@@ -69,8 +69,7 @@ def _undecodable(manifest: Manifest, what: str) -> list[SourceError]:
             manifest.place(problem.route).span.start,
             f"{manifest.kind} {short(manifest.name)}{what}: {decode.problem_text(problem)}",
         )
-        for problem in decode.problems(manifest.plain, SHAPES[manifest.kind])
-        if problem.kind is decode.ProblemKind.TYPE
+        for problem in decode.type_problems(manifest.plain, SHAPES[manifest.kind])
     ]
 
 
@@ -153,17 +152,7 @@ class StepObjects:
         return found
 
     def _of_source(self, source: SourceFile, namespace: str) -> Iterator[Plain]:
-        refused = self._refused(source, namespace)
-        for document in compose.compose(source):
-            if isinstance(document, compose.SyntaxProblem):
-                continue  # It is reported as a finding.
-            for manifest in manifests(document):
-                key = (manifest.kind, manifest.namespace or namespace, manifest.name)
-                if key not in refused and self._is_usable(manifest):
-                    yield _placed(manifest.plain, namespace)
-
-    def _refused(self, source: SourceFile, namespace: str) -> set[tuple[str, str, str]]:
-        """Record the objects that the API server would refuse, and return their keys."""
+        """Yield the objects of a source that the API server would accept; record the errors of the others."""
         lost = set()
         result = check_source(source, named=True, codes=(), namespace=namespace, minor=self._minor)
         for finding in result.findings:
@@ -173,14 +162,14 @@ class StepObjects:
                 self._refusals += [] if finding.is_unreadable else [error]
                 lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
         good = {_key(checked.manifest, namespace) for checked in result.workloads}
-        every = {
-            _key(manifest, namespace)
-            for document in compose.compose(source)
-            if isinstance(document, compose.Document)
-            for manifest in manifests(document)
-            if manifest.workload_kind is not None
-        }
-        return (every - good) | (lost - good)
+        for document in compose.compose(source):
+            if isinstance(document, compose.SyntaxProblem):
+                continue  # It is reported as a finding.
+            for manifest in manifests(document):
+                key = _key(manifest, namespace)
+                is_refused = key not in good and (key in lost or manifest.workload_kind is not None)
+                if not is_refused and self._is_usable(manifest):
+                    yield _placed(manifest.plain, namespace)
 
     def _is_usable(self, manifest: Manifest) -> bool:
         """Return whether an object takes part; record an error if it does not decode."""
@@ -198,7 +187,10 @@ class StepObjects:
         Raises:
             SourceError: it is neither.
         """
-        return _value(SourceFile(name, text))
+        root = root_of(SourceFile(name, text), "a patch")
+        if root is None:
+            raise SourceError(name, "a patch must be one YAML document, this has 0")
+        return nodes.to_plain(root)
 
     def value_of_file(self, path: str) -> Any:
         """Return the value of a JSON or YAML file.
@@ -206,8 +198,8 @@ class StepObjects:
         Raises:
             SourceError: it cannot be read, or is neither.
         """
-        path = self._path(path)
-        return _value(files.read_text(path, inside=self._inside))
+        source = files.read_text(self._path(path), inside=self._inside)
+        return self.value(source.text, source.name)
 
 
 def _joined(errors: Sequence[SourceError]) -> SourceError:
@@ -215,13 +207,6 @@ def _joined(errors: Sequence[SourceError]) -> SourceError:
     first, *others = errors
     first.others = tuple(others)
     return first
-
-
-def _value(source: SourceFile) -> Any:
-    root = root_of(source, "a patch")
-    if root is None:
-        raise SourceError(source.name, "a patch must be one YAML document, this has 0")
-    return nodes.to_plain(root)
 
 
 def _key(manifest: Manifest, namespace: str) -> tuple[str, str, str]:

@@ -167,8 +167,7 @@ class _Reading:
             return False
         if decode.decodes(plain, shape):
             return True
-        problems = [problem for problem in decode.problems(plain, shape) if problem.kind is decode.ProblemKind.TYPE]
-        self.errors += map(item.error, problems)
+        self.errors += map(item.error, decode.type_problems(plain, shape))
         return False
 
     def _of_topology(self, source: SourceFile) -> list[Plain]:

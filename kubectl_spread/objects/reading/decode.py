@@ -335,6 +335,11 @@ def problems(value: Any, shape: Shape) -> list[Problem]:
     return [] if _is_clean(value, shape) else list(_walk(value, shape, (), ""))
 
 
+def type_problems(value: Any, shape: Shape) -> list[Problem]:
+    """Return the problems for which the decoder refuses the object."""
+    return [problem for problem in problems(value, shape) if problem.kind is ProblemKind.TYPE]
+
+
 def decodes(value: Any, shape: Shape) -> bool:
     """Return whether a plain value has no problem of kind TYPE; several times faster than listing them."""
     # perf: the most frequent types come first, and a list comprehension is faster than a generator.

@@ -143,9 +143,8 @@ def _read(path: str) -> Optional[compose.Document]:
             continue
         if not isinstance(document.plain, dict):
             raise document.error((), "not a kubeconfig: it is not a mapping")
-        for problem in decode.problems(document.plain, _CONFIG):
-            if problem.kind is decode.ProblemKind.TYPE:
-                raise document.error(problem.route, decode.problem_text(problem))
+        for problem in decode.type_problems(document.plain, _CONFIG):
+            raise document.error(problem.route, decode.problem_text(problem))
         return document
     return None
 

@@ -270,8 +270,7 @@ class _ListReader:
     def _complain(self, item: Any) -> None:
         kind = self._resource.kind
         if isinstance(item, dict):
-            problems = decode.problems(item, SHAPES[kind])
-            texts = [decode.problem_text(item) for item in problems if item.kind is decode.ProblemKind.TYPE]
+            texts = list(map(decode.problem_text, decode.type_problems(item, SHAPES[kind])))
             what = f"{kind} {short(fields(item.get('metadata')).get('name', '?'))}"
         else:
             what, texts = f"an item of the list of {self._resource.plural}", ["not an object"]
