@@ -30,6 +30,7 @@ _LONG_TABLES = ((1000, 16), (12, 4))
 # Tests of these folders run whole commands or searches, and most faults show in many of them. Of the tests that are not
 # slow already, `make check` runs every fourth, sixth, ... The name decides, so a new test changes no other.
 _SAMPLED = {
+    "advice": 4,
     "cli": 4,
     "examples": 4,
     "explain": 3,
@@ -39,7 +40,6 @@ _SAMPLED = {
     "naive": 4,
     "pages": 4,
     "rebalance": 4,
-    "suggest": 4,
 }
 
 TESTS = Path(__file__).parent

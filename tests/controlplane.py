@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from tests import pki
+from tests.advice.applying import patched
 from tests.apiserver import (
     ApiServer,
     forbidden,
@@ -39,7 +40,6 @@ from tests.apiserver import (
 )
 from tests.naive.builders import decide_all
 from tests.naive.objects import admit
-from tests.suggest.applying import patched
 
 Plain = dict[str, Any]
 ADMINISTRATOR = "jane"

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from kubectl_spread import schemas
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cli.main import run
-from tests.suggest.problems import problems
+from tests.advice.problems import problems
 
 Plain = dict[str, Any]
 

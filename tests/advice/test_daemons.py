@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tests.advice.strategies import owned
+from tests.advice.test_moves import hard, n, spread, suggestions, web
 from tests.naive.builders import Plain, pod
-from tests.suggest.strategies import owned
-from tests.suggest.test_moves import hard, n, spread, suggestions, web
 
 DEDICATED = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
 

@@ -23,9 +23,9 @@ from kubectl_spread.report.explain import document as document  # noqa: PLC0414 
 from kubectl_spread.report.explain.suggestions import lines
 from kubectl_spread.report.table import Style, unpainted
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.advice.applying import applied
+from tests.advice.strategies import Case, cases
 from tests.naive.builders import decide_all
-from tests.suggest.applying import applied
-from tests.suggest.strategies import Case, cases
 
 Plain = dict[str, Any]
 PROFILES = profiles()

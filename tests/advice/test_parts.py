@@ -18,8 +18,8 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from tests.advice.strategies import Case, cases, nodes
 from tests.naive.builders import pod, ZONE
-from tests.suggest.strategies import Case, cases, nodes
 
 Plain = dict[str, Any]
 QUICK = settings(

@@ -10,8 +10,8 @@ import pytest
 from kubectl_spread.advice.suggestion import Setback, Suggestion, Suggestions, Why
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.explain.suggestions import effect_sentence, none_lines
+from tests.advice.test_cases import suggestions
 from tests.judge import pending_families
-from tests.suggest.test_cases import suggestions
 
 Plain = dict[str, Any]
 

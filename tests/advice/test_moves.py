@@ -12,8 +12,8 @@ from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from tests.advice.strategies import owned, REQUIRED
 from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume, ZONE
-from tests.suggest.strategies import owned, REQUIRED
 
 CONTROL_PLANE = {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}
 DOWN = {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}
