@@ -17,6 +17,7 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import announce, width
 from kubectl_spread.errors import RequestError
+from kubectl_spread.objects.releases.version import FIRST_MINOR, LAST_MINOR, RECORDED_MINOR
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.report.table import Style
 from kubectl_spread.sources.live.flags import Flags
@@ -124,8 +125,8 @@ _OPTIONS = (
     ),
     option("--scheduler-config FILE: KubeSchedulerConfiguration file."),
     option(
-        "--kubernetes-version VERSION: Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the "
-        "cluster's, else 1.36]",
+        f"--kubernetes-version VERSION: Kubernetes version to follow, 1.{FIRST_MINOR} to 1.{LAST_MINOR}: 1.34 or "
+        f"v1.34.2.  [default: the cluster's, else 1.{RECORDED_MINOR}]",
         callback=_given_version,
     ),
     option(

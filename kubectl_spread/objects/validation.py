@@ -22,7 +22,8 @@ from kubectl_spread.objects.constraints.constraint import (
 )
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
-from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE, LATEST, Release
+from kubectl_spread.objects.releases.field_versions import stores
+from kubectl_spread.objects.releases.version import default_release, LATEST, Release
 from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
 
@@ -155,7 +156,7 @@ def constraint_errors(
         minor: the API server's minor version, the latest by default. Fields that it drops are not validated.
     """
     practice = LATEST_PRACTICE if minor is None else _practice(minor)
-    if minor is not None and minor < max(FIELD_SINCE.values()):
+    if minor is not None:
         constraints = tuple(kept_fields(constraint, minor) for constraint in constraints)
     errors: list[FieldError] = []
     last = {(item.topology_key, item.when_unsatisfiable): at for at, item in enumerate(constraints)}
@@ -209,11 +210,11 @@ def _older_words(detail: str) -> str:
 
 def kept_fields(constraint: TopologySpreadConstraint, minor: int) -> TopologySpreadConstraint:
     """Return a constraint without the fields that an API server 1.`minor` drops or does not know."""
-    if minor < FIELD_SINCE["minDomains"]:
+    if not stores("minDomains", minor):
         constraint = constraint._replace(min_domains=None)
-    if minor < FIELD_SINCE["nodeTaintsPolicy"]:
+    if not stores("nodeTaintsPolicy", minor):
         constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
-    return constraint._replace(match_label_keys=()) if minor < FIELD_SINCE["matchLabelKeys"] else constraint
+    return constraint if stores("matchLabelKeys", minor) else constraint._replace(match_label_keys=())
 
 
 class _Path(NamedTuple):

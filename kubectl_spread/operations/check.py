@@ -177,14 +177,15 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     config = rule_choice.load_config(request.choice) if request.config is None else request.config
     given = input_paths(request, config)
     session = cluster_facts.open_session(request.source)
-    asked = settings(request, config, session=session)
+    known = in_files(request.source, config) if session is None else None
+    asked = settings(request, config, session=session, known=known)
     read = read_files(request, given, asked)
-    known = None
-    if asked.source.has_facts:
+    if session is not None:
         from kubectl_spread.sources.live.resources import Question
 
         texts = tuple(result.source.text for result in read.results)
         known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts, has_new_nodes=True))
+    if known is not None:
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
     elif not config.domains and (words := _asking_for_facts(request.choice)):
         verb = "needs" if len(words) == 1 else "need"
@@ -283,8 +284,16 @@ def input_paths(request: CheckRequest, config: Config) -> InputPaths:
     return InputPaths(paths, request.recursive, exclusion, is_whole=request.recursive and all(below))
 
 
-def settings(request: CheckRequest, config: Config, *, session: Optional[Session] = None) -> CheckSettings:
-    """Return the settings of a request. Fill gaps from the configuration, then from the live cluster.
+def in_files(source: ClusterSource, config: Config) -> Optional[LoadedCluster]:
+    """Return the cluster of a snapshot or topology; None if the source names none."""
+    version = source.kubernetes_version or config.kubernetes_version or None
+    return cluster_facts.load_files(source._replace(kubernetes_version=version)) if source.has_facts else None
+
+
+def settings(
+    request: CheckRequest, config: Config, *, session: Optional[Session] = None, known: Optional[LoadedCluster] = None
+) -> CheckSettings:
+    """Return the settings of a request. Fill gaps from the configuration, then from the cluster.
 
     Raises:
         RequestError: settings contradict each other, or name no rule.
@@ -292,7 +301,8 @@ def settings(request: CheckRequest, config: Config, *, session: Optional[Session
     """
     choice, source, namespace = request.choice, request.source, request.namespace
     version = source.kubernetes_version or config.kubernetes_version or None
-    minor = cluster_facts.minor_of(source)
+    own = known.version if known is not None and version is None else ""
+    minor = cluster_facts.minor_of(source._replace(kubernetes_version=source.kubernetes_version or own or None))
     if session is not None:
         namespace = namespace or session.target.namespace
         if version is None:

@@ -43,10 +43,12 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     config = rule_choice.load_config(request.choice) if request.config is None else request.config
     request = request._replace(source=request.source.or_live())
     session = cluster_facts.open_session(request.source) if request.known is None else None
-    asked = check.settings(request._replace(namespace=request.namespace or None), config, session=session)
+    known = request.known or (check.in_files(request.source, config) if session is None else None)
+    settled = request._replace(namespace=request.namespace or None)
+    asked = check.settings(settled, config, session=session, known=known)
     kinds = request.selection.all_kinds
     question = Question(request.namespace if request.namespace == "" else asked.namespace, kinds, is_overview=not kinds)
-    known = request.known or cluster_facts.load(asked.source, session, question)
+    known = known or cluster_facts.load(asked.source, session, question)
     cluster, is_live = known.cluster, asked.source.live
     own = own_namespace(session, cluster) if request.namespace is None else request.namespace
     wanted = request.selection._replace(namespace=own)

@@ -15,6 +15,7 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.lint.rules import target
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours, field_versions
 from kubectl_spread.objects.releases.version import Release, release_of
@@ -155,6 +156,17 @@ def ignored(version: str) -> str:
 
 def drops(field: str) -> Callable[[str], str]:
     return lambda version: "dropped" if field in ignored(version).split(", ") else "stored"
+
+
+def keeps(field: str) -> Callable[[str], str]:
+    """Return what the API server does with a field of constraints, in the words of the rule about it."""
+
+    def observe(version: str) -> str:
+        minor = release_of(version).minor
+        is_unknown = "does not know" in target.effect(field, minor, server="the server")
+        return "not known" if is_unknown else drops(field)(version)
+
+    return observe
 
 
 def dry_run_beyond_affinity(version: str) -> str:
@@ -400,9 +412,12 @@ SIDES: dict[str, tuple[Callable[[str], str], dict[str, str]]] = {
         without_topology_key,
         {"1.18": refusal(U, _SPREAD), "1.19": refusal(UU, f"{_SPREAD} (missing required label)")},
     ),
-    "min-domains": (drops("minDomains"), {"1.26": "dropped", "1.27": "stored"}),
-    "inclusion-policies": (drops("nodeTaintsPolicy"), {"1.25": "dropped", "1.26": "stored"}),
-    "match-label-keys": (drops("matchLabelKeys"), {"1.26": "dropped", "1.27": "stored"}),
+    "min-domains": (keeps("minDomains"), {"1.23": "not known", "1.24": "dropped", "1.26": "dropped", "1.27": "stored"}),
+    "inclusion-policies": (keeps("nodeTaintsPolicy"), {"1.24": "not known", "1.25": "dropped", "1.26": "stored"}),
+    "match-label-keys": (
+        keeps("matchLabelKeys"),
+        {"1.24": "not known", "1.25": "dropped", "1.26": "dropped", "1.27": "stored"},
+    ),
     "scheduling-gates": (drops("schedulingGates"), {"1.26": "dropped", "1.27": "stored"}),
     "affinity-match-label-keys": (drops("mismatchLabelKeys of podAffinity"), {"1.30": "dropped", "1.31": "stored"}),
     "namespace-selector": (drops("namespaceSelector of podAffinity"), {"1.21": "dropped", "1.22": "stored"}),

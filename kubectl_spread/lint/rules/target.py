@@ -11,13 +11,12 @@ from kubectl_spread.lint.rule import (
 )
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.releases.version import FIELD_SINCE
 from kubectl_spread.text.node import Route
 
 
 def unknown_fields(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
     """Yield the fields that an API server 1.`minor` does not keep, and their routes."""
-    for name in FIELD_SINCE:
+    for name in field_versions.constraint_rows():
         places = [
             subject.route(item, name) for item in subject.constraints if name in field_versions.lost_fields(item, minor)
         ]
@@ -28,10 +27,10 @@ def unknown_fields(subject: Subject, minor: int) -> Iterator[tuple[str, list[Rou
 def effect(name: str, minor: int, *, server: str) -> str:
     """Return what happens to the pods because an API server 1.`minor`, called `server`, does not keep a field."""
     without = f"the pods are scheduled as if `{name}` were not set"
-    since = FIELD_SINCE[name]
-    if minor < field_versions.KNOWN_SINCE[name]:
-        return f"{without}, or the object is refused: {server} does not know the field, which works from 1.{since} on"
-    return f"{without}: {server} silently drops the field, whose feature gate is off until 1.{since}"
+    since = field_versions.constraint_rows()[name].begin
+    if not field_versions.is_known(name, minor):
+        return f"{without}, or the object is refused: {server} does not know the field, which works from {since} on"
+    return f"{without}: {server} silently drops the field, whose feature gate is off until {since}"
 
 
 def labels_of_others(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
@@ -69,7 +68,7 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
         yield RuleFinding(
             effect(name, server.minor, server=api_server),
             places[0],
-            f"remove the field, or upgrade to 1.{FIELD_SINCE[name]}",
+            f"remove the field, or upgrade to {field_versions.constraint_rows()[name].begin}",
             labels_of_others(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
             key=True,

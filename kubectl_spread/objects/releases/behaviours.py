@@ -9,10 +9,10 @@ notes and pull requests only.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Optional, TypeVar
 
 from kubectl_spread.objects.amounts.quantity import Sums
-from kubectl_spread.objects.releases.version import FIELD_SINCE, LAST_MINOR, LATEST, Release, release_of
+from kubectl_spread.objects.releases.version import LAST_MINOR, LATEST, Release, release_of
 
 T = TypeVar("T")
 
@@ -108,6 +108,16 @@ def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Be
     """Make a behaviour from versions and the text used since each; an empty text is not written."""
     eras = (era_since(version, text, f"says {_shown(text)}" if text else "has no reason") for version, text in wordings)
     return Behaviour(name, reader, source, Impact.TEXT, tuple(eras))
+
+
+def _field(name: str, fields: str, *, known: str, on: str) -> Behaviour[Optional[bool]]:
+    """Make a behaviour from newer fields of constraints: None while no API server knows them, then off, then on."""
+    eras: tuple[Era[Optional[bool]], ...] = (
+        era_since("1.18", None, f"the API server does not know {fields}"),
+        era_since(known, value=False, words=f"the API server drops {fields}"),
+        era_since(on, value=True, words=f"the API server stores {fields}"),
+    )
+    return Behaviour(name, "PodTopologySpread", _GATES, Impact.PLACEMENT, eras)
 
 
 def _shown(text: str) -> str:
@@ -249,21 +259,9 @@ DEFAULTS_BY_OWNER = switch(
     off="default constraints count by the selector of every controller that selects the pod",
     on="default constraints count by the selector of the pod's own controller",
 )
-MIN_DOMAINS = switch(
-    "min-domains", "PodTopologySpread", _GATES, Impact.PLACEMENT, f"1.{FIELD_SINCE['minDomains']}",
-    off="minDomains is ignored",
-    on="minDomains counts",
-)
-INCLUSION_POLICIES = switch(
-    "inclusion-policies", "PodTopologySpread", _GATES, Impact.PLACEMENT, f"1.{FIELD_SINCE['nodeTaintsPolicy']}",
-    off="nodeAffinityPolicy and nodeTaintsPolicy are ignored",
-    on="nodeAffinityPolicy and nodeTaintsPolicy count",
-)
-MATCH_LABEL_KEYS = switch(
-    "match-label-keys", "PodTopologySpread", _GATES, Impact.PLACEMENT, f"1.{FIELD_SINCE['matchLabelKeys']}",
-    off="matchLabelKeys is ignored",
-    on="matchLabelKeys counts",
-)
+MIN_DOMAINS = _field("min-domains", "minDomains", known="1.24", on="1.27")
+INCLUSION_POLICIES = _field("inclusion-policies", "nodeAffinityPolicy and nodeTaintsPolicy", known="1.25", on="1.26")
+MATCH_LABEL_KEYS = _field("match-label-keys", "matchLabelKeys", known="1.25", on="1.27")
 EMPTY_SELECTOR_COUNTS_NONE = switch(
     "empty-selector", "PodTopologySpread", f"{_SPREAD}/common.go", Impact.PLACEMENT, "1.27", "1.38",
     off="an empty labelSelector counts every pod of the namespace",
@@ -599,7 +597,8 @@ STATEFULSET_MAX_UNAVAILABLE = switch(
 STATEFULSET_RECREATE = switch(
     "statefulset-recreate", "the API server", _VALIDATION, Impact.VALIDATION, "1.37",
     off="updateStrategy Recreate of a StatefulSet is refused",
-    on="updateStrategy Recreate of a StatefulSet deletes every old pod before it creates new ones",
+    on="updateStrategy Recreate of a StatefulSet deletes every old pod before it creates new ones (in 1.37 only if the "
+    "feature gate StatefulSetRecreateStrategy is on)",
 )
 HPA_FROM_ZERO = switch(
     "hpa-to-zero", "the HorizontalPodAutoscaler controller", _GATES, Impact.VALIDATION, "1.37",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
+from kubectl_spread.objects.releases.version import default_release
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.releases.behaviours import Behaviour
@@ -23,12 +23,10 @@ class _Field(NamedTuple):
     """A field, the lists and objects that lead to it, and the row of the table that says where it counts."""
 
     path: tuple[str, ...]
-    row: Behaviour[bool]
+    row: Behaviour[Any]
     name: str
 
 
-# The first release whose API server knows a field. It drops the field if the gate is off.
-KNOWN_SINCE = {"minDomains": 24, "nodeAffinityPolicy": 25, "nodeTaintsPolicy": 25, "matchLabelKeys": 25}
 _DEFAULTS = {"minDomains": 1, "nodeAffinityPolicy": HONOR, "nodeTaintsPolicy": IGNORE}
 _TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution",),
@@ -37,22 +35,29 @@ _TERMS = (
 
 
 @functools.cache
-def _fields() -> tuple[_Field, ...]:
+def constraint_rows() -> dict[str, Behaviour[Optional[bool]]]:
+    """Return the row of each newer field of constraints."""
     from kubectl_spread.objects.releases import behaviours as table  # 4 ms; most runs need no pod spec of a release
 
-    of_constraints = {
+    return {
         "minDomains": table.MIN_DOMAINS,
         "nodeAffinityPolicy": table.INCLUSION_POLICIES,
         "nodeTaintsPolicy": table.INCLUSION_POLICIES,
         "matchLabelKeys": table.MATCH_LABEL_KEYS,
     }
+
+
+@functools.cache
+def _fields() -> tuple[_Field, ...]:
+    from kubectl_spread.objects.releases import behaviours as table
+
     of_terms = {
         "matchLabelKeys": table.AFFINITY_MATCH_LABEL_KEYS,
         "mismatchLabelKeys": table.AFFINITY_MATCH_LABEL_KEYS,
         "namespaceSelector": table.NAMESPACE_SELECTOR,
     }
     return (
-        *(_Field(("topologySpreadConstraints", name), row, name) for name, row in of_constraints.items()),
+        *(_Field(("topologySpreadConstraints", name), row, name) for name, row in constraint_rows().items()),
         *(
             _Field(("affinity", kind, *steps, name), row, f"{name} of {kind}")
             for kind in ("podAffinity", "podAntiAffinity")
@@ -86,13 +91,12 @@ def stored_spec(spec: Plain, minor: int) -> StoredSpec:
 
 def stores(field: str, minor: Optional[int]) -> bool:
     """Return whether an API server 1.`minor` keeps a field of constraints; an unknown version keeps it."""
-    return minor is None or FIELD_SINCE[field] <= minor
+    return minor is None or bool(constraint_rows()[field].of(default_release(minor)))
 
 
 def ignored_fields(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
     """Return the fields of stored constraints that a scheduler 1.`minor` ignores."""
-    written = (_written(constraint) for constraint in constraints)
-    found = (name for fields in written for name in fields if FIELD_SINCE[name] > minor)
+    found = (name for item in constraints for name in _written(item) if not stores(name, minor))
     return tuple(dict.fromkeys(found))
 
 
@@ -101,8 +105,13 @@ def lost_fields(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, 
     return tuple(
         name
         for name, value in _written(constraint).items()
-        if minor < FIELD_SINCE[name] and (minor < KNOWN_SINCE[name] or value != _DEFAULTS.get(name))
+        if not stores(name, minor) and (not is_known(name, minor) or value != _DEFAULTS.get(name))
     )
+
+
+def is_known(field: str, minor: int) -> bool:
+    """Return whether an API server 1.`minor` knows a field of constraints; it drops the field if the gate is off."""
+    return constraint_rows()[field].of(default_release(minor)) is not None
 
 
 def _written(constraint: TopologySpreadConstraint) -> Plain:

@@ -47,9 +47,6 @@ MEASURED = {
 # The last patches of the minor versions without recordings.
 _UNMEASURED = {18: 20, 19: 16}
 
-# The first minor version with a field of a constraint: its feature gate is on by default.
-FIELD_SINCE: dict[str, int] = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
-
 
 class VersionError(ValueError):
     """A version that does not parse or is not supported."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +258,50 @@ def test_an_empty_version_is_a_usage_error(command: list[str], capsys: pytest.Ca
     """A variable of a script that is not set must not mean the newest release."""
     assert 2 == run([*command, "--kubernetes-version", ""])
     assert capsys.readouterr().err.startswith("error: --kubernetes-version is empty: name a version such as 1.34\n")
+
+
+# The rows that each page of a rule, and each module with a sentence, takes its releases from.
+_ROWS_OF = {
+    "SPR110": ("match-keys-are-merged",),
+    "SPR112": ("selector-is-validated",),
+    "SPR116": ("statefulset-recreate", "hpa-to-zero"),
+    "SPR202": ("empty-selector",),
+    "SPR214": ("system-default-constraints",),
+    "SPR215": ("match-label-keys",),
+    "SPR301": ("inclusion-policies",),
+    "SPR401": ("match-label-keys",),
+    "SPR402": ("affinity-match-label-keys",),
+    "SPR601": ("min-domains", "inclusion-policies", "match-label-keys"),
+    "SPR604": ("min-domains", "inclusion-policies", "match-label-keys"),
+}
+# Of kubectl, of the API server's warnings, and of labels of nodes: the table has none of these. 1.10 is a number.
+_OF_OTHERS = {"SPR004", "SPR113", "SPR114", "SPR602", "admission", "topology_keys"}
+_PACKAGE = Path(behaviours.__file__).parents[2]
+_MINOR = re.compile(r"(?<![\w.:/`-])1\.(\d\d)\b(?![.]\d)")
+
+
+def _sentences(path: Path) -> str:
+    """Return the prose of a page, or the strings of a module without its docstrings."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        prose = [line for line in text.splitlines() if not line.startswith("    ")]
+        return "\n".join(prose).replace("--kubernetes-version 1.26", "")
+    nodes = list(ast.walk(ast.parse(text)))
+    docs = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docs]
+    return "\n".join(text for text in strings if isinstance(text, str))
+
+
+@pytest.mark.parametrize("path", [*_PACKAGE.rglob("SPR*.md"), *_PACKAGE.rglob("*.py")], ids=lambda path: path.stem)
+def test_sentences_name_the_releases_of_the_table(path: Path) -> None:
+    name = path.stem.split("-")[0]
+    named = {int(minor) for minor in _MINOR.findall(_sentences(path))}
+    if path.parent.name in ("releases", "provisioners") or name in _OF_OTHERS or not named:
+        return
+    if path.stem == "options":
+        assert named == {34}, "an example of a version"
+        return
+
+    rows = [row for row in table() if row.name in _ROWS_OF[name]]
+
+    assert named <= {minor for row in rows for era in row.eras for minor in row.minors(era.since)}
