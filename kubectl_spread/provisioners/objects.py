@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.shapes import ASKED_LABEL
+from kubectl_spread.cluster.building.shapes import PARTS
 from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
@@ -37,18 +37,14 @@ _DOMAIN = "karpenter.sh"
 _CAPACITY_TYPES = ("on-demand", "reserved", "spot")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte")
 
-_STRING, _AMOUNTS = decode.Atom.STRING, decode.MapOf(decode.Atom.QUANTITY)
-_OFFERING = {**dict.fromkeys(("zone", "capacityType"), _STRING), "available": decode.Atom.BOOL}
-_INSTANCE_TYPE = decode.Struct(
-    "InstanceType",
-    {
-        "name": _STRING,
-        "capacity": _AMOUNTS,
-        "overhead": _AMOUNTS,
-        "requirements": decode.ListOf(ASKED_LABEL),
-        "offerings": decode.ListOf(decode.Struct("Offering", _OFFERING)),
-    },
-)
+_INSTANCE_TYPE = decode.types(
+    """\
+Offering: zone, capacityType string; available bool
+InstanceType: name string; capacity, overhead map[string]resource.Quantity;
+  requirements []NodeSelectorRequirementWithMinValues; offerings []Offering
+""",
+    PARTS,
+)["InstanceType"]
 
 
 class ClassRef(NamedTuple):

@@ -9,25 +9,78 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 
 Plain = dict[str, Any]
 
-_STRING, _INT32 = decode.Atom.STRING, decode.Atom.INT32
-
-
-def _phase(kind: str) -> decode.Struct:
-    """Return the status of a claim or a volume: a wrong type drops this object, and no other."""
-    return decode.Struct(f"{kind}Status", {"phase": _STRING})
-
-
-def _with_spec(kind: str, fields: dict[str, Any], **others: Any) -> decode.Struct:
-    """Return a kind with metadata, a spec of some fields, and other fields such as a status."""
-    spec = decode.Struct(f"{kind}Spec", fields)
-    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": spec, **others})
-
-
-_STRING_MAP = decode.MapOf(_STRING)
-_STRINGS = decode.ListOf(_STRING)
-_SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
-_CONDITIONS = decode.ListOf(
-    decode.Struct("Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), _STRING))
+PARTS = {
+    **decode.TYPES,
+    **decode.types(
+        """\
+Condition: type, status, reason, message, lastTransitionTime string
+ServiceSpec: selector map[string]string
+ObjectReference: kind, namespace, name string
+EventSeries: count int32; lastObservedTime string
+EventSource: component string
+DataSpec: template PodTemplateSpec
+Data: spec DataSpec
+PersistentVolumeClaimStatus: phase string
+ObjectReference/Claim: namespace, name string
+CSIPersistentVolumeSource: driver, volumeHandle string
+VolumeNodeAffinity: required NodeSelector
+PersistentVolumeSpec: storageClassName, volumeMode string; accessModes []string;
+  capacity map[string]resource.Quantity; claimRef ObjectReference/Claim;
+  gcePersistentDisk GCEPersistentDiskVolumeSource; awsElasticBlockStore AWSElasticBlockStoreVolumeSource;
+  azureDisk AzureDiskVolumeSource; cinder CinderVolumeSource; csi CSIPersistentVolumeSource;
+  nodeAffinity VolumeNodeAffinity
+PersistentVolumeStatus: phase string
+TopologySelectorLabelRequirement: key string; values []string
+TopologySelectorTerm: matchLabelExpressions []TopologySelectorLabelRequirement
+VolumeNodeResources: count int32
+CSINodeDriver: name string; allocatable VolumeNodeResources
+CSINodeSpec: drivers []CSINodeDriver
+CSIDriverSpec: storageCapacity bool
+VolumeAttachmentSource: persistentVolumeName string
+VolumeAttachmentSpec: nodeName string; source VolumeAttachmentSource
+CrossVersionObjectReference: apiVersion, kind, name string
+HorizontalPodAutoscalerSpec: minReplicas, maxReplicas int32; scaleTargetRef CrossVersionObjectReference
+LimitRangeItem: type string; max, min, default, defaultRequest, maxLimitRequestRatio map[string]resource.Quantity
+LimitRangeSpec: limits []LimitRangeItem
+ScopedResourceSelectorRequirement: scopeName, operator string; values []string
+ScopeSelector: matchExpressions []ScopedResourceSelectorRequirement
+ResourceQuotaSpec: hard map[string]resource.Quantity; scopes []string; scopeSelector ScopeSelector
+ResourceQuotaStatus: used map[string]resource.Quantity
+Overhead: podFixed map[string]resource.Quantity
+Scheduling: nodeSelector map[string]string; tolerations []Toleration
+GangSchedulingPolicy: minCount int32
+PodGroupSchedulingPolicy: gang GangSchedulingPolicy
+PodGroupSpec: schedulingPolicy PodGroupSchedulingPolicy
+DeviceClassSpec: extendedResourceName string
+NodeClaimTemplateMeta: labels map[string]string
+NodeSelectorRequirementWithMinValues: key, operator string; values []string; minValues int32
+NodeClassReference: group, apiVersion, kind, name string
+NodeClaimSpec: requirements []NodeSelectorRequirementWithMinValues; taints, startupTaints []Taint;
+  nodeClassRef NodeClassReference
+NodeClaimTemplate: metadata NodeClaimTemplateMeta; spec NodeClaimSpec
+NodePoolSpec: template NodeClaimTemplate; limits map[string]resource.Quantity; weight int32; replicas int64
+NodePoolStatus: conditions []Condition
+NodeClaimStatus: providerID, nodeName string; capacity, allocatable map[string]resource.Quantity;
+  conditions []Condition
+Subnet: zone string
+EC2NodeClassStatus: subnets []Subnet
+PodDisruptionBudgetSpec: selector LabelSelector
+PodDisruptionBudgetStatus: disruptionsAllowed int32; disruptedPods map[string]any
+WorkloadStatus: conditions []Condition; updateRevision, currentPodHash string
+JobStatus: conditions []Condition; updateRevision, currentPodHash string; succeeded, failed int32;
+  completedIndexes string
+""",
+        decode.TYPES,
+    ),
+}
+# What Karpenter makes nodes from. (The class is the one whose status names zones.)
+PROVISIONING = decode.types(
+    """\
+NodePool: metadata ObjectMeta; spec NodePoolSpec; status NodePoolStatus
+NodeClaim: metadata ObjectMeta; spec NodeClaimSpec; status NodeClaimStatus
+EC2NodeClass: metadata ObjectMeta; status EC2NodeClassStatus
+""",
+    PARTS,
 )
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # of workloads, as JSON
 # The other annotations that this program reads.
@@ -58,257 +111,49 @@ def _controller(kind: str) -> decode.Struct:
     """Return the fields of a workload: pod template, selector and conditions."""
     shape = workload_shape.type_of_kind(KINDS[kind])
     spec = shape.fields["spec"]
-    selector: dict[str, Any] = {} if kind in ("Job", "CronJob") else _SELECTED_BY_LABELS
+    selector = {} if kind in ("Job", "CronJob") else {"selector": decode.LABEL_SELECTOR}
     if kind in ("ReplicationController", "DeploymentConfig"):
-        selector = {"selector": _STRING_MAP}
-    fields = {**spec.fields, **selector}
-    progress = {**dict.fromkeys(("succeeded", "failed"), _INT32), "completedIndexes": _STRING}
-    fields_of_status = {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, _STRING)}
-    status = decode.Struct(f"{kind}Status", {**fields_of_status, **(progress if kind == "Job" else {})})
-    return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
+        selector = PARTS["ServiceSpec"].fields
+    status = PARTS["JobStatus" if kind == "Job" else "WorkloadStatus"]._replace(name=f"{kind}Status")
+    spec = spec._replace(fields={**spec.fields, **selector})
+    return shape._replace(fields={**shape.fields, "spec": spec, "status": status})
 
 
 # Kinds with pods that cluster facts may hold. (Service is the core one.)
 CONTROLLERS = tuple(kind for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service"))
-_OBJECT_REFERENCE = decode.Struct("ObjectReference", dict.fromkeys(("kind", "namespace", "name"), _STRING))
-_EVENT = decode.Struct(
-    "Event",
-    {
-        "metadata": decode.OBJECT_META,
-        **dict.fromkeys(("involvedObject", "regarding"), _OBJECT_REFERENCE),
-        **dict.fromkeys(("reason", "message", "note", "type", "eventTime", "lastTimestamp", "firstTimestamp"), _STRING),
-        **dict.fromkeys(("deprecatedLastTimestamp", "reportingComponent", "reportingController"), _STRING),
-        **dict.fromkeys(("count", "deprecatedCount"), _INT32),
-        "series": decode.Struct("EventSeries", {"count": _INT32, "lastObservedTime": _STRING}),
-        **dict.fromkeys(("source", "deprecatedSource"), decode.Struct("EventSource", {"component": _STRING})),
-    },
-)
-
-_REVISION = decode.Struct(
-    "ControllerRevision",
-    {
-        "metadata": decode.OBJECT_META,
-        "revision": decode.Atom.INT64,
-        "data": decode.Struct("Data", {"spec": decode.Struct("DataSpec", {"template": decode.POD_TEMPLATE_SPEC})}),
-    },
-)
-_QUANTITIES = decode.MapOf(decode.Atom.QUANTITY)
-_LIMIT = decode.Struct(
-    "LimitRangeItem",
-    {
-        "type": _STRING,
-        **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), _QUANTITIES),
-    },
-)
-
-_TAINTS = decode.ListOf(decode.Struct("Taint", dict.fromkeys(("key", "value", "effect"), _STRING)))
-_CLASS_REFERENCE = decode.Struct("NodeClassReference", dict.fromkeys(("group", "apiVersion", "kind", "name"), _STRING))
-ASKED_LABEL = decode.Struct(
-    "NodeSelectorRequirementWithMinValues",
-    {"key": _STRING, "operator": _STRING, "values": _STRINGS, "minValues": _INT32},
-)
-_OF_NODE_CLAIM: dict[str, Any] = {
-    "requirements": decode.ListOf(ASKED_LABEL),
-    **dict.fromkeys(("taints", "startupTaints"), _TAINTS),
-    "nodeClassRef": _CLASS_REFERENCE,
-}
-_OF_NODE_POOL: dict[str, Any] = {
-    "template": decode.Struct(
-        "NodeClaimTemplate",
-        {
-            "metadata": decode.Struct("NodeClaimTemplateMeta", {"labels": _STRING_MAP}),
-            "spec": decode.Struct("NodeClaimSpec", _OF_NODE_CLAIM),
-        },
-    ),
-    "limits": _QUANTITIES,
-    "weight": _INT32,
-    "replicas": decode.Atom.INT64,
-}
-# What Karpenter makes nodes from. (The class is the one whose status names zones.)
-PROVISIONING: dict[str, decode.Struct] = {
-    "NodePool": _with_spec(
-        "NodePool", _OF_NODE_POOL, status=decode.Struct("NodePoolStatus", {"conditions": _CONDITIONS})
-    ),
-    "NodeClaim": _with_spec(
-        "NodeClaim",
-        _OF_NODE_CLAIM,
-        status=decode.Struct(
-            "NodeClaimStatus",
-            {
-                **dict.fromkeys(("providerID", "nodeName"), _STRING),
-                **dict.fromkeys(("capacity", "allocatable"), _QUANTITIES),
-                "conditions": _CONDITIONS,
-            },
-        ),
-    ),
-    "EC2NodeClass": decode.Struct(
-        "EC2NodeClass",
-        {
-            "metadata": decode.OBJECT_META,
-            "status": decode.Struct(
-                "EC2NodeClassStatus", {"subnets": decode.ListOf(decode.Struct("Subnet", {"zone": _STRING}))}
-            ),
-        },
-    ),
-}
-
 # Every kind that is read, with the fields that must decode.
 SHAPES: dict[str, decode.Struct] = {
     "Node": decode.NODE,
     "Pod": decode.POD,
-    "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
-    "Service": _with_spec("Service", {"selector": _STRING_MAP}),
     **{kind: _controller(kind) for kind in CONTROLLERS},
-    "Event": _EVENT,
-    "ControllerRevision": _REVISION,
-    "PersistentVolumeClaim": decode.Struct(
-        "PersistentVolumeClaim",
-        {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC, "status": _phase("PersistentVolumeClaim")},
-    ),
-    "PersistentVolume": _with_spec(
-        "PersistentVolume",
-        {
-            "storageClassName": _STRING,
-            "volumeMode": _STRING,
-            "accessModes": _STRINGS,
-            "capacity": decode.MapOf(decode.Atom.QUANTITY),
-            "claimRef": decode.Struct("ObjectReference", {"namespace": _STRING, "name": _STRING}),
-            **decode.IN_TREE_DISKS,
-            "csi": decode.Struct("CSIPersistentVolumeSource", {"driver": _STRING, "volumeHandle": _STRING}),
-            "nodeAffinity": decode.Struct("VolumeNodeAffinity", {"required": decode.NODE_SELECTOR}),
-        },
-        status=_phase("PersistentVolume"),
-    ),
-    "StorageClass": decode.Struct(
-        "StorageClass",
-        {
-            "metadata": decode.OBJECT_META,
-            "provisioner": _STRING,
-            "volumeBindingMode": _STRING,
-            "allowedTopologies": decode.ListOf(
-                decode.Struct(
-                    "TopologySelectorTerm",
-                    {
-                        "matchLabelExpressions": decode.ListOf(
-                            decode.Struct(
-                                "TopologySelectorLabelRequirement",
-                                {"key": _STRING, "values": _STRINGS},
-                            )
-                        )
-                    },
-                )
-            ),
-        },
-    ),
-    "CSINode": _with_spec(
-        "CSINode",
-        {
-            "drivers": decode.ListOf(
-                decode.Struct(
-                    "CSINodeDriver",
-                    {
-                        "name": _STRING,
-                        "allocatable": decode.Struct("VolumeNodeResources", {"count": _INT32}),
-                    },
-                )
-            )
-        },
-    ),
-    "CSIDriver": _with_spec("CSIDriver", {"storageCapacity": decode.Atom.BOOL}),
-    "CSIStorageCapacity": decode.Struct(
-        "CSIStorageCapacity",
-        {
-            "metadata": decode.OBJECT_META,
-            "storageClassName": _STRING,
-            "nodeTopology": decode.LABEL_SELECTOR,
-            "capacity": decode.Atom.QUANTITY,
-            "maximumVolumeSize": decode.Atom.QUANTITY,
-        },
-    ),
-    "VolumeAttachment": _with_spec(
-        "VolumeAttachment",
-        {
-            "nodeName": _STRING,
-            "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": _STRING}),
-        },
-    ),
-    "PriorityClass": decode.Struct(
-        "PriorityClass",
-        {
-            "metadata": decode.OBJECT_META,
-            "value": _INT32,
-            "globalDefault": decode.Atom.BOOL,
-            "preemptionPolicy": _STRING,
-        },
-    ),
-    "HorizontalPodAutoscaler": _with_spec(
-        "HorizontalPodAutoscaler",
-        {
-            "minReplicas": _INT32,
-            "maxReplicas": _INT32,
-            "scaleTargetRef": decode.Struct(
-                "CrossVersionObjectReference", dict.fromkeys(("apiVersion", "kind", "name"), _STRING)
-            ),
-        },
-    ),
-    "LimitRange": _with_spec("LimitRange", {"limits": decode.ListOf(_LIMIT)}),
-    "ResourceQuota": decode.Struct(
-        "ResourceQuota",
-        {
-            "metadata": decode.OBJECT_META,
-            "spec": decode.Struct(
-                "ResourceQuotaSpec",
-                {
-                    "hard": _QUANTITIES,
-                    "scopes": _STRINGS,
-                    "scopeSelector": decode.Struct(
-                        "ScopeSelector",
-                        {
-                            "matchExpressions": decode.ListOf(
-                                decode.Struct(
-                                    "ScopedResourceSelectorRequirement",
-                                    {
-                                        "scopeName": _STRING,
-                                        "operator": _STRING,
-                                        "values": _STRINGS,
-                                    },
-                                )
-                            )
-                        },
-                    ),
-                },
-            ),
-            "status": decode.Struct("ResourceQuotaStatus", {"used": _QUANTITIES}),
-        },
-    ),
-    "RuntimeClass": decode.Struct(
-        "RuntimeClass",
-        {
-            "metadata": decode.OBJECT_META,
-            "overhead": decode.Struct("Overhead", {"podFixed": _QUANTITIES}),
-            "scheduling": decode.Struct("Scheduling", {"nodeSelector": _STRING_MAP, "tolerations": decode.TOLERATIONS}),
-        },
-    ),
-    "PodGroup": _with_spec(
-        "PodGroup",
-        {
-            "schedulingPolicy": decode.Struct(
-                "PodGroupSchedulingPolicy", {"gang": decode.Struct("GangSchedulingPolicy", {"minCount": _INT32})}
-            )
-        },
-    ),
-    "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": _STRING}),
     **PROVISIONING,
-    "PodDisruptionBudget": decode.Struct(
-        "PodDisruptionBudget",
-        {
-            "metadata": decode.OBJECT_META,
-            "spec": decode.Struct("PodDisruptionBudgetSpec", _SELECTED_BY_LABELS),
-            "status": decode.Struct(
-                "PodDisruptionBudgetStatus",
-                {"disruptionsAllowed": _INT32, "disruptedPods": decode.MapOf(decode.Atom.ANY)},
-            ),
-        },
+    **decode.types(
+        """\
+Namespace: metadata ObjectMeta
+Service: metadata ObjectMeta; spec ServiceSpec
+Event: metadata ObjectMeta; involvedObject, regarding ObjectReference;
+  reason, message, note, type, eventTime, lastTimestamp, firstTimestamp string;
+  deprecatedLastTimestamp, reportingComponent, reportingController string;
+  count, deprecatedCount int32; series EventSeries; source, deprecatedSource EventSource
+ControllerRevision: metadata ObjectMeta; revision int64; data Data
+PersistentVolumeClaim: metadata ObjectMeta; spec PersistentVolumeClaimSpec; status PersistentVolumeClaimStatus
+PersistentVolume: metadata ObjectMeta; spec PersistentVolumeSpec; status PersistentVolumeStatus
+StorageClass: metadata ObjectMeta; provisioner, volumeBindingMode string; allowedTopologies []TopologySelectorTerm
+CSINode: metadata ObjectMeta; spec CSINodeSpec
+CSIDriver: metadata ObjectMeta; spec CSIDriverSpec
+CSIStorageCapacity: metadata ObjectMeta; storageClassName string; nodeTopology LabelSelector;
+  capacity, maximumVolumeSize resource.Quantity
+VolumeAttachment: metadata ObjectMeta; spec VolumeAttachmentSpec
+PriorityClass: metadata ObjectMeta; value int32; globalDefault bool; preemptionPolicy string
+HorizontalPodAutoscaler: metadata ObjectMeta; spec HorizontalPodAutoscalerSpec
+LimitRange: metadata ObjectMeta; spec LimitRangeSpec
+ResourceQuota: metadata ObjectMeta; spec ResourceQuotaSpec; status ResourceQuotaStatus
+RuntimeClass: metadata ObjectMeta; overhead Overhead; scheduling Scheduling
+PodGroup: metadata ObjectMeta; spec PodGroupSpec
+DeviceClass: metadata ObjectMeta; spec DeviceClassSpec
+PodDisruptionBudget: metadata ObjectMeta; spec PodDisruptionBudgetSpec; status PodDisruptionBudgetStatus
+""",
+        PARTS,
     ),
 }
 

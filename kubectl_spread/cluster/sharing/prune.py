@@ -12,51 +12,29 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.workloads.kinds import KINDS
 
 Plain = dict[str, Any]
 
-# Fields that are ignored if they do not decode, or whose presence alone matters.
-_STRINGS = decode.ListOf(decode.Atom.STRING)
-_ROLLING = decode.Struct("RollingUpdate", dict.fromkeys(("maxSurge", "maxUnavailable", "partition"), decode.Atom.ANY))
-_STRATEGY = decode.Struct("Strategy", {"type": decode.Atom.STRING, "rollingUpdate": _ROLLING})
-_CONTROLLER_EXTRA: dict[str, Any] = {
-    **dict.fromkeys(("strategy", "updateStrategy"), _STRATEGY),
-    **dict.fromkeys(("podManagementPolicy",), decode.Atom.STRING),
-    "paused": decode.Atom.BOOL,
-    **dict.fromkeys(("minReadySeconds", "revisionHistoryLimit"), decode.Atom.INT32),
-}
-_ON_CONDITION = decode.Struct(
-    "PodFailurePolicyOnPodConditionsPattern", dict.fromkeys(("type", "status"), decode.Atom.STRING)
+# Fields that are ignored if they do not decode, or whose presence alone matters, by Go type.
+_EXTRA = decode.types(
+    """\
+ObjectMeta: creationTimestamp, deletionTimestamp string; finalizers []string
+PodCondition: lastTransitionTime string
+ObjectReference: uid string
+VolumeStatus: phase string
+PersistentVolumeClaim: status VolumeStatus
+PodDisruptionBudgetSpec: minAvailable, maxUnavailable, unhealthyPodEvictionPolicy any
+RollingUpdate: maxSurge, maxUnavailable, partition any
+Strategy: type string; rollingUpdate RollingUpdate
+Controller: strategy, updateStrategy Strategy; podManagementPolicy string; paused bool;
+  minReadySeconds, revisionHistoryLimit int32
+PodFailurePolicyOnPodConditionsPattern: type, status string
+PodFailurePolicyRule: action string; onPodConditions []PodFailurePolicyOnPodConditionsPattern
+PodFailurePolicy: rules []PodFailurePolicyRule
+JobSpec: backoffLimit, backoffLimitPerIndex int32; podReplacementPolicy string; podFailurePolicy PodFailurePolicy
+"""
 )
-_FAILURE_RULE = decode.Struct(
-    "PodFailurePolicyRule", {"action": decode.Atom.STRING, "onPodConditions": decode.ListOf(_ON_CONDITION)}
-)
-_JOB_EXTRA: dict[str, Any] = {
-    **dict.fromkeys(("backoffLimit", "backoffLimitPerIndex"), decode.Atom.INT32),
-    "podReplacementPolicy": decode.Atom.STRING,
-    "podFailurePolicy": decode.Struct("PodFailurePolicy", {"rules": decode.ListOf(_FAILURE_RULE)}),
-}
-_CLAIM_SPEC = decode.Struct(
-    "PersistentVolumeClaimSpec", {"storageClassName": decode.Atom.STRING, "accessModes": _STRINGS}
-)
-_PHASE = decode.Struct("VolumeStatus", {"phase": decode.Atom.STRING})
-# By Go type.
-_EXTRA: dict[str, dict[str, Any]] = {
-    "ObjectMeta": {
-        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), decode.Atom.STRING),
-        "finalizers": _STRINGS,
-    },
-    "PodCondition": {"lastTransitionTime": decode.Atom.STRING},
-    "ObjectReference": {"uid": decode.Atom.STRING},
-    "PersistentVolumeClaim": {"spec": _CLAIM_SPEC, "status": _PHASE},
-    "PersistentVolume": {"status": _PHASE},
-    "PodDisruptionBudgetSpec": dict.fromkeys(
-        ("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy"), decode.Atom.ANY
-    ),
-    "JobSpec": _CONTROLLER_EXTRA | _JOB_EXTRA,
-    **{f"{kind}Spec": _CONTROLLER_EXTRA for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service", "Job")},
-}
+_SPECS = tuple(f"{kind}Spec" for kind in CONTROLLERS)
 # Looked at only for being there.
 _THERE = {("PodDisruptionBudgetStatus", "disruptedPods"), ("PodSpec", "resourceClaims")}
 
@@ -91,7 +69,8 @@ def _add_last_applied(found: Plain, plain: Plain) -> None:
 
 def fields_of(struct: decode.Struct) -> dict[str, decode.Shape]:
     """Return the fields that are kept of a Go type."""
-    return {**_EXTRA.get(struct.name, {}), **struct.fields}
+    extra = _EXTRA[struct.name].fields if struct.name in _EXTRA else {}
+    return {**(_EXTRA["Controller"].fields if struct.name in _SPECS else {}), **extra, **struct.fields}
 
 
 def _kept(value: Any, shape: decode.Shape) -> Any:

@@ -54,8 +54,8 @@ _FINALIZERS = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Fields with one word of a fixed list, and these words.
-_FIELDS_OF_WORDS = frozenset(
+# Words of fields with a fixed list.
+_WORDS = frozenset(
     """
     accessModes action completionMode effect nodeAffinityPolicy nodeTaintsPolicy operator phase podManagementPolicy
     podReplacementPolicy preemptionPolicy protocol restartPolicy scopeName scopes status type
@@ -73,14 +73,6 @@ _WORDS = frozenset(
     TerminatingOrFailed True UDP Unknown VolumeAttributesClass WaitForFirstConsumer Warning
     """.split()  # noqa: SIM905
 )
-# Fields with times, and with lists of numbers.
-_FIELDS_OF_TIMES = frozenset(
-    """
-    completedIndexes creationTimestamp deletionTimestamp deprecatedLastTimestamp eventTime firstTimestamp
-    lastObservedTime lastTimestamp lastTransitionTime startTime
-    """.split()  # noqa: SIM905
-)
-
 # Types of conditions, of all kinds that a snapshot holds.
 _CONDITION_TYPES = frozenset(
     """
@@ -339,52 +331,52 @@ _OF_KINDS = {
     "CSIDriver": "",  # stays
 }
 
-# Fields whose strings stay, by Go type: keys, resources, kinds, drivers and schedulers.
-_KEPT_FIELDS = frozenset(
-    """
-    CSINodeDriver.name CSIPersistentVolumeSource.driver CrossVersionObjectReference.apiVersion
-    CrossVersionObjectReference.kind DeviceClassSpec.extendedResourceName LabelSelectorRequirement.key
-    NodeClassReference.apiVersion NodeClassReference.group NodeClassReference.kind NodeSelectorRequirement.key
-    NodeSelectorRequirementWithMinValues.key NodeStatus.declaredFeatures NodeSystemInfo.kubeletVersion
-    ObjectReference.kind OwnerReference.apiVersion OwnerReference.kind PodAffinityTerm.matchLabelKeys
-    PodAffinityTerm.mismatchLabelKeys PodAffinityTerm.topologyKey PodSpec.schedulerName StorageClass.provisioner
-    Taint.key Toleration.key TopologySelectorLabelRequirement.key TopologySpreadConstraint.matchLabelKeys
-    TopologySpreadConstraint.topologyKey
-    """.split()  # noqa: SIM905 (a list that is read as words)
-)
-
-# The kind of name in a string, by field; for fields of one Go type only, with the type. A string without a role is a
-# `value`, so that it is replaced. Roles in `_KEPT` keep Kubernetes' own words and replace all others.
-_ROLES: dict[str, str] = {
-    **dict.fromkeys(("message", "note"), "message"),
-    **dict.fromkeys(("namespace", "namespaces"), "namespace"),
-    **dict.fromkeys(("nodeName", "nominatedNodeName"), "node"),
-    "uid": "uid",
-    **dict.fromkeys(("volumeName", "persistentVolumeName"), "volume"),
-    "storageClassName": "storage-class",
-    "priorityClassName": "priority-class",
-    "runtimeClassName": "runtime-class",
-    "ScopedResourceSelectorRequirement.values": "priority-class",
-    "claimName": "claim",
-    **dict.fromkeys(("updateRevision", "currentPodHash"), "revision"),
-    "hostIP": "address",
-    **dict.fromkeys(("image", "reference"), "asked image"),
-    "ContainerImage.names": "image",
-    "RBDVolumeSource.image": "disk",
-    "Subnet.zone": "zone",
-    "Volume.name": "mount",
-    "Container.name": "container",
-    "ContainerStatus.name": "container",
-    "PodSchedulingGate.name": "gate",
-    **dict.fromkeys(("pdName", "volumeID", "diskURI", "iqn", "volumeHandle", "monitors"), "disk"),
-    **dict.fromkeys(("component", "reportingComponent", "reportingController"), "component"),
-    "finalizers": "finalizer",
-    "reason": "reason",
-    **dict.fromkeys(
-        ("Condition.type", "PodCondition.type", "PodFailurePolicyOnPodConditionsPattern.type"), "condition"
-    ),
-    **dict.fromkeys(_FIELDS_OF_WORDS, "word"),
-    **dict.fromkeys(_FIELDS_OF_TIMES, "time"),
+# The kind of name in a string, and its fields; for a field of one Go type only, with the type. A string without a role
+# is a `value`, so that it is replaced. Roles in `_KEPT` keep Kubernetes' own words and replace all others. Strings of
+# the first line stay: keys, resources, kinds, drivers and schedulers.
+_ROLES = {
+    field: role
+    for role, _, fields in (
+        line.partition(":")
+        for line in """\
+: CSINodeDriver.name CSIPersistentVolumeSource.driver CrossVersionObjectReference.apiVersion
+  CrossVersionObjectReference.kind DeviceClassSpec.extendedResourceName LabelSelectorRequirement.key
+  NodeClassReference.apiVersion NodeClassReference.group NodeClassReference.kind NodeSelectorRequirement.key
+  NodeSelectorRequirementWithMinValues.key NodeStatus.declaredFeatures NodeSystemInfo.kubeletVersion
+  ObjectReference.kind OwnerReference.apiVersion OwnerReference.kind PodAffinityTerm.matchLabelKeys
+  PodAffinityTerm.mismatchLabelKeys PodAffinityTerm.topologyKey PodSpec.schedulerName StorageClass.provisioner
+  Taint.key Toleration.key TopologySelectorLabelRequirement.key TopologySpreadConstraint.matchLabelKeys
+  TopologySpreadConstraint.topologyKey
+prefix: ObjectMeta.generateName
+message: message note
+namespace: namespace namespaces
+node: nodeName nominatedNodeName
+uid: uid
+volume: volumeName persistentVolumeName
+storage-class: storageClassName
+priority-class: priorityClassName ScopedResourceSelectorRequirement.values
+runtime-class: runtimeClassName
+claim: claimName
+revision: updateRevision currentPodHash
+address: hostIP
+asked image: image reference
+image: ContainerImage.names
+disk: RBDVolumeSource.image pdName volumeID diskURI iqn volumeHandle monitors
+zone: Subnet.zone
+mount: Volume.name
+container: Container.name ContainerStatus.name
+gate: PodSchedulingGate.name
+component: component reportingComponent reportingController
+finalizer: finalizers
+reason: reason
+condition: Condition.type PodCondition.type PodFailurePolicyOnPodConditionsPattern.type
+word: accessModes action completionMode effect nodeAffinityPolicy nodeTaintsPolicy operator phase podManagementPolicy
+  podReplacementPolicy preemptionPolicy protocol restartPolicy scopeName scopes status type
+  unhealthyPodEvictionPolicy volumeBindingMode volumeMode whenUnsatisfiable
+time: completedIndexes creationTimestamp deletionTimestamp deprecatedLastTimestamp eventTime firstTimestamp
+  lastObservedTime lastTimestamp lastTransitionTime startTime""".replace("\n  ", " ").splitlines()
+    )
+    for field in fields.split()
 }
 # The words that stay, by kind of name.
 _KEPT = {
@@ -501,15 +493,13 @@ def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> 
 
 def _role(struct: str, field: str, role: str, value: Plain) -> str:
     name = f"{struct}.{field}"
-    if name == "ObjectMeta.generateName":
-        return "prefix"
     if name == "ObjectMeta.name":
         return _of_kind(role)
     if struct in ("OwnerReference", "ObjectReference", "CrossVersionObjectReference") and field == "name":
         return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))
     if field in ("metadata", "spec", "template", "jobTemplate"):
         return "Pod" if field == "template" else role  # of templates, which may name their pods
-    return "" if name in _KEPT_FIELDS else _ROLES.get(name, _ROLES.get(field, "value"))
+    return _ROLES.get(name, _ROLES.get(field, "value"))
 
 
 def _of_kind(kind: str) -> str:

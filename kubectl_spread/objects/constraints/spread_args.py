@@ -57,16 +57,10 @@ Plain = dict[str, Any]
 
 SYSTEM, LIST = "System", "List"
 
-SHAPE = decode.Struct(
-    "PodTopologySpreadArgs",
-    {
-        "apiVersion": decode.Atom.STRING,
-        "kind": decode.Atom.STRING,
-        "defaultConstraints": decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT),
-        "defaultingType": decode.Atom.STRING,
-    },
-    closed=True,
-)
+SHAPE = decode.types(
+    "PodTopologySpreadArgs!: apiVersion, kind, defaultingType string; defaultConstraints []TopologySpreadConstraint",
+    decode.TYPES,
+)["PodTopologySpreadArgs"]
 
 
 class SpreadArgsRule(Enum):

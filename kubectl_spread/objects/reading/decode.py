@@ -9,8 +9,9 @@ Source: sigs.k8s.io/json, Go's encoding/json decode.go (UnmarshalTypeError); sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.amounts import quantity
@@ -72,259 +73,106 @@ class Problem(NamedTuple):
     expected: Optional[Shape] = None
 
 
-_STRINGS = ListOf(Atom.STRING)
-_STRING_MAP = MapOf(Atom.STRING)
-_RESOURCES = MapOf(Atom.QUANTITY)
+def types(declarations: str, known: Mapping[str, Struct] = MappingProxyType({})) -> dict[str, Struct]:
+    """Return the structs in declarations as Go writes them, on top of known ones.
 
-_SELECTOR_REQUIREMENT = Struct(
-    "LabelSelectorRequirement",
-    {"key": Atom.STRING, "operator": Atom.STRING, "values": _STRINGS},
-    closed=True,
-)
-LABEL_SELECTOR = Struct(
-    "LabelSelector",
-    {"matchLabels": _STRING_MAP, "matchExpressions": ListOf(_SELECTOR_REQUIREMENT)},
-    closed=True,
-)
-TOPOLOGY_SPREAD_CONSTRAINT = Struct(
-    "TopologySpreadConstraint",
-    {
-        "maxSkew": Atom.INT32,
-        "topologyKey": Atom.STRING,
-        "whenUnsatisfiable": Atom.STRING,
-        "labelSelector": LABEL_SELECTOR,
-        "minDomains": Atom.INT32,
-        "nodeAffinityPolicy": Atom.STRING,
-        "nodeTaintsPolicy": Atom.STRING,
-        "matchLabelKeys": _STRINGS,
-    },
-    closed=True,
-)
-_NODE_SELECTOR_TERM = Struct(
-    "NodeSelectorTerm",
-    {
-        field: ListOf(
-            Struct(
-                "NodeSelectorRequirement",
-                {"key": Atom.STRING, "operator": Atom.STRING, "values": _STRINGS},
-            )
-        )
-        for field in ("matchExpressions", "matchFields")
-    },
-)
-NODE_SELECTOR = Struct("NodeSelector", {"nodeSelectorTerms": ListOf(_NODE_SELECTOR_TERM)})
-_NODE_AFFINITY = Struct(
-    "NodeAffinity",
-    {
-        "requiredDuringSchedulingIgnoredDuringExecution": NODE_SELECTOR,
-        "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
-            Struct("PreferredSchedulingTerm", {"weight": Atom.INT32, "preference": _NODE_SELECTOR_TERM})
-        ),
-    },
-)
-_POD_AFFINITY_TERM = Struct(
-    "PodAffinityTerm",
-    {
-        "labelSelector": LABEL_SELECTOR,
-        "namespaces": _STRINGS,
-        "topologyKey": Atom.STRING,
-        "namespaceSelector": LABEL_SELECTOR,
-        "matchLabelKeys": _STRINGS,
-        "mismatchLabelKeys": _STRINGS,
-    },
-)
+        Name!: field, field type; field type
+
+    `!` marks a closed struct. Two structs of one name differ by what follows a slash. A type is declared before it is
+    used. Indented lines continue a declaration.
+    """
+    found: dict[str, Struct] = {}
+    atoms = {"any": Atom.ANY, **{atom.value: atom for atom in Atom}}
+
+    def shape(name: str) -> Shape:
+        if name.startswith("[]"):
+            return ListOf(shape(name[2:]))
+        if name.startswith("map[string]"):
+            return MapOf(shape(name[11:]))
+        return found.get(name) or known.get(name) or atoms[name]
+
+    for line in declarations.replace("\n  ", " ").splitlines():
+        head, _, body = line.partition(":")
+        fields: dict[str, Any] = {}
+        for part in filter(None, body.split(";")):
+            *names, go_type = part.replace(",", " ").split()
+            fields |= dict.fromkeys(names, shape(go_type))
+        name = head.rstrip("!")
+        found[name] = Struct(name.partition("/")[0], fields, head != name)
+    return found
 
 
-def _pod_affinity(name: str) -> Struct:
-    return Struct(
-        name,
-        {
-            "requiredDuringSchedulingIgnoredDuringExecution": ListOf(_POD_AFFINITY_TERM),
-            "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
-                Struct(
-                    "WeightedPodAffinityTerm",
-                    {"weight": Atom.INT32, "podAffinityTerm": _POD_AFFINITY_TERM},
-                )
-            ),
-        },
-    )
-
-
-RESOURCE_REQUIREMENTS = Struct("ResourceRequirements", {"requests": _RESOURCES, "limits": _RESOURCES})
-_CONTAINER = Struct(
-    "Container",
-    {
-        "name": Atom.STRING,
-        "image": Atom.STRING,
-        "resources": RESOURCE_REQUIREMENTS,
-        "restartPolicy": Atom.STRING,
-        "restartPolicyRules": ListOf(Struct("ContainerRestartRule", {"action": Atom.STRING})),
-        "ports": ListOf(
-            Struct(
-                "ContainerPort",
-                {
-                    "name": Atom.STRING,
-                    "hostPort": Atom.INT32,
-                    "containerPort": Atom.INT32,
-                    "protocol": Atom.STRING,
-                    "hostIP": Atom.STRING,
-                },
-            )
-        ),
-    },
-)
-IN_TREE_DISKS = {
-    "gcePersistentDisk": Struct("GCEPersistentDiskVolumeSource", {"pdName": Atom.STRING, "readOnly": Atom.BOOL}),
-    "awsElasticBlockStore": Struct("AWSElasticBlockStoreVolumeSource", {"volumeID": Atom.STRING}),
-    "azureDisk": Struct("AzureDiskVolumeSource", {"diskURI": Atom.STRING}),
-    "cinder": Struct("CinderVolumeSource", {"volumeID": Atom.STRING}),
-}
-TOLERATIONS = ListOf(
-    Struct(
-        "Toleration",
-        {**dict.fromkeys(("key", "operator", "value", "effect"), Atom.STRING), "tolerationSeconds": Atom.INT64},
-    )
-)
-POD_SPEC = Struct(
-    "PodSpec",
-    {
-        "topologySpreadConstraints": ListOf(TOPOLOGY_SPREAD_CONSTRAINT),
-        "nodeSelector": _STRING_MAP,
-        "nodeName": Atom.STRING,
-        "schedulerName": Atom.STRING,
-        "hostNetwork": Atom.BOOL,
-        "hostUsers": Atom.BOOL,
-        "priority": Atom.INT32,
-        "priorityClassName": Atom.STRING,
-        "preemptionPolicy": Atom.STRING,
-        "runtimeClassName": Atom.STRING,
-        "activeDeadlineSeconds": Atom.INT64,
-        "overhead": _RESOURCES,
-        "resources": RESOURCE_REQUIREMENTS,
-        "schedulingGates": ListOf(Struct("PodSchedulingGate", {"name": Atom.STRING})),
-        "schedulingGroup": Struct("PodSchedulingGroup", {"podGroupName": Atom.STRING}),
-        "affinity": Struct(
-            "Affinity",
-            {
-                "nodeAffinity": _NODE_AFFINITY,
-                "podAffinity": _pod_affinity("PodAffinity"),
-                "podAntiAffinity": _pod_affinity("PodAntiAffinity"),
-            },
-        ),
-        "tolerations": TOLERATIONS,
-        "containers": ListOf(_CONTAINER),
-        "initContainers": ListOf(_CONTAINER),
-        "resourceClaims": ListOf(Atom.ANY),
-        "volumes": ListOf(
-            Struct(
-                "Volume",
-                {
-                    "name": Atom.STRING,
-                    "persistentVolumeClaim": Struct("PersistentVolumeClaimVolumeSource", {"claimName": Atom.STRING}),
-                    "ephemeral": Struct("EphemeralVolumeSource", {}),
-                    **IN_TREE_DISKS,
-                    "iscsi": Struct("ISCSIVolumeSource", {"iqn": Atom.STRING, "readOnly": Atom.BOOL}),
-                    "rbd": Struct(
-                        "RBDVolumeSource",
-                        {
-                            "monitors": _STRINGS,
-                            "pool": Atom.STRING,
-                            "image": Atom.STRING,
-                            "readOnly": Atom.BOOL,
-                        },
-                    ),
-                    "image": Struct("ImageVolumeSource", {"reference": Atom.STRING}),
-                },
-            )
-        ),
-    },
-)
-CLAIM_SPEC = Struct(
-    "PersistentVolumeClaimSpec",
-    {
-        **dict.fromkeys(("volumeName", "storageClassName", "volumeMode"), Atom.STRING),
-        "accessModes": ListOf(Atom.STRING),
-        "selector": LABEL_SELECTOR,
-        "resources": RESOURCE_REQUIREMENTS,
-    },
-)
-
-OBJECT_META = Struct(
-    "ObjectMeta",
-    {
-        "name": Atom.STRING,
-        "generateName": Atom.STRING,
-        "namespace": Atom.STRING,
-        "uid": Atom.STRING,
-        "labels": _STRING_MAP,
-        "annotations": _STRING_MAP,
-        "ownerReferences": ListOf(
-            Struct(
-                "OwnerReference",
-                {
-                    "apiVersion": Atom.STRING,
-                    "kind": Atom.STRING,
-                    "name": Atom.STRING,
-                    "uid": Atom.STRING,
-                    "controller": Atom.BOOL,
-                },
-            )
-        ),
-    },
-)
-POD_TEMPLATE_SPEC = Struct("PodTemplateSpec", {"metadata": OBJECT_META, "spec": POD_SPEC})
-_CONTAINER_STATUSES = ListOf(
-    Struct(
-        "ContainerStatus",
-        {"name": Atom.STRING, "resources": RESOURCE_REQUIREMENTS, "allocatedResources": _RESOURCES},
-    )
-)
-POD = Struct(
-    "Pod",
-    {
-        "metadata": OBJECT_META,
-        "spec": POD_SPEC,
-        "status": Struct(
-            "PodStatus",
-            {
-                "phase": Atom.STRING,
-                "nominatedNodeName": Atom.STRING,
-                "startTime": Atom.STRING,
-                "containerStatuses": _CONTAINER_STATUSES,
-                "initContainerStatuses": _CONTAINER_STATUSES,
-                "conditions": ListOf(
-                    Struct(
-                        "PodCondition",
-                        {"type": Atom.STRING, "status": Atom.STRING, "reason": Atom.STRING, "message": Atom.STRING},
-                    )
-                ),
-            },
-        ),
-    },
-)
-NODE = Struct(
-    "Node",
-    {
-        "metadata": OBJECT_META,
-        "spec": Struct(
-            "NodeSpec",
-            {
-                "unschedulable": Atom.BOOL,
-                "taints": ListOf(Struct("Taint", {"key": Atom.STRING, "value": Atom.STRING, "effect": Atom.STRING})),
-            },
-        ),
-        "status": Struct(
-            "NodeStatus",
-            {
-                "allocatable": _RESOURCES,
-                "capacity": _RESOURCES,
-                "images": ListOf(Struct("ContainerImage", {"names": _STRINGS, "sizeBytes": Atom.INT64})),
-                "declaredFeatures": _STRINGS,
-                "nodeInfo": Struct("NodeSystemInfo", {"kubeletVersion": Atom.STRING}),
-            },
-        ),
-    },
-)
+TYPES = types("""\
+LabelSelectorRequirement!: key, operator string; values []string
+LabelSelector!: matchLabels map[string]string; matchExpressions []LabelSelectorRequirement
+TopologySpreadConstraint!: maxSkew int32; topologyKey, whenUnsatisfiable string; labelSelector LabelSelector;
+  minDomains int32; nodeAffinityPolicy, nodeTaintsPolicy string; matchLabelKeys []string
+OwnerReference: apiVersion, kind, name, uid string; controller bool
+ObjectMeta: name, generateName, namespace, uid string; labels, annotations map[string]string;
+  ownerReferences []OwnerReference
+ResourceRequirements: requests, limits map[string]resource.Quantity
+PodSchedulingGate: name string
+PodSchedulingGroup: podGroupName string
+NodeSelectorRequirement: key, operator string; values []string
+NodeSelectorTerm: matchExpressions, matchFields []NodeSelectorRequirement
+NodeSelector: nodeSelectorTerms []NodeSelectorTerm
+PreferredSchedulingTerm: weight int32; preference NodeSelectorTerm
+NodeAffinity: requiredDuringSchedulingIgnoredDuringExecution NodeSelector;
+  preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm
+PodAffinityTerm: labelSelector LabelSelector; namespaces []string; topologyKey string;
+  namespaceSelector LabelSelector; matchLabelKeys, mismatchLabelKeys []string
+WeightedPodAffinityTerm: weight int32; podAffinityTerm PodAffinityTerm
+PodAffinity: requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm;
+  preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm
+PodAntiAffinity: requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm;
+  preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm
+Affinity: nodeAffinity NodeAffinity; podAffinity PodAffinity; podAntiAffinity PodAntiAffinity
+Toleration: key, operator, value, effect string; tolerationSeconds int64
+ContainerRestartRule: action string
+ContainerPort: name string; hostPort, containerPort int32; protocol, hostIP string
+Container: name, image string; resources ResourceRequirements; restartPolicy string;
+  restartPolicyRules []ContainerRestartRule; ports []ContainerPort
+PersistentVolumeClaimVolumeSource: claimName string
+EphemeralVolumeSource:
+GCEPersistentDiskVolumeSource: pdName string; readOnly bool
+AWSElasticBlockStoreVolumeSource: volumeID string
+AzureDiskVolumeSource: diskURI string
+CinderVolumeSource: volumeID string
+ISCSIVolumeSource: iqn string; readOnly bool
+RBDVolumeSource: monitors []string; pool, image string; readOnly bool
+ImageVolumeSource: reference string
+Volume: name string; persistentVolumeClaim PersistentVolumeClaimVolumeSource; ephemeral EphemeralVolumeSource;
+  gcePersistentDisk GCEPersistentDiskVolumeSource; awsElasticBlockStore AWSElasticBlockStoreVolumeSource;
+  azureDisk AzureDiskVolumeSource; cinder CinderVolumeSource; iscsi ISCSIVolumeSource; rbd RBDVolumeSource;
+  image ImageVolumeSource
+PodSpec: topologySpreadConstraints []TopologySpreadConstraint; nodeSelector map[string]string;
+  nodeName, schedulerName string; hostNetwork, hostUsers bool; priority int32;
+  priorityClassName, preemptionPolicy, runtimeClassName string; activeDeadlineSeconds int64;
+  overhead map[string]resource.Quantity; resources ResourceRequirements; schedulingGates []PodSchedulingGate;
+  schedulingGroup PodSchedulingGroup; affinity Affinity; tolerations []Toleration;
+  containers, initContainers []Container; resourceClaims []any; volumes []Volume
+ContainerStatus: name string; resources ResourceRequirements; allocatedResources map[string]resource.Quantity
+PodCondition: type, status, reason, message string
+PodStatus: phase, nominatedNodeName, startTime string; containerStatuses, initContainerStatuses []ContainerStatus;
+  conditions []PodCondition
+Pod: metadata ObjectMeta; spec PodSpec; status PodStatus
+PodTemplateSpec: metadata ObjectMeta; spec PodSpec
+Taint: key, value, effect string
+NodeSpec: unschedulable bool; taints []Taint
+ContainerImage: names []string; sizeBytes int64
+NodeSystemInfo: kubeletVersion string
+NodeStatus: allocatable, capacity map[string]resource.Quantity; images []ContainerImage; declaredFeatures []string;
+  nodeInfo NodeSystemInfo
+Node: metadata ObjectMeta; spec NodeSpec; status NodeStatus
+PersistentVolumeClaimSpec: volumeName, storageClassName, volumeMode string; accessModes []string;
+  selector LabelSelector; resources ResourceRequirements
+""")
+LABEL_SELECTOR = TYPES["LabelSelector"]
+TOPOLOGY_SPREAD_CONSTRAINT = TYPES["TopologySpreadConstraint"]
+POD_SPEC = TYPES["PodSpec"]
+POD_TEMPLATE_SPEC = TYPES["PodTemplateSpec"]
+POD = TYPES["Pod"]
+NODE = TYPES["Node"]
 
 # perf: to name a member of an Enum takes as long as all else that `decodes` does.
 _ANY, _STRING, _INT32, _INT64 = Atom.ANY, Atom.STRING, Atom.INT32, Atom.INT64

@@ -9,33 +9,21 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import EVERY, WorkloadKind
 from kubectl_spread.text.node import Route
 
-# The fields of a controller's spec that decide the number of pods.
-_CONTROLLER_FIELDS = {
-    "replicas": decode.Atom.INT32,
-    "parallelism": decode.Atom.INT32,
-    "completions": decode.Atom.INT32,
-    "completionMode": decode.Atom.STRING,
-    "suspend": decode.Atom.BOOL,
-    "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
-    "volumeClaimTemplates": decode.ListOf(
-        decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC})
-    ),
-}
-_STRATEGY_FIELDS = {
-    "type": decode.Atom.STRING,
-    "rollingUpdate": decode.Struct(
-        "RollingUpdate",
-        {
-            "partition": decode.Atom.INT_OR_STRING,  # of StatefulSets a number; operators take percentages
-            "maxUnavailable": decode.Atom.INT_OR_STRING,
-            "maxSurge": decode.Atom.INT_OR_STRING,
-        },
-    ),
-}
+_TYPES = decode.types(
+    """\
+StatefulSetOrdinals: start int32
+PersistentVolumeClaim: metadata ObjectMeta; spec PersistentVolumeClaimSpec
+Counts: replicas, parallelism, completions int32; completionMode string; suspend bool; ordinals StatefulSetOrdinals;
+  volumeClaimTemplates []PersistentVolumeClaim
+RollingUpdate: partition, maxUnavailable, maxSurge intstr.IntOrString
+Strategy: type string; rollingUpdate RollingUpdate
+Meta: metadata ObjectMeta
+""",
+    decode.TYPES,
+)
 # A misspelt field of the controller's own selector is kubectl's matter; values of the wrong type refuse the object.
 _SELECTOR = decode.LABEL_SELECTOR._replace(closed=False)
 _MAP_SELECTED = ("ReplicationController", "DeploymentConfig")
-_NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
 
 
 def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
@@ -66,7 +54,7 @@ def type_of_kind(kind: WorkloadKind) -> decode.Struct:
     if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
         tree["spec"]["leaderWorkerTemplate"]["size"] = decode.Atom.INT32
     found = _struct(kind, tree, (kind.kind,))
-    return found._replace(fields={"metadata": decode.OBJECT_META, **found.fields})
+    return found._replace(fields={**_TYPES["Meta"].fields, **found.fields})
 
 
 def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.Struct:
@@ -77,8 +65,8 @@ def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.S
         return decode.Struct(_name(passed), fields)
     selector: decode.Shape = decode.MapOf(decode.Atom.STRING) if kind.kind in _MAP_SELECTED else _SELECTOR
     name = "strategy" if kind.kind == "Deployment" else "updateStrategy"
-    strategy = decode.Struct(f"{kind.kind}{name[:1].upper()}{name[1:]}", _STRATEGY_FIELDS)
-    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, name: strategy, "selector": selector, **fields})
+    strategy = _TYPES["Strategy"]._replace(name=f"{kind.kind}{name[:1].upper()}{name[1:]}")
+    return decode.Struct(_name(passed), {**_TYPES["Counts"].fields, name: strategy, "selector": selector, **fields})
 
 
 def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:

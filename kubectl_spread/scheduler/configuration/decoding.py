@@ -20,110 +20,55 @@ POINTS = (
     "preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preBind",
     "bind", "postBind",
 )  # fmt: skip
-_OTHER_POINTS = ("multiPoint", "placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter")
 _STRICT = "strict decoding error: "
 
-_STRING, _BOOL, _INT32, _INT64 = decode.Atom.STRING, decode.Atom.BOOL, decode.Atom.INT32, decode.Atom.INT64
-_STRINGS = decode.ListOf(_STRING)
-_TYPE = {"apiVersion": _STRING, "kind": _STRING}
+_TYPES = decode.types(
+    """\
+Plugin!: name string; weight int32
+PluginSet!: enabled, disabled []Plugin
+Plugins!: preEnqueue, queueSort, preFilter, filter, postFilter, preScore, score, reserve, permit, preBind PluginSet;
+  bind, postBind, multiPoint, placementGenerate, placementScore, placementFeasible, podGroupPostFilter PluginSet
+PluginConfig!: name string; args map[string]any
+KubeSchedulerProfile!: schedulerName string; percentageOfNodesToScore, percentageOfPlacementsToScore int32;
+  plugins Plugins; pluginConfig []PluginConfig
+ExtenderTLSConfig!: insecure bool; serverName, certFile, keyFile, caFile, certData, keyData, caData string
+ExtenderManagedResource!: name string; ignoredByScheduler bool
+Extender!: urlPrefix, filterVerb, preemptVerb, prioritizeVerb, bindVerb, httpTimeout string;
+  enableHTTPS, nodeCacheCapable, ignorable bool; weight int64; tlsConfig ExtenderTLSConfig;
+  managedResources []ExtenderManagedResource
+LeaderElectionConfiguration!: leaderElect bool;
+  leaseDuration, renewDeadline, retryPeriod, resourceLock, resourceName, resourceNamespace string
+ClientConnectionConfiguration!: kubeconfig, acceptContentTypes, contentType string; qps any; burst int32
+KubeSchedulerConfiguration!: apiVersion, kind string;
+  parallelism, percentageOfNodesToScore, percentageOfPlacementsToScore int32;
+  podInitialBackoffSeconds, podMaxBackoffSeconds int64;
+  enableProfiling, enableContentionProfiling, delayCacheUntilActive bool; leaderElection LeaderElectionConfiguration;
+  clientConnection ClientConnectionConfiguration; profiles []KubeSchedulerProfile; extenders []Extender
+ResourceSpec!: name string; weight int64
+UtilizationShapePoint!: utilization, score int32
+NodeSelectorRequirement!: key, operator string; values []string
+NodeSelectorTerm!: matchExpressions, matchFields []NodeSelectorRequirement
+NodeSelector!: nodeSelectorTerms []NodeSelectorTerm
+PreferredSchedulingTerm!: weight int32; preference NodeSelectorTerm
+NodeAffinity!: requiredDuringSchedulingIgnoredDuringExecution NodeSelector;
+  preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm
+RequestedToCapacityRatioParam!: shape []UtilizationShapePoint
+ScoringStrategy!: type string; resources []ResourceSpec; requestedToCapacityRatio RequestedToCapacityRatioParam
+DefaultPreemptionArgs!: apiVersion, kind string; minCandidateNodesPercentage, minCandidateNodesAbsolute int32
+DynamicResourcesArgs!: apiVersion, kind, filterTimeout, bindingTimeout string
+InterPodAffinityArgs!: apiVersion, kind string; hardPodAffinityWeight int32; ignorePreferredTermsOfExistingPods bool
+NodeAffinityArgs!: apiVersion, kind string; addedAffinity NodeAffinity
+NodeResourcesBalancedAllocationArgs!: apiVersion, kind string; resources []ResourceSpec
+NodeResourcesFitArgs!: apiVersion, kind string; ignoredResources, ignoredResourceGroups []string;
+  scoringStrategy ScoringStrategy
+VolumeBindingArgs!: apiVersion, kind string; bindTimeoutSeconds int64; shape []UtilizationShapePoint
+"""
+)
+_CONFIGURATION = _TYPES["KubeSchedulerConfiguration"]
 
 
-def _struct(name: str, /, **fields: Any) -> decode.Struct:
-    return decode.Struct(name, fields, closed=True)
-
-
-def _args(name: str, /, **fields: Any) -> decode.Struct:
-    return _struct(name, **_TYPE, **fields)
-
-
-_PLUGIN_SET = _struct(
-    "PluginSet",
-    enabled=decode.ListOf(_struct("Plugin", name=_STRING, weight=_INT32)),
-    disabled=decode.ListOf(_struct("Plugin", name=_STRING, weight=_INT32)),
-)
-_PROFILE = _struct(
-    "KubeSchedulerProfile",
-    schedulerName=_STRING,
-    percentageOfNodesToScore=_INT32,
-    percentageOfPlacementsToScore=_INT32,
-    plugins=_struct("Plugins", **dict.fromkeys((*POINTS, *_OTHER_POINTS), _PLUGIN_SET)),
-    pluginConfig=decode.ListOf(_struct("PluginConfig", name=_STRING, args=decode.MapOf(decode.Atom.ANY))),
-)
-_EXTENDER = _struct(
-    "Extender",
-    **dict.fromkeys(("urlPrefix", "filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb", "httpTimeout"), _STRING),
-    **dict.fromkeys(("enableHTTPS", "nodeCacheCapable", "ignorable"), _BOOL),
-    weight=_INT64,
-    tlsConfig=_struct(
-        "ExtenderTLSConfig",
-        insecure=_BOOL,
-        **dict.fromkeys(("serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"), _STRING),
-    ),
-    managedResources=decode.ListOf(_struct("ExtenderManagedResource", name=_STRING, ignoredByScheduler=_BOOL)),
-)
-_CONFIGURATION = _struct(
-    "KubeSchedulerConfiguration",
-    **_TYPE,
-    **dict.fromkeys(("parallelism", "percentageOfNodesToScore", "percentageOfPlacementsToScore"), _INT32),
-    **dict.fromkeys(("podInitialBackoffSeconds", "podMaxBackoffSeconds"), _INT64),
-    **dict.fromkeys(("enableProfiling", "enableContentionProfiling", "delayCacheUntilActive"), _BOOL),
-    leaderElection=_struct(
-        "LeaderElectionConfiguration",
-        leaderElect=_BOOL,
-        **dict.fromkeys(
-            ("leaseDuration", "renewDeadline", "retryPeriod", "resourceLock", "resourceName", "resourceNamespace"),
-            _STRING,
-        ),
-    ),
-    clientConnection=_struct(
-        "ClientConnectionConfiguration",
-        **dict.fromkeys(("kubeconfig", "acceptContentTypes", "contentType"), _STRING),
-        qps=decode.Atom.ANY,
-        burst=_INT32,
-    ),
-    profiles=decode.ListOf(_PROFILE),
-    extenders=decode.ListOf(_EXTENDER),
-)
-_RESOURCES = decode.ListOf(_struct("ResourceSpec", name=_STRING, weight=_INT64))
-_SHAPE = decode.ListOf(_struct("UtilizationShapePoint", utilization=_INT32, score=_INT32))
-_TERM = _struct(
-    "NodeSelectorTerm",
-    **dict.fromkeys(
-        ("matchExpressions", "matchFields"),
-        decode.ListOf(_struct("NodeSelectorRequirement", key=_STRING, operator=_STRING, values=_STRINGS)),
-    ),
-)
-_ADDED_AFFINITY = _struct(
-    "NodeAffinity",
-    requiredDuringSchedulingIgnoredDuringExecution=_struct("NodeSelector", nodeSelectorTerms=decode.ListOf(_TERM)),
-    preferredDuringSchedulingIgnoredDuringExecution=decode.ListOf(
-        _struct("PreferredSchedulingTerm", weight=_INT32, preference=_TERM)
-    ),
-)
-_ARGS = {
-    names.DEFAULT_PREEMPTION: _args(
-        "DefaultPreemptionArgs", minCandidateNodesPercentage=_INT32, minCandidateNodesAbsolute=_INT32
-    ),
-    names.DYNAMIC_RESOURCES: _args("DynamicResourcesArgs", filterTimeout=_STRING, bindingTimeout=_STRING),
-    names.INTER_POD_AFFINITY: _args(
-        "InterPodAffinityArgs", hardPodAffinityWeight=_INT32, ignorePreferredTermsOfExistingPods=_BOOL
-    ),
-    names.NODE_AFFINITY: _args("NodeAffinityArgs", addedAffinity=_ADDED_AFFINITY),
-    names.NODE_RESOURCES_BALANCED_ALLOCATION: _args("NodeResourcesBalancedAllocationArgs", resources=_RESOURCES),
-    names.NODE_RESOURCES_FIT: _args(
-        "NodeResourcesFitArgs",
-        ignoredResources=_STRINGS,
-        ignoredResourceGroups=_STRINGS,
-        scoringStrategy=_struct(
-            "ScoringStrategy",
-            type=_STRING,
-            resources=_RESOURCES,
-            requestedToCapacityRatio=_struct("RequestedToCapacityRatioParam", shape=_SHAPE),
-        ),
-    ),
-    names.POD_TOPOLOGY_SPREAD: spread_args.SHAPE,
-    names.VOLUME_BINDING: _args("VolumeBindingArgs", bindTimeoutSeconds=_INT64, shape=_SHAPE),
-}
+def _args_of(plugin: str) -> Optional[decode.Struct]:
+    return spread_args.SHAPE if plugin == names.POD_TOPOLOGY_SPREAD else _TYPES.get(f"{plugin}Args")
 
 
 class _Nested(NamedTuple):
@@ -157,7 +102,8 @@ def _nested(plain: Plain) -> Iterator[_Nested]:
     for at, profile in enumerate(plain.get("profiles") or ()):
         for index, item in enumerate((profile or {}).get("pluginConfig") or ()):
             name, args = (item or {}).get("name") or "", (item or {}).get("args") or {}
-            found = decode.problems(args, _ARGS[name]) if name in _ARGS else []
+            shape = _args_of(name)
+            found = [] if shape is None else decode.problems(args, shape)
             if found:
                 place = ("profiles", at, "pluginConfig", index, "args")
                 where = f"decoding .profiles[{at}].pluginConfig[{index}]: "
@@ -178,7 +124,7 @@ def decoded(plain: Plain) -> Plain:
     found: Plain = _filled(plain, _CONFIGURATION)
     for profile in found.get("profiles") or ():
         for item in profile.get("pluginConfig") or ():
-            shape = _ARGS.get(item.get("name") or "")
+            shape = _args_of(item.get("name") or "")
             if shape is not None and item.get("args"):
                 item["args"] = _filled(item["args"], shape)
     return found

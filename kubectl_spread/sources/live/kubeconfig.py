@@ -39,41 +39,25 @@ _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _REMOVED = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin"}
 _EARLY_S = 10  # client-go's expiryDelta
 
-_STRING, _STRINGS = decode.Atom.STRING, decode.ListOf(decode.Atom.STRING)
-_EXEC = {
-    **dict.fromkeys(("command", "apiVersion", "installHint"), _STRING),
-    "args": _STRINGS,
-    "env": decode.ListOf(decode.Struct("ExecEnvVar", {"name": _STRING, "value": _STRING})),
-    "provideClusterInfo": decode.Atom.BOOL,
-}
-_CLUSTER = {
-    **dict.fromkeys(("server", "tls-server-name", "certificate-authority", "proxy-url"), _STRING),
-    "certificate-authority-data": _STRING,
-    **dict.fromkeys(("insecure-skip-tls-verify", "disable-compression"), decode.Atom.BOOL),
-}
-_USER = {
-    **dict.fromkeys(("client-certificate", "client-certificate-data", "client-key", "client-key-data"), _STRING),
-    **dict.fromkeys(("token", "tokenFile", "as", "as-uid", "username", "password"), _STRING),
-    "as-groups": _STRINGS,
-    "as-user-extra": decode.MapOf(_STRINGS),
-    "auth-provider": decode.Struct("AuthProviderConfig", {"name": _STRING, "config": decode.MapOf(_STRING)}),
-    "exec": decode.Struct("ExecConfig", _EXEC),
-}
-_SECTIONS = {
-    "clusters": decode.Struct("Cluster", _CLUSTER),
-    "users": decode.Struct("AuthInfo", _USER),
-    "contexts": decode.Struct("Context", dict.fromkeys(("cluster", "user", "namespace"), _STRING)),
-}
-_CONFIG = decode.Struct(
-    "Config",
-    {
-        **dict.fromkeys(("kind", "apiVersion", "current-context"), _STRING),
-        **{
-            section: decode.ListOf(decode.Struct(f"Named{shape.name}", {"name": _STRING, section[:-1]: shape}))
-            for section, shape in _SECTIONS.items()
-        },
-    },
-)
+_CONFIG = decode.types(
+    """\
+ExecEnvVar: name, value string
+ExecConfig: command, apiVersion, installHint string; args []string; env []ExecEnvVar; provideClusterInfo bool
+AuthProviderConfig: name string; config map[string]string
+Cluster: server, tls-server-name, certificate-authority, proxy-url, certificate-authority-data string;
+  insecure-skip-tls-verify, disable-compression bool
+AuthInfo: client-certificate, client-certificate-data, client-key, client-key-data, token, tokenFile, as, as-uid string;
+  username, password string; as-groups []string; as-user-extra map[string][]string; auth-provider AuthProviderConfig;
+  exec ExecConfig
+Context: cluster, user, namespace string
+NamedCluster: name string; cluster Cluster
+NamedAuthInfo: name string; user AuthInfo
+NamedContext: name string; context Context
+Config: kind, apiVersion, current-context string; clusters []NamedCluster; users []NamedAuthInfo;
+  contexts []NamedContext
+"""
+)["Config"]
+_SECTIONS = ("clusters", "users", "contexts")
 
 
 class Entry(NamedTuple):
