@@ -217,14 +217,11 @@ def storage_class(plain: Plain) -> StorageClass:
     )
 
 
-def csi_limits(plain: Plain) -> dict[str, int]:
-    """Return a CSINode's volume limits, without drivers that have no limit."""
+def csi_drivers(plain: Plain) -> dict[str, Optional[int]]:
+    """Return the drivers of a CSINode, with the limits of their volumes."""
     drivers = mappings((plain.get("spec") or {}).get("drivers"))
-    return {
-        driver.get("name") or "": int(driver["allocatable"]["count"])
-        for driver in drivers
-        if (driver.get("allocatable") or {}).get("count") is not None
-    }
+    limits = {item.get("name") or "": (item.get("allocatable") or {}).get("count") for item in drivers}
+    return {name: None if count is None else int(count) for name, count in limits.items()}
 
 
 def capacity(plain: Plain) -> Capacity:

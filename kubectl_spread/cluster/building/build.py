@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
-from typing import Any, TypeVar, Union
+from collections.abc import Callable, Iterable
+from typing import Any, Optional, TypeVar, Union
 
 from kubectl_spread.cluster.building.shapes import (
     ANNOTATIONS,
@@ -30,11 +30,10 @@ from kubectl_spread.cluster.snapshot import (
     StoredRevision,
 )
 from kubectl_spread.objects import admission, storage
-from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
+from kubectl_spread.objects.admission import LimitRange, Quota
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings
@@ -91,63 +90,66 @@ def by_object(events: Iterable[ClusterEvent]) -> dict[ObjectKey, tuple[ClusterEv
     return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
 
 
+def _priority_class(plain: Plain) -> PriorityClass:
+    default = bool(plain.get("globalDefault"))
+    return PriorityClass(int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", default)
+
+
+def _gang(plain: Plain) -> Optional[int]:
+    if not str(plain.get("apiVersion")).startswith("scheduling.k8s.io/"):  # Volcano has PodGroups of its own
+        return None
+    gang = fields(fields(fields(plain.get("spec")).get("schedulingPolicy")).get("gang"))
+    return int(gang.get("minCount") or 0)
+
+
+def _revision_of(plain: Plain) -> Optional[tuple[ObjectKey, StoredRevision]]:
+    """Return a template that a StatefulSet or DaemonSet had, and its workload."""
+    metadata = plain.get("metadata") or {}
+    owner = read.controller(metadata)
+    if owner is None:
+        return None
+    template = ((plain.get("data") or {}).get("spec") or {}).get("template") or {}
+    known = {field: value for field, value in template.items() if field != "$patch"}
+    key = ObjectKey(owner.kind, metadata.get("namespace") or "default", owner.name)
+    return key, StoredRevision(int(plain.get("revision") or 0), known)
+
+
+def _attachment(plain: Plain) -> tuple[str, str]:
+    spec = plain.get("spec") or {}
+    return spec.get("nodeName") or "", (spec.get("source") or {}).get("persistentVolumeName") or ""
+
+
+def _name_of(plain: Plain) -> NamespacedName:
+    metadata = plain.get("metadata") or {}
+    return NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or "")
+
+
 class ClusterBuilder:
     """A collector of objects; of two with one name, the later wins."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
-        self._namespaces: dict[str, dict[str, str]] = {}
         self._owners: dict[ObjectKey, ObjectKey] = {}
-        self._services: dict[str, Service] = {}
         self._owner_selectors: dict[ObjectKey, Selector] = {}
-        self._budgets: dict[str, DisruptionBudget] = {}
-        self._gangs: dict[NamespacedName, int] = {}
-        self._device_classes: dict[str, str] = {}
-        self._priority_classes: dict[str, PriorityClass] = {}
         self._controllers: dict[ObjectKey, Controller] = {}
-        self._events: dict[str, ClusterEvent] = {}
-        self._limit_ranges: dict[str, LimitRange] = {}
-        self._quotas: dict[str, Quota] = {}
-        self._runtime_classes: dict[str, RuntimeClass] = {}
-        self._autoscalers: dict[ObjectKey, Autoscaler] = {}
-        self._revisions: dict[tuple[ObjectKey, str], StoredRevision] = {}  # by workload and name
         self._undecodable: dict[ObjectKey, None] = {}
-        self._claims: dict[storage.NamespacedName, storage.Claim] = {}
-        self._volumes: dict[str, storage.Volume] = {}
-        self._classes: dict[str, storage.StorageClass] = {}
-        self._limits: dict[str, dict[str, int]] = {}
-        self._tracking: set[str] = set()
-        self._drivers: set[str] = set()
-        self._capacities: dict[storage.NamespacedName, storage.Capacity] = {}
-        self._attachments: dict[str, tuple[str, str]] = {}
-        self._provisioning: dict[tuple[str, str], Plain] = {}  # by kind and name
+        self._others: dict[str, dict[NamespacedName, Any]] = {kind: {} for kind in _READERS}
 
     @property
     def has_nodes(self) -> bool:
-        return bool(self._nodes)
+        return bool(self._others["Node"])
 
     def add(self, plain: Plain) -> None:
         """Add an object that decodes (`shapes.SHAPES`); objects of other kinds are ignored."""
-        kind, metadata, spec = plain.get("kind"), plain.get("metadata") or {}, plain.get("spec") or {}
-        name, namespace = metadata.get("name") or "", metadata.get("namespace") or "default"
-        if kind == "Node":
-            self._nodes[name] = read.node(plain)
-        elif kind == "Pod":
+        kind, key = str(plain.get("kind")), _name_of(plain)
+        if kind == "Pod":
             self.add_pod(read.pod(plain))
-        elif kind == "Namespace":
-            self._namespaces[name] = constraint.labels(metadata)
-        elif kind == "Service" and not is_of_another_group(plain):
-            self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
-        elif kind == "PodDisruptionBudget":
-            budget = _budget(namespace, spec, plain.get("status") or {})
-            self._budgets[f"{namespace}/{name}"] = budget._replace(name=name)
         elif kind in CONTROLLERS:
-            self._add_controller(ObjectKey(str(kind), namespace, name), plain)
-        elif kind == "Event":
-            self._events[f"{namespace}/{name}"] = event(plain)
-        else:
-            self._add_rare(str(kind), name, plain)
+            self._add_controller(ObjectKey(kind, *key), plain)
+        elif kind in _READERS and not is_of_another_group(plain):
+            found = _READERS[kind](plain)
+            if found is not None:
+                self._others[kind][key] = found
 
     def leave_out(self, plain: Plain) -> None:
         """Note that an object does not decode; without a kind, objects that could not be read at all."""
@@ -161,41 +163,48 @@ class ClusterBuilder:
 
     def update(self, other: ClusterBuilder) -> None:
         """Add everything that another builder collected; of two objects with one name the other's wins."""
+        for kind, found in other._others.items():
+            self._others[kind] = {**self._others[kind], **found}
         for name, collected in vars(self).items():
-            collected.update(getattr(other, name))
+            if name != "_others":
+                collected.update(getattr(other, name))
 
     def cluster(self) -> Cluster:
         """Return everything collected, nodes in the order of their names."""
+        of = self._others
+        named = {kind: {key.name: item for key, item in found.items()} for kind, found in of.items()}
+        every = {kind: tuple(found.values()) for kind, found in of.items()}
+        drivers = named["CSINode"]
         return Cluster(
-            nodes=tuple(sorted(self._nodes.values(), key=lambda node: node.name)),
+            nodes=tuple(sorted(every["Node"], key=lambda node: node.name)),
             pods=tuple(self._pods.values()),
-            namespaces=dict(self._namespaces),
+            namespaces=named["Namespace"],
             owners=self._owners,
-            services=tuple(self._services.values()),
+            services=every["Service"],
             owner_selectors=self._owner_selectors,
-            budgets=tuple(self._budgets.values()),
+            budgets=every["PodDisruptionBudget"],
             storage=storage.Storage(
-                self._claims,
-                dict(sorted(self._volumes.items())),
-                self._classes,
-                self._limits,
-                frozenset(self._tracking),
-                tuple(self._capacities.values()),
-                tuple(self._attachments.values()),
-                frozenset(self._drivers),
+                of["PersistentVolumeClaim"],
+                dict(sorted(named["PersistentVolume"].items())),
+                named["StorageClass"],
+                {node: {name: most for name, most in own.items() if most is not None} for node, own in drivers.items()},
+                frozenset(name for name, is_tracking in named["CSIDriver"].items() if is_tracking),
+                every["CSIStorageCapacity"],
+                every["VolumeAttachment"],
+                frozenset(named["CSIDriver"]).union(*drivers.values()),
             ),
-            gangs=self._gangs,
-            device_classes=self._device_classes,
-            priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
+            gangs=of["PodGroup"],
+            device_classes={resource: name for name, resource in named["DeviceClass"].items()},
+            priority_classes={**Cluster(()).priority_classes, **named["PriorityClass"]},
             controllers=self._counted(),
-            events=by_object(self._events.values()),
-            limit_ranges=tuple(self._limit_ranges.values()),
-            quotas=tuple(self._quotas.values()),
-            runtime_classes=self._runtime_classes,
-            autoscalers=self._autoscalers,
-            revisions=_by_workload(self._revisions),
+            events=by_object(every["Event"]),
+            limit_ranges=every["LimitRange"],
+            quotas=every["ResourceQuota"],
+            runtime_classes=named["RuntimeClass"],
+            autoscalers=dict(every["HorizontalPodAutoscaler"]),
+            revisions=_by_workload(of["ControllerRevision"]),
             undecodable=tuple(self._undecodable),
-            provisioning=self._provisioning,
+            provisioning={(kind, name): plain for kind in PROVISIONING for name, plain in named[kind].items()},
         )
 
     def _counted(self) -> dict[ObjectKey, Controller]:
@@ -219,71 +228,6 @@ class ClusterBuilder:
                 progress = progress._replace(failed=progress.failed + 1)
             found[key] = found[key]._replace(progress=progress)
         return found
-
-    def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
-        if kind == "PriorityClass":
-            self._priority_classes[name] = PriorityClass(
-                int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", bool(plain.get("globalDefault"))
-            )
-        elif kind == "PodGroup":
-            if str(plain.get("apiVersion")).startswith("scheduling.k8s.io/"):  # Volcano has PodGroups of its own
-                gang = fields(fields(fields(plain.get("spec")).get("schedulingPolicy")).get("gang"))
-                namespace = (plain.get("metadata") or {}).get("namespace") or "default"
-                self._gangs[NamespacedName(namespace, name)] = int(gang.get("minCount") or 0)
-        elif kind == "DeviceClass":
-            resource = (plain.get("spec") or {}).get("extendedResourceName")
-            if resource:
-                self._device_classes[resource] = name
-        elif kind == "LimitRange":
-            limits = admission.limit_range(plain)
-            self._limit_ranges[f"{limits.namespace}/{name}"] = limits
-        elif kind == "ResourceQuota":
-            quota = admission.quota(plain)
-            self._quotas[f"{quota.namespace}/{name}"] = quota
-        elif kind == "HorizontalPodAutoscaler":
-            key, found = autoscaler(plain)
-            self._autoscalers[key] = found
-        elif kind == "ControllerRevision":
-            self._add_revision(name, plain)
-        elif kind == "RuntimeClass":
-            self._runtime_classes[name] = admission.runtime_class(plain)
-        elif kind in PROVISIONING:
-            self._provisioning.update({} if is_of_another_group(plain) else {(kind, name): plain})
-        else:
-            self._add_storage(kind, name, plain)
-
-    def _add_storage(self, kind: str, name: str, plain: Plain) -> None:
-        spec = plain.get("spec") or {}
-        if kind == "PersistentVolumeClaim":
-            claim = storage.claim(plain)
-            self._claims[claim.key] = claim
-        elif kind == "PersistentVolume":
-            self._volumes[name] = storage.volume(plain)
-        elif kind == "StorageClass":
-            self._classes[name] = storage.storage_class(plain)
-        elif kind == "CSINode":
-            self._limits[name] = storage.csi_limits(plain)
-            self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
-        elif kind == "CSIDriver":
-            self._drivers.add(name)
-            self._tracking.update((name,) if spec.get("storageCapacity") else ())
-        elif kind == "CSIStorageCapacity":
-            namespace = (plain.get("metadata") or {}).get("namespace") or "default"
-            self._capacities[storage.NamespacedName(namespace, name)] = storage.capacity(plain)
-        elif kind == "VolumeAttachment":
-            volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
-            self._attachments[name] = (spec.get("nodeName") or "", volume)
-
-    def _add_revision(self, name: str, plain: Plain) -> None:
-        """Add a template that a StatefulSet or DaemonSet had."""
-        metadata = plain.get("metadata") or {}
-        owner = read.controller(metadata)
-        if owner is None:
-            return
-        template = ((plain.get("data") or {}).get("spec") or {}).get("template") or {}
-        known = {field: value for field, value in template.items() if field != "$patch"}
-        key = ObjectKey(owner.kind, metadata.get("namespace") or "default", owner.name)
-        self._revisions[key, name] = StoredRevision(int(plain.get("revision") or 0), known)
 
     def _add_controller(self, key: ObjectKey, plain: Plain) -> None:
         spec, status = plain.get("spec") or {}, plain.get("status") or {}
@@ -328,13 +272,13 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
 
 
 def _by_workload(
-    found: dict[tuple[ObjectKey, str], StoredRevision],
+    found: dict[NamespacedName, tuple[ObjectKey, StoredRevision]],
 ) -> dict[ObjectKey, tuple[StoredRevision, ...]]:
     """Return the revisions of each workload, the oldest first."""
-    by_key: dict[ObjectKey, list[StoredRevision]] = {}
-    for (key, _), revision in sorted(found.items(), key=lambda item: (item[1].number, item[0])):
-        by_key.setdefault(key, []).append(revision)
-    return {key: tuple(revisions) for key, revisions in by_key.items()}
+    by_key: dict[ObjectKey, tuple[StoredRevision, ...]] = {}
+    for _, (key, revision) in sorted(found.items(), key=lambda item: (item[1][1].number, item[0])):
+        by_key[key] = (*by_key.get(key, ()), revision)
+    return by_key
 
 
 def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:
@@ -359,18 +303,47 @@ def _revision(metadata: Plain, status: Plain) -> str:
     return number or next((status[field] for field in REVISIONS if status.get(field)), "")
 
 
-def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
+def _budget(plain: Plain) -> DisruptionBudget:
+    spec, status = plain.get("spec") or {}, plain.get("status") or {}
     selector = constraint.label_selector(spec.get("selector"))
+    namespace, name = _name_of(plain)
     return DisruptionBudget(
         namespace,
         compile_selector(selector),
         int(status.get("disruptionsAllowed") or 0),
         frozenset(status.get("disruptedPods") or ()),
+        name,
         min_available=_int_or_text(spec.get("minAvailable")),
         max_unavailable=_int_or_text(spec.get("maxUnavailable")),
         unhealthy_policy=_text(spec.get("unhealthyPodEvictionPolicy")),
         selector_error="" if selector is None else selector_error(selector),
     )
+
+
+# The readers of kinds; None is not stored.
+_READERS: dict[str, Callable[[Plain], Any]] = {
+    "Node": read.node,
+    "Namespace": lambda plain: constraint.labels(plain.get("metadata") or {}),
+    "Service": lambda plain: Service(*_name_of(plain), (plain.get("spec") or {}).get("selector")),
+    "PodDisruptionBudget": _budget,
+    "Event": event,
+    "PriorityClass": _priority_class,
+    "PodGroup": _gang,
+    "DeviceClass": lambda plain: (plain.get("spec") or {}).get("extendedResourceName") or None,
+    "LimitRange": admission.limit_range,
+    "ResourceQuota": admission.quota,
+    "HorizontalPodAutoscaler": autoscaler,
+    "ControllerRevision": _revision_of,
+    "RuntimeClass": admission.runtime_class,
+    "PersistentVolumeClaim": storage.claim,
+    "PersistentVolume": storage.volume,
+    "StorageClass": storage.storage_class,
+    "CSINode": storage.csi_drivers,
+    "CSIDriver": lambda plain: bool((plain.get("spec") or {}).get("storageCapacity")),
+    "CSIStorageCapacity": storage.capacity,
+    "VolumeAttachment": _attachment,
+    **dict.fromkeys(PROVISIONING, lambda plain: plain),
+}
 
 
 def _int_or_text(value: Any) -> Union[int, str, None]:
@@ -452,16 +425,12 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
         objects: in the order they are applied.
         namespace: of objects that name none.
     """
-    placed = [_in_namespace(plain, namespace) for plain in objects]
-    assembler = ClusterBuilder()
-    for plain in placed:
-        assembler.add(plain)
-    extra = assembler.cluster()
+    extra = cluster_of(_in_namespace(plain, namespace) for plain in objects)
     services = {(service.namespace, service.name): service for service in (*cluster.services, *extra.services)}
     return cluster._replace(
         services=tuple(services.values()),
         namespaces=_namespaces(cluster, extra),
-        budgets=(*cluster.budgets, *_budgets(placed, extra, cluster)),
+        budgets=(*cluster.budgets, *_budgets(extra, cluster)),
         priority_classes={**cluster.priority_classes, **extra.priority_classes},
         storage=_storage(cluster.storage, extra.storage),
         limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
@@ -513,29 +482,24 @@ def _storage(own: Storage, extra: Storage) -> Storage:
     return own._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())), classes=classes)
 
 
-def _budgets(objects: list[Plain], extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:
+def _budgets(extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:
     """Return new budgets, with the evictions that their controller would allow."""
     known = {(budget.namespace, budget.name) for budget in cluster.budgets}
-    specs = {
-        (plain["metadata"]["namespace"], plain["metadata"].get("name") or ""): plain.get("spec") or {}
-        for plain in objects
-        if plain.get("kind") == "PodDisruptionBudget"
-    }
     return [
-        budget._replace(disruptions_allowed=_allowed(specs[budget.namespace, budget.name], budget, cluster))
+        budget._replace(disruptions_allowed=_allowed(budget, cluster))
         for budget in extra.budgets
         if (budget.namespace, budget.name) not in known
     ]
 
 
-def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
+def _allowed(budget: DisruptionBudget, cluster: Cluster) -> int:
     """Return how many evictions a budget allows if every running pod is healthy.
 
     Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
     """
     running = [pod for pod in cluster.bound_pods() if pod.namespace == budget.namespace and not pod.terminating]
     healthy = sum(budget.selector.matches(pod.labels) for pod in running)
-    at_least, at_most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    at_least, at_most = budget.min_available, budget.max_unavailable
     if at_most is not None:
         desired = healthy - _scaled(at_most, healthy)
     elif at_least is not None:

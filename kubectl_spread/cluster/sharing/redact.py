@@ -17,7 +17,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.sharing.prune import fields_of
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings, rows
 from kubectl_spread.objects.reading.read import normalized_image
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
@@ -336,9 +336,8 @@ _OF_KINDS = {
 # the first line stay: keys, resources, kinds, drivers and schedulers.
 _ROLES = {
     field: role
-    for role, _, fields in (
-        line.partition(":")
-        for line in """\
+    for role, fields in rows(
+        """\
 : CSINodeDriver.name CSIPersistentVolumeSource.driver CrossVersionObjectReference.apiVersion
   CrossVersionObjectReference.kind DeviceClassSpec.extendedResourceName LabelSelectorRequirement.key
   NodeClassReference.apiVersion NodeClassReference.group NodeClassReference.kind NodeSelectorRequirement.key
@@ -374,7 +373,8 @@ word: accessModes action completionMode effect nodeAffinityPolicy nodeTaintsPoli
   podReplacementPolicy preemptionPolicy protocol restartPolicy scopeName scopes status type
   unhealthyPodEvictionPolicy volumeBindingMode volumeMode whenUnsatisfiable
 time: completedIndexes creationTimestamp deletionTimestamp deprecatedLastTimestamp eventTime firstTimestamp
-  lastObservedTime lastTimestamp lastTransitionTime startTime""".replace("\n  ", " ").splitlines()
+  lastObservedTime lastTimestamp lastTransitionTime startTime
+"""
     )
     for field in fields.split()
 }

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import rows
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -227,147 +228,62 @@ class OperatorKind(NamedTuple):
     fills_in: bool = False
 
 
-_OF_A_POD = ("spec.template.pod",)
-_OPTIONS = ("options.deployments.*.spec.template.spec", "options.statefulSets.*.spec.template.spec")
-_OPSTREE = "redis.redis.opstreelabs.in"
-_VM = "operator.victoriametrics.com"
-_VM_BALANCER = "spec.requestsLoadBalancer.spec"
-
-OPERATORS = (
-    OperatorKind(
-        "ceph.rook.io",
-        ("CephCluster",),
-        (
-            "spec.placement.*",
-            "spec.storage.storageClassDeviceSets.*.placement",
-            "spec.storage.storageClassDeviceSets.*.preparePlacement",
-        ),
-    ),
-    OperatorKind("ceph.rook.io", ("CephFilesystem",), ("spec.metadataServer.placement",)),
-    OperatorKind("ceph.rook.io", ("CephObjectStore",), ("spec.gateway.placement",)),
-    OperatorKind("ceph.rook.io", ("CephNFS",), ("spec.server.placement",)),
-    OperatorKind(
-        "ceph.rook.io",
-        ("CephRBDMirror", "CephFilesystemMirror", "CephCOSIDriver", "CephNVMeOFGateway"),
-        ("spec.placement",),
-    ),
-    OperatorKind(
-        _VM, ("VMCluster",), ("spec.vmselect", "spec.vminsert", "spec.vmstorage", "spec.requestsLoadBalancer.spec")
-    ),
-    OperatorKind(
-        _VM, ("VLCluster",), ("spec.vlselect", "spec.vlinsert", "spec.vlstorage", "spec.requestsLoadBalancer.spec")
-    ),
-    OperatorKind(_VM, ("VTCluster",), ("spec.select", "spec.insert", "spec.storage", "spec.requestsLoadBalancer.spec")),
-    OperatorKind(
-        _VM,
-        (
-            *("VMAgent", "VMAlert", "VMAlertmanager", "VMAnomaly", "VMAuth", "VMSingle"),
-            *("VLAgent", "VLSingle", "VLogs", "VTSingle"),
-        ),
-        ("spec",),
-    ),
-    OperatorKind(
-        "monitoring.coreos.com", ("Prometheus", "PrometheusAgent", "Alertmanager", "ThanosRuler"), ("spec",), True
-    ),
-    OperatorKind(
-        "kafka.strimzi.io",
-        ("Kafka",),
-        tuple(
-            f"spec.{part}.template.pod"
-            for part in ("kafka", "zookeeper", "entityOperator", "kafkaExporter", "cruiseControl", "jmxTrans")
-        ),
-        True,
-    ),
-    OperatorKind(
-        "kafka.strimzi.io",
-        ("KafkaNodePool", "KafkaConnect", "KafkaBridge", "KafkaMirrorMaker", "KafkaMirrorMaker2"),
-        _OF_A_POD,
-        True,
-    ),
-    OperatorKind("kafka.strimzi.io", ("KafkaConnect", "KafkaMirrorMaker2"), ("spec.template.buildPod",), True),
-    OperatorKind("postgresql.cnpg.io", ("Cluster",), ("spec",), True),
-    OperatorKind("operator.tekton.dev", ("TektonConfig",), tuple(f"spec.*.{path}" for path in _OPTIONS), True),
-    OperatorKind(
-        "operator.tekton.dev",
-        tuple(
-            f"Tekton{name}"
-            for name in ("Pipeline", "Trigger", "Dashboard", "Chain", "Result", "Hub", "Pruner", "Scheduler")
-        ),
-        tuple(f"spec.{path}" for path in _OPTIONS),
-        True,
-    ),
-    OperatorKind("tekton.dev", ("TaskRun",), ("spec.podTemplate",), True),
-    OperatorKind(
-        "tekton.dev",
-        ("PipelineRun",),
-        (
-            "spec.podTemplate",
-            "spec.taskRunTemplate.podTemplate",
-            "spec.taskRunSpecs.*.podTemplate",
-            "spec.taskRunSpecs.*.taskPodTemplate",
-        ),
-        True,
-    ),
-    OperatorKind(
-        "gateway.envoyproxy.io",
-        ("EnvoyProxy",),
-        ("spec.provider.kubernetes.envoyDeployment.pod", "spec.provider.kubernetes.envoyDaemonSet.pod"),
-        True,
-    ),
-    OperatorKind("gateway.envoyproxy.io", ("EnvoyGateway",), ("provider.kubernetes.rateLimitDeployment.pod",), True),
-    OperatorKind(
-        "postgres-operator.crunchydata.com",
-        ("PostgresCluster",),
-        (
-            "spec.instances.*",
-            "spec.proxy.pgBouncer",
-            "spec.backups.pgbackrest.repoHost",
-            "spec.userInterface.pgAdmin",
-        ),
-        True,
-    ),
-    OperatorKind(
-        "pingcap.com",
-        ("TidbCluster",),
-        ("spec", *(f"spec.{part}" for part in ("pd", "tidb", "tikv", "tiflash", "ticdc", "tiproxy", "pump"))),
-        fills_in=True,
-    ),
-    OperatorKind("postgresql.cnpg.io", ("Pooler",), ("spec.template.spec",), True),
-    OperatorKind("acid.zalan.do", ("postgresql",), ("spec",)),
-    *(
-        OperatorKind(f"{name.lower()}.k8s.elastic.co", (kind,), ("spec.podTemplate.spec",), True)
-        for name, kind in (
-            ("apm", "ApmServer"),
-            ("enterprisesearch", "EnterpriseSearch"),
-            ("maps", "ElasticMapsServer"),
-            ("logstash", "Logstash"),
+# `=` after a group marks `as_written`, `+` marks `fills_in`.
+OPERATORS = tuple(
+    OperatorKind(group.rstrip("=+"), tuple(kinds), tuple(paths.split()), group.endswith("="), group.endswith("+"))
+    for (group, *kinds), paths in (
+        (head.split(), paths)
+        for head, paths in rows(
+            """\
+ceph.rook.io CephCluster: spec.placement.* spec.storage.storageClassDeviceSets.*.placement
+  spec.storage.storageClassDeviceSets.*.preparePlacement
+ceph.rook.io CephFilesystem: spec.metadataServer.placement
+ceph.rook.io CephObjectStore: spec.gateway.placement
+ceph.rook.io CephNFS: spec.server.placement
+ceph.rook.io CephRBDMirror CephFilesystemMirror CephCOSIDriver CephNVMeOFGateway: spec.placement
+operator.victoriametrics.com VMCluster: spec.vmselect spec.vminsert spec.vmstorage spec.requestsLoadBalancer.spec
+operator.victoriametrics.com VLCluster: spec.vlselect spec.vlinsert spec.vlstorage spec.requestsLoadBalancer.spec
+operator.victoriametrics.com VTCluster: spec.select spec.insert spec.storage spec.requestsLoadBalancer.spec
+operator.victoriametrics.com VMAgent VMAlert VMAlertmanager VMAnomaly VMAuth VMSingle VLAgent VLSingle VLogs VTSingle:
+  spec
+monitoring.coreos.com= Prometheus PrometheusAgent Alertmanager ThanosRuler: spec
+kafka.strimzi.io= Kafka: spec.kafka.template.pod spec.zookeeper.template.pod spec.entityOperator.template.pod
+  spec.kafkaExporter.template.pod spec.cruiseControl.template.pod spec.jmxTrans.template.pod
+kafka.strimzi.io= KafkaNodePool KafkaConnect KafkaBridge KafkaMirrorMaker KafkaMirrorMaker2: spec.template.pod
+kafka.strimzi.io= KafkaConnect KafkaMirrorMaker2: spec.template.buildPod
+postgresql.cnpg.io= Cluster: spec
+operator.tekton.dev= TektonConfig: spec.*.options.deployments.*.spec.template.spec
+  spec.*.options.statefulSets.*.spec.template.spec
+operator.tekton.dev= TektonPipeline TektonTrigger TektonDashboard TektonChain TektonResult TektonHub
+  TektonPruner TektonScheduler:
+  spec.options.deployments.*.spec.template.spec spec.options.statefulSets.*.spec.template.spec
+tekton.dev= TaskRun: spec.podTemplate
+tekton.dev= PipelineRun: spec.podTemplate spec.taskRunTemplate.podTemplate spec.taskRunSpecs.*.podTemplate
+  spec.taskRunSpecs.*.taskPodTemplate
+gateway.envoyproxy.io= EnvoyProxy: spec.provider.kubernetes.envoyDeployment.pod
+  spec.provider.kubernetes.envoyDaemonSet.pod
+gateway.envoyproxy.io= EnvoyGateway: provider.kubernetes.rateLimitDeployment.pod
+postgres-operator.crunchydata.com= PostgresCluster: spec.instances.* spec.proxy.pgBouncer
+  spec.backups.pgbackrest.repoHost spec.userInterface.pgAdmin
+pingcap.com+ TidbCluster: spec spec.pd spec.tidb spec.tikv spec.tiflash spec.ticdc spec.tiproxy spec.pump
+postgresql.cnpg.io= Pooler: spec.template.spec
+acid.zalan.do postgresql: spec
+apm.k8s.elastic.co= ApmServer: spec.podTemplate.spec
+enterprisesearch.k8s.elastic.co= EnterpriseSearch: spec.podTemplate.spec
+maps.k8s.elastic.co= ElasticMapsServer: spec.podTemplate.spec
+logstash.k8s.elastic.co= Logstash: spec.podTemplate.spec
+beat.k8s.elastic.co= Beat: spec.deployment.podTemplate.spec spec.daemonSet.podTemplate.spec
+agent.k8s.elastic.co= Agent: spec.deployment.podTemplate.spec spec.daemonSet.podTemplate.spec
+  spec.statefulSet.podTemplate.spec
+clickhouse.altinity.com= ClickHouseInstallation ClickHouseInstallationTemplate: spec.templates.podTemplates.*.spec
+clickhouse-keeper.altinity.com= ClickHouseKeeperInstallation: spec.templates.podTemplates.*.spec
+redis.redis.opstreelabs.in= Redis RedisSentinel: spec
+redis.redis.opstreelabs.in= RedisReplication: spec spec.sentinel
+redis.redis.opstreelabs.in= RedisCluster: spec.redisLeader spec.redisFollower
+databases.spotahome.com= RedisFailover: spec.redis spec.sentinel
+"""
         )
-    ),
-    OperatorKind(
-        "beat.k8s.elastic.co", ("Beat",), ("spec.deployment.podTemplate.spec", "spec.daemonSet.podTemplate.spec"), True
-    ),
-    OperatorKind(
-        "agent.k8s.elastic.co",
-        ("Agent",),
-        tuple(f"spec.{part}.podTemplate.spec" for part in ("deployment", "daemonSet", "statefulSet")),
-        True,
-    ),
-    OperatorKind(
-        "clickhouse.altinity.com",
-        ("ClickHouseInstallation", "ClickHouseInstallationTemplate"),
-        ("spec.templates.podTemplates.*.spec",),
-        True,
-    ),
-    OperatorKind(
-        "clickhouse-keeper.altinity.com",
-        ("ClickHouseKeeperInstallation",),
-        ("spec.templates.podTemplates.*.spec",),
-        True,
-    ),
-    OperatorKind(_OPSTREE, ("Redis", "RedisSentinel"), ("spec",), True),
-    OperatorKind(_OPSTREE, ("RedisReplication",), ("spec", "spec.sentinel"), True),
-    OperatorKind(_OPSTREE, ("RedisCluster",), ("spec.redisLeader", "spec.redisFollower"), True),
-    OperatorKind("databases.spotahome.com", ("RedisFailover",), ("spec.redis", "spec.sentinel"), True),
+    )
 )
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.reading.plain import rows
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short
 
@@ -91,8 +92,7 @@ def types(declarations: str, known: Mapping[str, Struct] = MappingProxyType({}))
             return MapOf(shape(name[11:]))
         return found.get(name) or known.get(name) or atoms[name]
 
-    for line in declarations.replace("\n  ", " ").splitlines():
-        head, _, body = line.partition(":")
+    for head, body in rows(declarations):
         fields: dict[str, Any] = {}
         for part in filter(None, body.split(";")):
             *names, go_type = part.replace(",", " ").split()

@@ -1,10 +1,21 @@
-"""Entries of plain lists. Go decodes a null entry to the zero value of its type, so these do too."""
+"""Tables written as text, and entries of plain lists.
+
+Go decodes a null entry of a list to the zero value of its type, so these do too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.text.node import Route
+
+
+def rows(table: str) -> Iterator[tuple[str, str]]:
+    """Yield the head and the body of each `head: body` in a table; an indented line continues the one before it."""
+    for line in table.replace("\n  ", " ").splitlines():
+        head, _, body = line.partition(":")
+        yield head, body
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:

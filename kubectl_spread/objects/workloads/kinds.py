@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.objects.reading.plain import rows
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
@@ -134,28 +135,6 @@ class Kinds:
 
 _KIND = r"""kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?(?=(\w+))"""  # compiled on first use
 _NAMES_OF_OTHERS = ("Service", "ConfigMap", "Secret", "Ingress", "Role", "Namespace")
-_APPS = frozenset({"apps", "extensions"})
-_KRUISE = "apps.kruise.io"
-_CORE = frozenset({""})
-_BATCH = frozenset({"batch"})
-_TEMPLATE: tuple[Route, ...] = (("spec", "template"),)
-_JOB_TEMPLATE: tuple[Route, ...] = (("spec", "jobTemplate", "spec", "template"),)
-_GROUP_TEMPLATES: tuple[Route, ...] = (
-    ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-)
-
-
-def _custom(kind: str, group: str, names: tuple[str, ...], templates: tuple[Route, ...] = _TEMPLATE) -> WorkloadKind:
-    """Return a kind of a CustomResourceDefinition with a known controller; its template can be absent."""
-    return WorkloadKind(kind, frozenset({group}), templates, names, has_fixed_place=False)
-
-
-def _of_operator(kind: str, group: str, *paths: str) -> WorkloadKind:
-    """Return a kind whose operator adds labels of its own to the pods."""
-    templates = tuple(_route(path) for path in paths)
-    word = kind.lower()
-    return WorkloadKind(kind, frozenset({group}), templates, (word, f"{word}s"), has_fixed_place=False, is_foreign=True)
 
 
 def _route(path: str) -> Route:
@@ -163,35 +142,50 @@ def _route(path: str) -> Route:
     return tuple(step for step in path.replace("[]", EVERY).replace("[", ".[").split(".") if step)
 
 
+def _known(head: str, body: str) -> WorkloadKind:
+    marked, *names = head.split()
+    kind = marked.rstrip("+-")
+    groups, *paths = body.split()
+    return WorkloadKind(
+        kind,
+        frozenset("" if group == "core" else group for group in groups.split(",")),
+        tuple(map(_route, paths)) or ((),),
+        tuple(names) if kind == "Service" else (kind.lower(), f"{kind.lower()}s", *names),
+        has_fixed_place=kind == marked,
+        is_foreign=marked.endswith("-"),
+    )
+
+
+# Kinds with kubectl's short names, their groups, and the places of their pod templates. `+` marks a kind of a
+# CustomResourceDefinition with a known controller, `-` one whose operator adds labels of its own to the pods: their
+# templates can be absent. (`service` is a Service of the core.)
 KINDS: dict[str, WorkloadKind] = {
     entry.kind: entry
     for entry in (
-        WorkloadKind("Pod", _CORE, ((),), ("pod", "pods", "po")),
-        WorkloadKind("PodTemplate", _CORE, (("template",),), ("podtemplate", "podtemplates")),
-        WorkloadKind(
-            "ReplicationController", _CORE, _TEMPLATE, ("replicationcontroller", "replicationcontrollers", "rc")
-        ),
-        WorkloadKind("ReplicaSet", _APPS, _TEMPLATE, ("replicaset", "replicasets", "rs")),
-        WorkloadKind("Deployment", _APPS, _TEMPLATE, ("deployment", "deployments", "deploy")),
-        WorkloadKind("StatefulSet", _APPS | {_KRUISE}, _TEMPLATE, ("statefulset", "statefulsets", "sts", "asts")),
-        WorkloadKind("DaemonSet", _APPS | {_KRUISE}, _TEMPLATE, ("daemonset", "daemonsets", "ds")),
-        WorkloadKind("Job", _BATCH, _TEMPLATE, ("job", "jobs")),
-        WorkloadKind("CronJob", _BATCH, _JOB_TEMPLATE, ("cronjob", "cronjobs", "cj")),
-        _custom("Rollout", "argoproj.io", ("rollout", "rollouts", "ro")),
-        # `service` is a Service of the core.
-        _custom("Service", "serving.knative.dev", ("kservice", "kservices", "ksvc")),
-        _custom("DeploymentConfig", "apps.openshift.io", ("deploymentconfig", "deploymentconfigs", "dc")),
-        _custom("CloneSet", _KRUISE, ("cloneset", "clonesets", "clone")),
-        _custom(
-            "LeaderWorkerSet",
-            "leaderworkerset.x-k8s.io",
-            ("leaderworkerset", "leaderworkersets", "lws"),
-            _GROUP_TEMPLATES,
-        ),
-        _of_operator("JobSet", "jobset.x-k8s.io", "spec.replicatedJobs[*].template.spec.template"),
-        _of_operator("RayCluster", "ray.io", "spec.headGroupSpec.template", "spec.workerGroupSpecs[*].template"),
-        _of_operator("Elasticsearch", "elasticsearch.k8s.elastic.co", "spec.nodeSets[*].podTemplate"),
-        _of_operator("Kibana", "kibana.k8s.elastic.co", "spec.podTemplate"),
+        _known(head, body)
+        for head, body in rows(
+            """\
+Pod po: core
+PodTemplate: core template
+ReplicationController rc: core spec.template
+ReplicaSet rs: apps,extensions spec.template
+Deployment deploy: apps,extensions spec.template
+StatefulSet sts asts: apps,extensions,apps.kruise.io spec.template
+DaemonSet ds: apps,extensions,apps.kruise.io spec.template
+Job: batch spec.template
+CronJob cj: batch spec.jobTemplate.spec.template
+Rollout+ ro: argoproj.io spec.template
+Service+ kservice kservices ksvc: serving.knative.dev spec.template
+DeploymentConfig+ dc: apps.openshift.io spec.template
+CloneSet+ clone: apps.kruise.io spec.template
+LeaderWorkerSet+ lws: leaderworkerset.x-k8s.io spec.leaderWorkerTemplate.workerTemplate
+  spec.leaderWorkerTemplate.leaderTemplate
+JobSet-: jobset.x-k8s.io spec.replicatedJobs[*].template.spec.template
+RayCluster-: ray.io spec.headGroupSpec.template spec.workerGroupSpecs[*].template
+Elasticsearch-: elasticsearch.k8s.elastic.co spec.nodeSets[*].podTemplate
+Kibana-: kibana.k8s.elastic.co spec.podTemplate
+"""
+        )
     )
 }
 
