@@ -399,7 +399,9 @@ class Columns:
     """Nodes and bound pods.
 
     pods: the pods of each node. bound_pods: the log of pods that came and went (`BoundPods`); bound_nodes,
-    bound_groups, bound_classes, bound_signs: int32 (P,). Only `timeline` unbinds pods.
+    bound_groups, bound_classes, bound_signs: int32 (P,). Only `engine` unbinds pods. Tables, and methods that only read
+    a table, are handed out as they are: `allocatable_of`, `topology`, `requested_of`, `positions`, `class_index`,
+    `matches`, `all_matches`.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -429,6 +431,7 @@ class Columns:
         self.tainted = nodes.tainted
         self.has_taints = nodes.tainted.any
         self.unschedulable = nodes.unschedulable
+        self.allocatable, self.allocatable_of, self.topology = nodes.allocatable, nodes.allocatable_of, nodes.topology
         self.storage = StorageState(cluster.storage, cluster.nodes)
         self._shared: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
 
@@ -436,8 +439,10 @@ class Columns:
         self._requests, self._bound, self._classes = requests, bound, classes
         self.pod_count = requests.pod_count
         self.nonzero_cpu, self.nonzero_memory = requests.nonzero_cpu, requests.nonzero_memory
-        self.pods, self.bound_pods = bound.by_node, bound.log
-        self.classes = classes.classes
+        self.requested, self.requested_of = requests.requested, requests.of
+        self.pods, self.bound_pods, self.positions = bound.by_node, bound.log, bound.positions
+        self.classes, self.class_index = classes.classes, classes.index
+        self.matches, self.all_matches = classes.groups.matching, classes.groups.all_matches
 
     def copy_for_cluster(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
         """Return columns of a slightly different cluster, with the pods that are bound here.
@@ -516,16 +521,6 @@ class Columns:
         return self._nodes.images
 
     @property
-    def allocatable(self) -> dict[str, Int64s]:
-        """Resource name -> int64 (N,)."""
-        return self._nodes.allocatable
-
-    @property
-    def requested(self) -> dict[str, Int64s]:
-        """Resource name -> int64 (N,)."""
-        return self._requests.requested
-
-    @property
     def unbound(self) -> int:
         """Return how many pods were ever removed."""
         return self._bound.removed
@@ -570,37 +565,9 @@ class Columns:
     def group_count(self) -> int:
         return len(self._classes.groups)
 
-    def class_index(self, pod_class: PodClass) -> int:
-        """Return the index of a class in `classes`; equal classes have one index."""
-        return self._classes.index(pod_class)
-
-    def matches(self, namespace: str, selector: Selector, known: int) -> Bools:
-        """Return bool (G - known,): whether a selector counts the pods of each group, without the first `known`."""
-        return self._classes.groups.matching(namespace, selector, known)
-
-    def positions(self, groups: Bools) -> NDArray[np.intp]:
-        """Return the places in `bound_pods` of the pods of some groups, bool (G,)."""
-        return self._bound.positions(groups)
-
-    def all_matches(self, namespace: str, selector: Selector) -> Bools:
-        """Return bool (G,): whether a selector matches the pods of each group, terminating ones included."""
-        return self._classes.groups.all_matches(namespace, selector)
-
-    def allocatable_of(self, resource: str) -> Int64s:
-        """Return int64 (N,); zeros if no node has the resource."""
-        return self._nodes.allocatable_of(resource)
-
-    def requested_of(self, resource: str) -> Int64s:
-        """Return int64 (N,), which stays the same array as pods are bound."""
-        return self._requests.of(resource)
-
     def slots(self) -> Int64s:
         """Return how many pods each node can hold, int64 (N,)."""
         return self.allocatable_of(PODS)
-
-    def topology(self, key: str) -> Topology:
-        """Return the domains of a label key, in the order of their first nodes."""
-        return self._nodes.topology(key)
 
     def untolerated_taints(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
         """Return the first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""

@@ -9,39 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, nearest_release, Release, release_of
-from kubectl_spread.scheduler.framework.plugin import ScorePlugin
+from kubectl_spread.scheduler.framework.plugin import Plugin, ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
 from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
-from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs, InterPodAffinity
-from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity, NodeAffinityArgs
+from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
 from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
 from kubectl_spread.scheduler.plugins.nodename import NodeName
 from kubectl_spread.scheduler.plugins.nodeports import NodePorts
 from kubectl_spread.scheduler.plugins.nodepreferavoidpods import NodePreferAvoidPods
 from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import (
-    BalancedArgs,
     NodeResourcesBalancedAllocation,
 )
 from kubectl_spread.scheduler.plugins.noderesources.fit import (
-    FitArgs,
-    LEAST_ALLOCATED,
-    MOST_ALLOCATED,
     NodeResourcesFit,
     NodeResourcesLeastAllocated,
     NodeResourcesMostAllocated,
-    ResourceWeight,
-    ScoringStrategy,
-    ShapePoint,
 )
 from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadArgs
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.selectorspread import SelectorSpread
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
 from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding, VolumeBinding
@@ -65,117 +56,44 @@ def version_of(text: str) -> Release:
 
 
 class _Known(NamedTuple):
-    """A plugin: the points it implements, its default weight, and how to make it."""
+    """A plugin: the points it implements, how to make it, and its default weight."""
 
-    points: frozenset[str]
-    weight: int
-    make: Callable[[Plain, Release], Any]
-
-
-def _known(points: str, make: Callable[[Plain, Release], Any], weight: int = 0) -> _Known:
-    return _Known(frozenset(points.split()), weight, make)
+    points: str
+    make: Callable[[Plain, Release], Any] = Plugin
+    weight: int = 0
 
 
-def _nothing(args: Plain, release: Release) -> None:  # noqa: ARG001 (the shape of a maker)
-    return None
-
-
-def _fit(args: Plain, release: Release) -> NodeResourcesFit:
-    strategy = args.get("scoringStrategy") or {}
-    resources = tuple(
-        ResourceWeight(item.get("name") or "", int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
-    )
-    shape = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
-    default = ScoringStrategy()
-    return NodeResourcesFit(
-        FitArgs(
-            ScoringStrategy(
-                strategy.get("type") or default.type,
-                resources or default.resources,
-                tuple(ShapePoint(int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
-            ),
-            frozenset(args.get("ignoredResources") or ()),
-            frozenset(args.get("ignoredResourceGroups") or ()),
-        ),
-        release,
-    )
-
-
-def _balanced(args: Plain, release: Release) -> NodeResourcesBalancedAllocation:
-    resources = tuple(item.get("name") or "" for item in args.get("resources") or ())
-    balanced = BalancedArgs(resources) if resources else BalancedArgs()
-    return NodeResourcesBalancedAllocation(balanced, release)
-
-
-def _affinity(args: Plain, release: Release) -> NodeAffinity:
-    added = read.node_affinity(args.get("addedAffinity") or {})
-    return NodeAffinity(NodeAffinityArgs(added), release)
-
-
-def _pod_affinity(args: Plain, release: Release) -> InterPodAffinity:
-    weight = args.get("hardPodAffinityWeight")
-    ignores = bool(args.get("ignorePreferredTermsOfExistingPods"))
-    return InterPodAffinity(AffinityArgs(1 if weight is None else int(weight), ignores), release)
-
-
-def _spread(args: Plain, release: Release) -> PodTopologySpread:
-    if (args.get("defaultingType") or "System") == "System":
-        has_defaults = behaviours.SYSTEM_DEFAULTS.of(release)
-        return PodTopologySpread(SpreadArgs(None if has_defaults else ()), release)
-    defaults = constraint.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
-    return PodTopologySpread(SpreadArgs(defaults), release)
-
-
-def _taints(args: Plain, release: Release) -> TaintToleration:  # noqa: ARG001 (the shape of a maker)
-    return TaintToleration(release)
-
-
-def _volume_binding(args: Plain, release: Release) -> VolumeBinding:  # noqa: ARG001
+def _volume_binding(args: Plain, release: Release) -> VolumeBinding:
     skips = behaviours.VOLUME_BINDING_SKIPS_SCORE.of(release)
-    return VolumeBinding(release) if skips else ScoringVolumeBinding(release)
-
-
-def _resources(args: Plain) -> tuple[ResourceWeight, ...]:
-    found = tuple(
-        ResourceWeight(item.get("name") or "", int(item.get("weight") or 1)) for item in args.get("resources") or ()
-    )
-    return found or ScoringStrategy().resources
-
-
-def _least_allocated(args: Plain, release: Release) -> NodeResourcesLeastAllocated:
-    return NodeResourcesLeastAllocated(ScoringStrategy(LEAST_ALLOCATED, _resources(args)), release)
-
-
-def _most_allocated(args: Plain, release: Release) -> NodeResourcesMostAllocated:
-    return NodeResourcesMostAllocated(ScoringStrategy(MOST_ALLOCATED, _resources(args)), release)
+    return VolumeBinding(args, release) if skips else ScoringVolumeBinding(args, release)
 
 
 # In the order of the default MultiPoint list.
 _PLUGINS: dict[str, _Known] = {
-    names.SCHEDULING_GATES: _known("preEnqueue", _nothing),
-    names.PRIORITY_SORT: _known("", _nothing),
-    names.NODE_UNSCHEDULABLE: _known("filter", lambda *_: NodeUnschedulable()),
-    names.NODE_NAME: _known("filter", lambda _, release: NodeName(release)),
-    names.TAINT_TOLERATION: _known("filter preScore score", _taints, 3),
-    names.NODE_AFFINITY: _known("preFilter filter preScore score", _affinity, 2),
-    names.NODE_PORTS: _known("preFilter filter", lambda *_: NodePorts()),
-    names.NODE_RESOURCES_FIT: _known("preFilter filter preScore score", _fit, 1),
-    names.VOLUME_RESTRICTIONS: _known("preFilter filter", lambda _, release: VolumeRestrictions(release)),
-    names.NODE_VOLUME_LIMITS: _known("preFilter filter", lambda *_: NodeVolumeLimits()),
-    names.VOLUME_BINDING: _known("preFilter filter preScore score", _volume_binding),
-    names.VOLUME_ZONE: _known("preFilter filter", lambda _, release: VolumeZone(release)),
-    names.POD_TOPOLOGY_SPREAD: _known("preFilter filter preScore score", _spread, 2),
-    names.INTER_POD_AFFINITY: _known("preFilter filter preScore score", _pod_affinity, 2),
-    names.DYNAMIC_RESOURCES: _known("preEnqueue preFilter filter postFilter score", lambda *_: DynamicResources(), 2),
-    names.DEFAULT_PREEMPTION: _known("preEnqueue postFilter", _nothing),
-    names.NODE_RESOURCES_BALANCED_ALLOCATION: _known("preScore score", _balanced, 1),
-    names.NODE_RESOURCES_LEAST_ALLOCATED: _known("score", _least_allocated, 1),
-    names.NODE_RESOURCES_MOST_ALLOCATED: _known("score", _most_allocated, 1),
-    names.NODE_PREFER_AVOID_PODS: _known("score", lambda *_: NodePreferAvoidPods(), 10000),
-    names.SELECTOR_SPREAD: _known("preScore score", lambda _, release: SelectorSpread(release), 1),
-    names.IMAGE_LOCALITY: _known("score", lambda _, release: ImageLocality(release), 1),
-    names.DEFAULT_BINDER: _known("", _nothing),
-    names.NODE_DECLARED_FEATURES: _known("preFilter filter", lambda *_: NodeDeclaredFeatures()),
+    names.SCHEDULING_GATES: _Known("preEnqueue"),
+    names.PRIORITY_SORT: _Known(""),
+    names.NODE_UNSCHEDULABLE: _Known("filter", NodeUnschedulable),
+    names.NODE_NAME: _Known("filter", NodeName),
+    names.TAINT_TOLERATION: _Known("filter preScore score", TaintToleration, 3),
+    names.NODE_AFFINITY: _Known("preFilter filter preScore score", NodeAffinity, 2),
+    names.NODE_PORTS: _Known("preFilter filter", NodePorts),
+    names.NODE_RESOURCES_FIT: _Known("preFilter filter preScore score", NodeResourcesFit, 1),
+    names.VOLUME_RESTRICTIONS: _Known("preFilter filter", VolumeRestrictions),
+    names.NODE_VOLUME_LIMITS: _Known("preFilter filter", NodeVolumeLimits),
+    names.VOLUME_BINDING: _Known("preFilter filter preScore score", _volume_binding),
+    names.VOLUME_ZONE: _Known("preFilter filter", VolumeZone),
+    names.POD_TOPOLOGY_SPREAD: _Known("preFilter filter preScore score", PodTopologySpread, 2),
+    names.INTER_POD_AFFINITY: _Known("preFilter filter preScore score", InterPodAffinity, 2),
+    names.DYNAMIC_RESOURCES: _Known("preEnqueue preFilter filter postFilter score", DynamicResources, 2),
+    names.DEFAULT_PREEMPTION: _Known("preEnqueue postFilter"),
+    names.NODE_RESOURCES_BALANCED_ALLOCATION: _Known("preScore score", NodeResourcesBalancedAllocation, 1),
+    names.NODE_RESOURCES_LEAST_ALLOCATED: _Known("score", NodeResourcesLeastAllocated, 1),
+    names.NODE_RESOURCES_MOST_ALLOCATED: _Known("score", NodeResourcesMostAllocated, 1),
+    names.NODE_PREFER_AVOID_PODS: _Known("score", NodePreferAvoidPods, 10000),
+    names.SELECTOR_SPREAD: _Known("preScore score", SelectorSpread, 1),
+    names.IMAGE_LOCALITY: _Known("score", ImageLocality, 1),
+    names.DEFAULT_BINDER: _Known(""),
+    names.NODE_DECLARED_FEATURES: _Known("preFilter filter", NodeDeclaredFeatures),
 }
 
 
@@ -308,7 +226,7 @@ def _default_weight(name: str, release: Release) -> int:
 def _implements(name: str, point: str, release: Release) -> bool:
     if point == "score" and name in _SCORES_SINCE and not _SCORES_SINCE[name].of(release):
         return False
-    return point in _PLUGINS[name].points
+    return point in _PLUGINS[name].points.split()
 
 
 def _entries(written: Optional[Plain], field: str) -> list[_Entry]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s, unique
-from kubectl_spread.scheduler.framework.plugin import ByNode, NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ByNode, in_range, NodeIndices
 
 
 class NodeValues:
@@ -52,6 +52,30 @@ class NodeValues:
         if value is None:
             value = self._known[key] = self._compute(np.array([node], np.intp))[0]
         return value
+
+
+class NodeScores:
+    """The base of states whose score of a node depends on the node's requests alone (`ByNode`)."""
+
+    def __init__(self, plugin: str, columns: Columns, watched: Sequence[Int64s]) -> None:
+        self.watched_arrays = watched
+        self.overflows = False
+        self._plugin = plugin
+        self._scores = NodeValues(columns, watched, self.compute)
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        scores: Int64s = self._scores.now()[feasible]
+        return in_range(self._plugin, scores) if self.overflows else scores
+
+    def compute(self, nodes: NodeIndices) -> Int64s:
+        with np.errstate(over="ignore"):
+            scores = self.node_scores(nodes)
+        self.overflows |= bool(((scores < 0) | (scores > 100)).any())
+        return scores
+
+    def node_scores(self, nodes: NodeIndices) -> Int64s:
+        """Return the scores of some nodes now, int64 (F,); Go's arithmetic may overflow."""
+        raise NotImplementedError
 
 
 class ScoredTogether:

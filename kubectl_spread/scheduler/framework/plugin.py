@@ -11,17 +11,28 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional, Protocol, runtime_checkable, TypeGuard, Union
+from typing import Any, NamedTuple, Optional, Protocol, runtime_checkable, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler.framework.status import Reason
 
+Plain = dict[str, Any]
 Bits = NDArray[np.uint64]  # (N,): 0 fits, else bit i set where reason i holds
 NodeIndices = NDArray[np.intp]  # (F,): the feasible nodes
+
+
+class Plugin:
+    """A plugin: upstream's name, the arguments of its configuration, which decode, and the release to follow."""
+
+    name = ""
+
+    def __init__(self, args: Plain, release: Release) -> None:  # noqa: ARG002 (most plugins have no arguments)
+        self._release = release
 
 
 class Skip(NamedTuple):

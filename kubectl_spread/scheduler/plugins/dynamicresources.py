@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 
-class DynamicResources:
+class DynamicResources(Plugin):
     name = names.DYNAMIC_RESOURCES
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002

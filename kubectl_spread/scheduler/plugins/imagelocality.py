@@ -16,8 +16,7 @@ from kubectl_spread.objects.releases.behaviours import (
     IMAGES_OF_INIT_CONTAINERS,
     IMAGES_OF_VOLUMES,
 )
-from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MB = 1024 * 1024
@@ -25,11 +24,8 @@ _MIN_THRESHOLD = 23 * _MB
 _MAX_CONTAINER_THRESHOLD = 1000 * _MB
 
 
-class ImageLocality:
+class ImageLocality(Plugin):
     name = names.IMAGE_LOCALITY
-
-    def __init__(self, release: Release = LATEST) -> None:
-        self._release = release
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         counts_init = IMAGES_OF_INIT_CONTAINERS.of(self._release)

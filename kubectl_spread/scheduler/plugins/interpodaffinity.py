@@ -23,8 +23,8 @@ from kubectl_spread.objects.releases.behaviours import (
     POD_AFFINITY_SKIPS_SCORE,
     POD_AFFINITY_WITHOUT_ZERO,
 )
-from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, ScoreState
+from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, Plain, Plugin, ScoreState
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
@@ -50,25 +50,12 @@ def _reasons(release: Release) -> _Reasons:
     return _Reasons((Reason(POD_AFFINITY_ANY.of(release), Code.UNSCHEDULABLE), *REASONS), 3, 5, 9)
 
 
-class AffinityArgs(NamedTuple):
-    """InterPodAffinityArgs.
-
-    Preferred terms of running pods are ignored only for a pod that has no preferred terms of its own.
-    """
-
-    hard_pod_affinity_weight: int = 1
-    ignore_preferred_terms_of_existing_pods: bool = False
-
-
-_NO_ARGS = AffinityArgs()
-
-
-class InterPodAffinity:
+class InterPodAffinity(Plugin):
     name = names.INTER_POD_AFFINITY
 
-    def __init__(self, args: AffinityArgs = _NO_ARGS, release: Release = LATEST) -> None:
+    def __init__(self, args: Plain, release: Release) -> None:
+        super().__init__(args, release)
         self._args = args
-        self._release = release
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
         return _FilterState(pod_class, columns, self._release)
@@ -344,9 +331,10 @@ class _FilterState:
 
 
 class _ScoreState:
-    def __init__(self, pod_class: PodClass, columns: Columns, args: AffinityArgs, release: Release) -> None:
+    def __init__(self, pod_class: PodClass, columns: Columns, args: Plain, release: Release) -> None:
         self._cls = pod_class
-        self._args = args
+        weight = args.get("hardPodAffinityWeight")
+        self._hard_weight = 1 if weight is None else int(weight)
         self._labels = dict(pod_class.labels)
         self._columns = columns
         self._namespace_labels = columns.labels_of(pod_class.namespace)
@@ -355,8 +343,9 @@ class _ScoreState:
         self._table = _DomainTable(columns)
         self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
         self._fresh = _ByClass(pod_class, columns)
-        ignores = args.ignore_preferred_terms_of_existing_pods and IGNORES_PREFERRED_OF_EXISTING.of(release)
-        self._skips = ignores and not self._terms
+        # Preferred terms of running pods are ignored only for a pod that has no preferred terms of its own.
+        ignores = args.get("ignorePreferredTermsOfExistingPods") and IGNORES_PREFERRED_OF_EXISTING.of(release)
+        self._skips = bool(ignores) and not self._terms
         self._skips_score = POD_AFFINITY_SKIPS_SCORE.of(release)
         self._with_zero = not POD_AFFINITY_WITHOUT_ZERO.of(release)
 
@@ -379,7 +368,7 @@ class _ScoreState:
         for weight, incoming in self._terms:
             if incoming.matches(existing, labels):
                 yield incoming.topology_key, weight
-        hard = self._args.hard_pod_affinity_weight
+        hard = self._hard_weight
         towards = [(hard, term) for term in existing.pod_affinity if hard > 0]
         towards += [(weight, term) for weight, term in existing.preferred_affinity]
         towards += [(-weight, term) for weight, term in existing.preferred_anti_affinity]

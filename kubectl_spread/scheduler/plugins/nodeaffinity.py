@@ -5,22 +5,24 @@ Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Union
+from typing import Optional, Union
 
 import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
-from kubectl_spread.objects.affinity import NodeAffinity as Affinity
 from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
-from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     FilterState,
     FixedState,
     NodeIndices,
+    Plain,
+    Plugin,
     Rejection,
     ScoreError,
     ScoreState,
@@ -33,21 +35,12 @@ ADDED_AFFINITY_REASON = "node(s) didn't match scheduler-enforced node affinity"
 CONFLICT = "pod affinity terms conflict"
 
 
-class NodeAffinityArgs(NamedTuple):
-    """NodeAffinityArgs."""
-
-    added_affinity: Affinity = Affinity()
-
-
-_NO_ARGS = NodeAffinityArgs()
-
-
-class NodeAffinity:
+class NodeAffinity(Plugin):
     name = names.NODE_AFFINITY
 
-    def __init__(self, args: NodeAffinityArgs = _NO_ARGS, release: Release = LATEST) -> None:
-        self._added = args.added_affinity
-        self._release = release
+    def __init__(self, args: Plain, release: Release) -> None:
+        super().__init__(args, release)
+        self._added = read.node_affinity(args.get("addedAffinity") or {})
         texts = (ADDED_AFFINITY_REASON, behaviours.NODE_AFFINITY_REASON.of(release))
         self._reasons = tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts)
 

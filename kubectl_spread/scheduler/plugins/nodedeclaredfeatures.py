@@ -11,14 +11,14 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Skip
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) didn't match Pod's required features", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
 
 
-class NodeDeclaredFeatures:
+class NodeDeclaredFeatures(Plugin):
     name = names.NODE_DECLARED_FEATURES
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:

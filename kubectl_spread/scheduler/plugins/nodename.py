@@ -10,20 +10,17 @@ import numpy as np
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import NODE_NAME_REASON
-from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits, Plugin
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 
-class NodeName:
+class NodeName(Plugin):
     name = names.NODE_NAME
 
-    def __init__(self, release: Release = LATEST) -> None:
-        self._reasons = (Reason(NODE_NAME_REASON.of(release), Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
-
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
+        reason = Reason(NODE_NAME_REASON.of(self._release), Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
         if not pod_class.node_name:
-            return FixedState(self._reasons, no_bits(columns))
+            return FixedState((reason,), no_bits(columns))
         others = [node.name != pod_class.node_name for node in columns.nodes]
-        return FixedState(self._reasons, np.array(others, np.uint64))
+        return FixedState((reason,), np.array(others, np.uint64))

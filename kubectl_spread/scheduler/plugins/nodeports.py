@@ -12,14 +12,14 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE),)
 
 
-class NodePorts:
+class NodePorts(Plugin):
     name = names.NODE_PORTS
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:

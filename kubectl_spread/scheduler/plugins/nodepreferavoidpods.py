@@ -9,14 +9,14 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, SameScore, ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MOST = 100
 _KINDS = ("ReplicationController", "ReplicaSet")
 
 
-class NodePreferAvoidPods:
+class NodePreferAvoidPods(Plugin):
     name = names.NODE_PREFER_AVOID_PODS
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:

@@ -10,14 +10,14 @@ import numpy as np
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import UNSCHEDULABLE
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits, Plugin
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) were unschedulable", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
 
 
-class NodeUnschedulable:
+class NodeUnschedulable(Plugin):
     name = names.NODE_UNSCHEDULABLE
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:

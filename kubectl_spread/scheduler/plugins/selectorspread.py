@@ -10,9 +10,8 @@ import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Columns, Int64s, MatchCounter
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import Labels, REGION, Selector, ZONE
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, SameScore, ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import default_selector
 
@@ -20,11 +19,8 @@ _ZONE_WEIGHT = 2.0 / 3.0
 _BETA = "failure-domain.beta.kubernetes.io"
 
 
-class SelectorSpread:
+class SelectorSpread(Plugin):
     name = names.SELECTOR_SPREAD
-
-    def __init__(self, release: Release) -> None:
-        self._release = release
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         if pod_class.constraints:

@@ -13,18 +13,22 @@ from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import TAINT_REASON
-from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler import gomath
-from kubectl_spread.scheduler.framework.plugin import bit, FilterState, FixedState, no_bits, NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.plugin import (
+    bit,
+    FilterState,
+    FixedState,
+    no_bits,
+    NodeIndices,
+    Plugin,
+    ScoreState,
+)
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 
-class TaintToleration:
+class TaintToleration(Plugin):
     name = names.TAINT_TOLERATION
-
-    def __init__(self, release: Release = LATEST) -> None:
-        self._reason = TAINT_REASON.of(release)  # may name the taint's `{key}` and `{value}`
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
         if not columns.has_taints:
@@ -39,7 +43,8 @@ class TaintToleration:
         return _ScoreState(pod_class, columns)
 
     def _text(self, taint: Taint) -> str:
-        return self._reason.format(key=taint.key, value=taint.value)
+        """Return the reason, which may name the taint's key and value."""
+        return TAINT_REASON.of(self._release).format(key=taint.key, value=taint.value)
 
 
 class _ScoreState:

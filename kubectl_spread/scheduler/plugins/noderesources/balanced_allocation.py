@@ -5,8 +5,6 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,31 +12,22 @@ from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import BALANCE_BY_DEVIATION, BALANCE_COMPARES, BALANCE_SKIPS
-from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
-from kubectl_spread.scheduler.framework.node_values import NodeValues
-from kubectl_spread.scheduler.framework.plugin import in_range, NodeIndices, ScoreState, SkippedScore
+from kubectl_spread.scheduler.framework.node_values import NodeScores
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plain, Plugin, ScoreState, SkippedScore
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import is_scored
 
 Floats = NDArray[np.float64]
 
 
-class BalancedArgs(NamedTuple):
-    """NodeResourcesBalancedAllocationArgs; every weight is 1."""
-
-    resources: tuple[str, ...] = (CPU, MEMORY)
-
-
-_NO_ARGS = BalancedArgs()
-
-
-class NodeResourcesBalancedAllocation:
+class NodeResourcesBalancedAllocation(Plugin):
     name = names.NODE_RESOURCES_BALANCED_ALLOCATION
 
-    def __init__(self, args: BalancedArgs = _NO_ARGS, release: Release = LATEST) -> None:
-        self._args = args
-        self._release = release
+    def __init__(self, args: Plain, release: Release) -> None:
+        super().__init__(args, release)
+        self._resources = tuple(item.get("name") or "" for item in args.get("resources") or ()) or (CPU, MEMORY)
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         if not BALANCE_BY_DEVIATION.of(self._release):
@@ -47,36 +36,28 @@ class NodeResourcesBalancedAllocation:
             )
         counted = pod_class.requests if pod_class.balanced is None else pod_class.balanced
         requests = dict(counted)
-        is_best_effort = not any(requests.get(resource) for resource in self._args.resources)
+        is_best_effort = not any(requests.get(resource) for resource in self._resources)
         if is_best_effort and BALANCE_SKIPS.of(self._release):
             return SkippedScore()
         compares = BALANCE_COMPARES.of(self._release)
-        key = (_State, counted, self._args, compares)
-        return columns.share(key, lambda: _State(requests, columns, self._args, compares=compares))
+        key = (_State, counted, self._resources, compares)
+        return columns.share(key, lambda: _State(requests, columns, self._resources, compares=compares))
 
 
-class _State:
-    def __init__(self, requests: dict[str, int], columns: Columns, args: BalancedArgs, *, compares: bool) -> None:
+class _State(NodeScores):
+    def __init__(
+        self, requests: dict[str, int], columns: Columns, resources: tuple[str, ...], *, compares: bool
+    ) -> None:
         self._columns = columns
         self._compares = compares
         self._requests = requests
-        self._resources = [name for name in args.resources if is_scored(name, requests)]
-        self.watched_arrays: list[Int64s] = []
+        self._resources = [name for name in resources if is_scored(name, requests)]
+        watched: list[Int64s] = []
         for resource in self._resources:
-            self.watched_arrays += [columns.allocatable_of(resource), columns.requested_of(resource)]
-        self.overflows = False
-        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
+            watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+        super().__init__(names.NODE_RESOURCES_BALANCED_ALLOCATION, columns, watched)
 
-    def score(self, feasible: NodeIndices) -> Int64s:
-        scores: Int64s = self._scores.now()[feasible]
-        return in_range(names.NODE_RESOURCES_BALANCED_ALLOCATION, scores) if self.overflows else scores
-
-    def compute(self, nodes: NodeIndices) -> Int64s:
-        scores = self._node_scores(nodes)
-        self.overflows |= bool(((scores < 0) | (scores > 100)).any())
-        return scores
-
-    def _node_scores(self, nodes: NodeIndices) -> Int64s:
+    def node_scores(self, nodes: NodeIndices) -> Int64s:
         after = self._balance(nodes, with_pod=True)
         if not self._compares:
             return after
@@ -99,26 +80,20 @@ class _State:
         return ((1 - _deviation(np.array(fractions), np.array(counted))) * 100.0).astype(np.int64)
 
 
-class _DifferenceState:
+class _DifferenceState(NodeScores):
     """Scores by the difference of the fractions of CPU and memory in use, as up to 1.21.
 
     Source: noderesources/balanced_allocation.go, balancedResourceScorer (v1.21.9).
     """
 
-    overflows = False
-
     def __init__(self, requests: dict[str, int], columns: Columns) -> None:
         self._cpu, self._memory = columns.allocatable_of(CPU), columns.allocatable_of(MEMORY)
         self._columns = columns
         self._requests = requests
-        self.watched_arrays = [self._cpu, self._memory, columns.nonzero_cpu, columns.nonzero_memory]
-        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
+        watched = [self._cpu, self._memory, columns.nonzero_cpu, columns.nonzero_memory]
+        super().__init__(names.NODE_RESOURCES_BALANCED_ALLOCATION, columns, watched)
 
-    def score(self, feasible: NodeIndices) -> Int64s:
-        scores: Int64s = self._scores.now()[feasible]
-        return scores
-
-    def compute(self, nodes: NodeIndices) -> Int64s:
+    def node_scores(self, nodes: NodeIndices) -> Int64s:
         cpu = _fraction(self._columns.nonzero_cpu[nodes] + self._requests.get(CPU, 0), self._cpu[nodes])
         memory = _fraction(self._columns.nonzero_memory[nodes] + self._requests.get(MEMORY, 0), self._memory[nodes])
         scores = ((1 - np.abs(cpu - memory)) * 100.0).astype(np.int64)

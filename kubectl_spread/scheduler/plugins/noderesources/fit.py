@@ -28,10 +28,18 @@ from kubectl_spread.objects.releases.behaviours import (
     FIT_SKIPS_ZERO,
     FIT_TOO_LARGE_IS_FINAL,
 )
-from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
-from kubectl_spread.scheduler.framework.node_values import NodeValues
-from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, in_range, NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.node_values import NodeScores, NodeValues
+from kubectl_spread.scheduler.framework.plugin import (
+    bit,
+    Bits,
+    FilterState,
+    NodeIndices,
+    Plain,
+    Plugin,
+    ScoreState,
+)
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
@@ -44,89 +52,85 @@ MOST_ALLOCATED = "MostAllocated"
 REQUESTED_TO_CAPACITY_RATIO = "RequestedToCapacityRatio"
 
 
-class ResourceWeight(NamedTuple):
-    name: str
-    weight: int
-
-
-class ShapePoint(NamedTuple):
-    utilization: int  # percent
-    score: int  # 0 to 10 as configured
-
-
 class ScoringStrategy(NamedTuple):
-    type: str = LEAST_ALLOCATED
-    resources: tuple[ResourceWeight, ...] = (ResourceWeight(CPU, 1), ResourceWeight(MEMORY, 1))
-    shape: tuple[ShapePoint, ...] = ()
+    """A strategy; resources: names and weights. shape: utilizations in percent, and scores of 0 to 10."""
+
+    type: str
+    resources: tuple[tuple[str, int], ...]
+    shape: tuple[tuple[int, int], ...] = ()
 
 
-class FitArgs(NamedTuple):
-    """NodeResourcesFitArgs."""
-
-    strategy: ScoringStrategy = ScoringStrategy()
-    ignored_resources: frozenset[str] = frozenset()
-    ignored_groups: frozenset[str] = frozenset()
-
-    def ignores(self, resource: str) -> bool:
-        """Return whether a resource is ignored, which only extended resources can be."""
-        if not is_extended(resource):
-            return False
-        return resource in self.ignored_resources or resource.partition("/")[0] in self.ignored_groups
+def _weighted(args: Plain) -> tuple[tuple[str, int], ...]:
+    written = args.get("resources") or ({"name": CPU}, {"name": MEMORY})
+    return tuple((item.get("name") or "", int(item.get("weight") or 1)) for item in written)
 
 
-_NO_ARGS = FitArgs()
-
-
-class NodeResourcesLeastAllocated:
+class NodeResourcesLeastAllocated(Plugin):
     """The plugin that scored by default before NodeResourcesFit had a strategy."""
 
     name = names.NODE_RESOURCES_LEAST_ALLOCATED
+    _type = LEAST_ALLOCATED
 
-    def __init__(self, strategy: ScoringStrategy, release: Release) -> None:
-        self._strategy = strategy
-        self._release = release
+    def __init__(self, args: Plain, release: Release) -> None:
+        super().__init__(args, release)
+        self._strategy = ScoringStrategy(self._type, _weighted(args))
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
-        skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _score_state(pod_class, columns, self._strategy, name=self.name, skips_absent=skips)
+        """Return the state that classes with equal requests share."""
+        skips, name = ALLOCATION_SKIPS_ABSENT.of(self._release), self.name
+        return columns.share(
+            (_ScoreState, pod_class.scored, self._strategy, name, skips),
+            lambda: _ScoreState(pod_class.scored, columns, self._strategy, name=name, skips_absent=skips),
+        )
 
 
 class NodeResourcesMostAllocated(NodeResourcesLeastAllocated):
     name = names.NODE_RESOURCES_MOST_ALLOCATED
+    _type = MOST_ALLOCATED
 
 
-class NodeResourcesFit:
+class NodeResourcesFit(NodeResourcesLeastAllocated):
     name = names.NODE_RESOURCES_FIT
 
-    def __init__(self, args: FitArgs = _NO_ARGS, release: Release = LATEST) -> None:
-        self._args = args
-        self._release = release
+    def __init__(self, args: Plain, release: Release) -> None:
+        strategy = args.get("scoringStrategy") or {}
+        super().__init__(strategy, release)
+        self._ignored = frozenset(args.get("ignoredResources") or ())
+        self._ignored_groups = frozenset(args.get("ignoredResourceGroups") or ())
+        points = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
+        shape = tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in points)
+        self._strategy = self._strategy._replace(type=strategy.get("type") or LEAST_ALLOCATED, shape=shape)
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> FilterState:
-        wanted = _wanted(pod_class, self._args, self._release)
+        wanted = self._wanted(pod_class)
         is_final = FIT_TOO_LARGE_IS_FINAL.of(self._release)
         key = (_FilterState, tuple(wanted), is_final)
         return columns.share(key, lambda: _FilterState(wanted, columns, too_large_is_final=is_final))
 
-    def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
-        skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
-        return _score_state(pod_class, columns, self._args.strategy, name=self.name, skips_absent=skips)
+    def _ignores(self, resource: str) -> bool:
+        """Return whether a resource is ignored, which only extended resources can be."""
+        is_named = resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
+        return is_named and is_extended(resource)
 
+    def _wanted(self, pod_class: PodClass) -> list[tuple[str, int]]:
+        """Return the requests to compare, in the order of their reasons.
 
-def _wanted(pod_class: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
-    """Return the requests to compare, in the order of their reasons.
-
-    Newer releases compare only requests above zero. Older releases also compare zero requests; those for CPU and the
-    like only if the pod requests anything.
-    """
-    requests = dict(pod_class.requests)
-    scalar = [(name, amount) for name, amount in pod_class.requests if name not in _BASIC and not args.ignores(name)]
-    if FIT_SKIPS_ZERO.of(release):
-        scalar = [(name, amount) for name, amount in scalar if amount > 0]
-    compares_all = not FIT_SKIPS_UNREQUESTED.of(release) and (
-        len(requests.keys() - _BASIC) > 0 or any(requests.values())
-    )
-    return [*((name, requests.get(name, 0)) for name in _BASIC if compares_all or requests.get(name, 0) > 0), *scalar]
+        Newer releases compare only requests above zero. Older releases also compare zero requests; those for CPU and
+        the like only if the pod requests anything.
+        """
+        requests = dict(pod_class.requests)
+        scalar = [
+            (name, amount) for name, amount in pod_class.requests if name not in _BASIC and not self._ignores(name)
+        ]
+        if FIT_SKIPS_ZERO.of(self._release):
+            scalar = [(name, amount) for name, amount in scalar if amount > 0]
+        compares_all = not FIT_SKIPS_UNREQUESTED.of(self._release) and (
+            len(requests.keys() - _BASIC) > 0 or any(requests.values())
+        )
+        return [
+            *((name, requests.get(name, 0)) for name in _BASIC if compares_all or requests.get(name, 0) > 0),
+            *scalar,
+        ]
 
 
 class _FilterState:
@@ -193,17 +197,7 @@ class _FilterState:
         return bits
 
 
-def _score_state(
-    pod_class: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
-) -> _ScoreState:
-    """Return the state that classes with equal requests share."""
-    return columns.share(
-        (_ScoreState, pod_class.scored, strategy, name, skips_absent),
-        lambda: _ScoreState(pod_class.scored, columns, strategy, name=name, skips_absent=skips_absent),
-    )
-
-
-class _ScoreState:
+class _ScoreState(NodeScores):
     """Scores of all nodes, kept up to date; they do not depend on which nodes are feasible."""
 
     def __init__(
@@ -217,29 +211,17 @@ class _ScoreState:
     ) -> None:
         self._columns = columns
         self._strategy = strategy
-        self._name = name
         self._skips_absent = skips_absent
         self._requests = dict(requests)
         self._resources = [
-            resource for resource in strategy.resources if not skips_absent or is_scored(resource.name, self._requests)
+            resource for resource in strategy.resources if not skips_absent or is_scored(resource[0], self._requests)
         ]
-        self.watched_arrays: list[Int64s] = []
-        for resource in self._resources:
-            self.watched_arrays += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
-        self.overflows = False
-        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
+        watched: list[Int64s] = []
+        for resource, _ in self._resources:
+            watched += [columns.allocatable_of(resource), nonzero_requested(columns, resource)]
+        super().__init__(name, columns, watched)
 
-    def score(self, feasible: NodeIndices) -> Int64s:
-        scores: Int64s = self._scores.now()[feasible]
-        return in_range(self._name, scores) if self.overflows else scores
-
-    def compute(self, nodes: NodeIndices) -> Int64s:
-        with np.errstate(over="ignore"):
-            scores = self._node_scores(nodes)
-        self.overflows |= bool(((scores < 0) | (scores > 100)).any())
-        return scores
-
-    def _node_scores(self, nodes: NodeIndices) -> Int64s:
+    def node_scores(self, nodes: NodeIndices) -> Int64s:
         total = np.zeros(len(nodes), np.int64)
         weights = np.zeros(len(nodes), np.int64)
         ratio = self._strategy.type == REQUESTED_TO_CAPACITY_RATIO
@@ -287,12 +269,12 @@ def nonzero_requested(columns: Columns, resource: str) -> Int64s:
     return columns.requested_of(resource)
 
 
-def _broken_linear(percent: Int64s, shape: tuple[ShapePoint, ...]) -> Int64s:
+def _broken_linear(percent: Int64s, shape: tuple[tuple[int, int], ...]) -> Int64s:
     """Return the scores of utilizations in percent, interpolated between the points of a shape; int64 (F,).
 
     Source: pkg/scheduler/framework/plugins/helper/shape_score.go, BuildBrokenLinearFunction (v1.36.2).
     """
-    points = [(point.utilization, point.score * 10) for point in shape]
+    points = [(utilization, score * 10) for utilization, score in shape]
     result = np.full_like(percent, points[-1][1])
     for (x0, y0), (x1, y1) in reversed(list(itertools.pairwise(points))):
         between = y0 + gomath.divide((y1 - y0) * (percent - x0), x1 - x0)

@@ -6,17 +6,17 @@ plugins/helper/spread.go, DefaultSelector (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Union
+from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import constraints, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.releases.behaviours import DEFAULTS_BY_OWNER
+from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, Selector, ZONE
-from kubectl_spread.scheduler.framework.plugin import FilterState, Skip
+from kubectl_spread.scheduler.framework.plugin import FilterState, Plain, Plugin, Skip
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
@@ -35,37 +35,24 @@ SYSTEM_DEFAULTS = (
 _SELECTING_OWNERS = {"ReplicationController": "v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1"}
 
 
-class SpreadArgs(NamedTuple):
-    """PodTopologySpreadArgs; `default_constraints` is None for defaultingType System."""
-
-    default_constraints: Optional[tuple[TopologySpreadConstraint, ...]] = None
-
-    @property
-    def is_system(self) -> bool:
-        return self.default_constraints is None
-
-
-_NO_ARGS = SpreadArgs()
-
-
-class PodTopologySpread:
+class PodTopologySpread(Plugin):
     name = names.POD_TOPOLOGY_SPREAD
 
-    def __init__(self, args: SpreadArgs = _NO_ARGS, release: Release = LATEST) -> None:
-        self._args = args
-        self._release = release
-
-    @property
-    def configured_defaults(self) -> Optional[tuple[TopologySpreadConstraint, ...]]:
-        """Return the configured default constraints; None for the built-in ones."""
-        return self._args.default_constraints
+    def __init__(self, args: Plain, release: Release) -> None:
+        """Read the configured default constraints; None for the built-in ones."""
+        super().__init__(args, release)
+        self.configured_defaults: Optional[tuple[TopologySpreadConstraint, ...]] = None
+        is_system = (args.get("defaultingType") or "System") == "System"
+        if not is_system or not behaviours.SYSTEM_DEFAULTS.of(release):
+            written = () if is_system else args.get("defaultConstraints") or ()
+            self.configured_defaults = constraints({"topologySpreadConstraints": written})
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:
         constraints = self.constraints(pod_class, columns, hard=True)
         return PreFilterState(constraints, pod_class, columns, self._release) if constraints else Skip()
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> PreScoreState:
-        require_all = bool(pod_class.constraints) or not self._args.is_system
+        require_all = bool(pod_class.constraints) or self.configured_defaults is not None
         soft = self.constraints(pod_class, columns, hard=False)
         return PreScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
 
@@ -73,7 +60,7 @@ class PodTopologySpread:
         """Return the pod's own constraints of one action, or the cluster's defaults if the pod has none at all."""
         if pod_class.constraints:
             return filter_topology_spread_constraints(pod_class, hard=hard, release=self._release)
-        defaults = SYSTEM_DEFAULTS if self._args.default_constraints is None else self._args.default_constraints
+        defaults = SYSTEM_DEFAULTS if self.configured_defaults is None else self.configured_defaults
         if not any(constraint.is_hard == hard for constraint in defaults):
             return ()
         selector = default_selector(pod_class, columns, self._release)
@@ -111,7 +98,7 @@ def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
 
 def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> list[ObjectKey]:
     """Return the controllers whose selectors count: the pod's own, in older releases all that select the pod."""
-    if DEFAULTS_BY_OWNER.of(release):
+    if behaviours.DEFAULTS_BY_OWNER.of(release):
         owner = selecting_owner(pod_class)
         return [] if owner is None else [owner]
     labels = dict(pod_class.labels)

@@ -24,7 +24,7 @@ from kubectl_spread.objects.releases.behaviours import (
     VOLUME_BINDING_NARROWS,
     VOLUME_GONE_REASON,
 )
-from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, suits, Volume
 from kubectl_spread.scheduler.framework.plugin import (
@@ -32,6 +32,7 @@ from kubectl_spread.scheduler.framework.plugin import (
     Bits,
     FilterState,
     no_bits,
+    Plugin,
     Rejection,
     SameScore,
     ScoreState,
@@ -48,11 +49,8 @@ _AFFINITY, _NO_VOLUME, _NO_SPACE, _NO_SUCH_VOLUME = (1 << at for at in range(4))
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 
 
-class VolumeBinding:
+class VolumeBinding(Plugin):
     name = names.VOLUME_BINDING
-
-    def __init__(self, release: Release = LATEST) -> None:
-        self._release = release
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         storage = columns.storage

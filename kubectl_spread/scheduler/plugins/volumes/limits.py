@@ -13,7 +13,7 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
@@ -22,7 +22,7 @@ REASONS = (Reason("node(s) exceed max volume count", Code.UNSCHEDULABLE),)
 _Attached = tuple[str, str]  # driver, volume handle
 
 
-class NodeVolumeLimits:
+class NodeVolumeLimits(Plugin):
     name = names.NODE_VOLUME_LIMITS
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip]:

@@ -11,18 +11,15 @@ from typing import Union
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
-from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Rejection, Skip
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 
-class VolumeRestrictions:
+class VolumeRestrictions(Plugin):
     name = names.VOLUME_RESTRICTIONS
-
-    def __init__(self, release: Release = LATEST) -> None:
-        self._release = release
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         exclusive = set()

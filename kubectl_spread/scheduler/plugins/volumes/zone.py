@@ -13,10 +13,9 @@ from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
-from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors import Labels, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Rejection, Skip
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
@@ -43,11 +42,8 @@ class VolumeTopology(NamedTuple):
         return value in self.values
 
 
-class VolumeZone:
+class VolumeZone(Plugin):
     name = names.VOLUME_ZONE
-
-    def __init__(self, release: Release = LATEST) -> None:
-        self._release = release
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         topologies: list[VolumeTopology] = []
