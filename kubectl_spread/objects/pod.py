@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.amounts.quantity import Sums
+from kubectl_spread.objects.amounts.resources import Requests
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Toleration
@@ -50,15 +51,6 @@ class PodVolume(NamedTuple):
     csi: Optional[tuple[str, str]] = None
 
 
-class OlderRequests(NamedTuple):
-    """The requests of a pod class by the rules of an older release."""
-
-    requests: tuple[tuple[str, int], ...]
-    nonzero: tuple[int, int]
-    scored: tuple[tuple[str, int], ...]
-    balanced: tuple[tuple[str, int], ...]
-
-
 class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
@@ -96,7 +88,7 @@ class PodClass(NamedTuple):
     node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
     beyond: tuple[str, ...] = ()  # features that the prediction does not cover
     balanced: Optional[tuple[tuple[str, int], ...]] = None
-    older: tuple[tuple[Sums, OlderRequests], ...] = ()
+    older: tuple[tuple[Sums, Requests], ...] = ()
 
     def with_summed_requests(self, sums: Sums) -> PodClass:
         """Return the class with its requests as a release adds them up."""

@@ -17,12 +17,12 @@ from kubectl_spread.objects.amounts.resources import (
     MEMORY,
     Quantities,
     Requests,
+    Units,
     units,
 )
 from kubectl_spread.objects.reading.plain import mappings
 
 Plain = dict[str, Any]
-Units = dict[str, int]
 
 
 def older_requests(spec: Plain, status: Plain, latest: Requests) -> tuple[tuple[Sums, Requests], ...]:
@@ -119,13 +119,8 @@ def _per_container(spec: Plain) -> Requests:
     plain = _summed(list(map(units, containers)), list(map(units, starting)))
     scored = _summed(list(map(_with_defaults, containers)), list(map(_with_defaults, starting)))
     on_top, unscaled = units(overhead), _unscaled(overhead)
-    nonzero = _plus(scored, on_top)
-    return Requests(
-        plain=_plus(plain, on_top),
-        nonzero=(nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)),
-        scored=_plus(scored, unscaled),
-        balanced=_plus(plain, unscaled),
-    )
+    total, nonzero = _plus(plain, on_top), _plus(scored, on_top)
+    return resources.requests_of(total, nonzero, _plus(scored, unscaled), balanced=_plus(plain, unscaled))
 
 
 def _without_overhead(spec: Plain) -> Requests:

@@ -51,19 +51,30 @@ DEFAULT_MEMORY = 200 * 1024 * 1024  # bytes
 _DEFAULTS: Quantities = {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY * 1000}
 
 
-class Requests(NamedTuple):
-    """Resource requests of a pod, in the scheduler's units, for each use that the scheduler makes of them.
+Sorted = tuple[tuple[str, int], ...]
 
-    plain: compared by Filter.
+
+class Requests(NamedTuple):
+    """Resource requests of a pod, sorted by resource, in the scheduler's units, for each use that it makes of them.
+
+    requests: compared by Filter.
     nonzero: CPU and memory of a bound pod in scores. Containers without a request count with a default.
     scored: the same for a pod that is not scheduled yet. Upstream computes it without pod-level resources.
     balanced: the requests of such a pod in BalancedAllocation.
     """
 
-    plain: dict[str, int]
+    requests: Sorted
     nonzero: tuple[int, int]
-    scored: dict[str, int]
-    balanced: dict[str, int]
+    scored: Sorted
+    balanced: Sorted
+
+
+def requests_of(
+    plain: dict[str, int], nonzero: dict[str, int], scored: dict[str, int], *, over: dict[str, int]
+) -> Requests:
+    """Return requests by resource; `over` are those for BalancedAllocation."""
+    in_order, to_score, to_balance = (tuple(sorted(item.items())) for item in (plain, scored, over))
+    return Requests(in_order, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), to_score, to_balance)
 
 
 def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
@@ -81,7 +92,7 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
     nonzero = units(_total(spec, status, defaults, effective))
     scored = _total(spec, status, _DEFAULTS, {})
     counted = units(plain)
-    return Requests(counted, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored), counted)
+    return requests_of(counted, nonzero, units(scored), balanced=counted)
 
 
 def pod_quantities(spec: dict[str, Any]) -> Quantities:

@@ -20,7 +20,7 @@ from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
-from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
+from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
 
@@ -151,9 +151,9 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
     return PodClass(
         namespace=namespace,
         labels=tuple(sorted(pod_labels.items())),
-        requests=tuple(sorted(requests.plain.items())),
+        requests=requests.requests,
         nonzero=requests.nonzero,
-        scored=tuple(sorted(requests.scored.items())),
+        scored=requests.scored,
         node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
         node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
         pod_affinity=_pod_affinity(to_pods, namespace, pod_labels),
@@ -178,15 +178,8 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
         beyond=("resource claims",) if spec.get("resourceClaims") else (),
-        older=tuple((sums, _sorted(found)) for sums, found in older_requests(spec, status, requests)),
+        older=older_requests(spec, status, requests),
     )
-
-
-def _sorted(requests: resources.Requests) -> OlderRequests:
-    plain, scored, balanced = (
-        tuple(sorted(item.items())) for item in (requests.plain, requests.scored, requests.balanced)
-    )
-    return OlderRequests(plain, requests.nonzero, scored, balanced)
 
 
 def controller(metadata: Plain) -> Optional[Owner]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, ScoreState
+from kubectl_spread.scheduler.framework.plugin import Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 
@@ -16,9 +16,4 @@ class DynamicResources(Plugin):
     name = names.DYNAMIC_RESOURCES
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
-        return _Zero()
-
-
-class _Zero:
-    def score(self, feasible: NodeIndices) -> int:  # noqa: ARG002
-        return 0
+        return SameScore(0)
