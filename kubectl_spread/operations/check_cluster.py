@@ -44,8 +44,8 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     request = request._replace(source=request.source.or_live())
     session = cluster_facts.open_session(request.source) if request.known is None else None
     known = request.known or (check.in_files(request.source, config) if session is None else None)
-    settled = request._replace(namespace=request.namespace or None)
-    asked = check.settings(settled, config, session=session, known=known)
+    named = request._replace(namespace=request.namespace or None)
+    asked = check.settings(named, config, session=session, known=known)
     kinds = request.selection.all_kinds
     question = Question(request.namespace if request.namespace == "" else asked.namespace, kinds, is_overview=not kinds)
     known = known or cluster_facts.load(asked.source, session, question)

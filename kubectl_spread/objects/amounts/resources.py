@@ -69,12 +69,13 @@ class Requests(NamedTuple):
     balanced: Sorted
 
 
-def requests_of(
-    plain: dict[str, int], nonzero: dict[str, int], scored: dict[str, int], *, over: dict[str, int]
-) -> Requests:
-    """Return requests by resource; `over` are those for BalancedAllocation."""
-    in_order, to_score, to_balance = (tuple(sorted(item.items())) for item in (plain, scored, over))
-    return Requests(in_order, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), to_score, to_balance)
+Units = dict[str, int]  # resource name -> amount in the scheduler's unit
+
+
+def requests_of(plain: Units, nonzero: Units, scored: Units, *, balanced: Units) -> Requests:
+    """Return a record of the requests by resource."""
+    filtered, to_score, to_balance = (tuple(sorted(item.items())) for item in (plain, scored, balanced))
+    return Requests(filtered, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), to_score, to_balance)
 
 
 def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
