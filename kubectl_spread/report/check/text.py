@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.report import documents, table
+from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
 from kubectl_spread.text.source import Place
@@ -155,6 +155,8 @@ def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
         if report.running is not None and (any(report.running) or report.rollouts):
             yield [*workloads.running_lines(report.running), *rollouts.of_running(report.rollouts)]
     if report.unread:
+        from kubectl_spread.report import documents  # json: 5 ms
+
         yield [documents.line(report.unread)]
 
 
@@ -170,6 +172,8 @@ def render_concise(report: CheckReport) -> str:
 
         lines += [f"Rollout: {rollouts.sentence(item)}"] if item.is_stuck else []
     if report.unread:
+        from kubectl_spread.report import documents
+
         lines.append(documents.line(report.unread))
     return "\n".join(lines)
 
