@@ -274,6 +274,9 @@ _KARPENTER = (
          r"|[^\n;]{0,200}?key (?P<key>[^\s,;]{1,200})[^\n;]*))",
          "The pod's node selector, its affinity or an already chosen domain excludes every node of the {NodePool}: "
          "{why}.", (_POOLS, "kubectl get nodes --show-labels", EXPLAIN)),
+    Form("karpenterLabel", Component.KARPENTER, r"label \"(?P<label>[^\"\n]{1,200})\" does not have known values",
+         "No node of the {NodePool} has the label {label} that the pod or one of its constraints asks for.",
+         (_POOLS, EXPLAIN)),
     Form("karpenterTypes", Component.KARPENTER,
          r"(?:skipping, *)?(?:nodepool requirements filtered out all (?:compatible )?(?:available )?instance types"
          r"(?: due to (?P<why>minValues incompatibility))?|no resolved instance types found)",
@@ -292,12 +295,28 @@ _KARPENTER = (
          "The nodes of the {NodePool} have the taint {taint}, which the pod does not tolerate.",
          (_POOLS, "kubectl get {nodepools} -o custom-columns=NAME:.metadata.name,TAINTS:{taints}")),
     Form("karpenterLimit", Component.KARPENTER,
-         rf"all available instance types exceed (?:limits for|provisioner limits){_CLAUSE}"
+         r"(?:all available instance types exceed (?:limits for|provisioner limits)|node limits have been exhausted)"
+         rf"{_CLAUSE}"
          r"|\d{1,9} out of \d{1,9} instance types were excluded because they would breach \w{1,30} limits",
          "The {NodePool} has reached its limits and cannot add nodes.",
          ("kubectl get {nodepools} -o custom-columns=NAME:.metadata.name,LIMITS:{limits},USED:.status.resources",)),
-    Form("karpenterNoPool", Component.KARPENTER, r"no (?:nodepools?|provisioners?) found",
+    Form("karpenterNoPool", Component.KARPENTER, r"no (?:dynamic )?(?:nodepools?|provisioners?) found",
          "Karpenter has no {NodePool} that is ready.", (_POOLS, _KARPENTER_LOG)),
+    Form("karpenterOffering", Component.KARPENTER, rf"no instance type has the required offering{_CLAUSE}",
+         "No instance type that suits the pod is available in the zone and capacity type that are left: the cloud has "
+         "no capacity there now, or the {NodePool} has no subnet there.", (_POOLS, _NODE_CLAIMS, _KARPENTER_LOG)),
+    Form("karpenterVolume", Component.KARPENTER, r"incompatible volume requirements, ?(?P<why>[^\n;]*)",
+         "The {NodePool} adds no nodes in the zone of the pod's volume: {why}.", (_POOLS, "kubectl get pv", EXPLAIN)),
+    Form("karpenterTwoDomains", Component.KARPENTER,
+         r"key (?P<key>[^\s,;]{1,200}), [^\s,;]{1,200} DoesNotExist not in (?P<why>[^\n;]*)",
+         "Two rules of the pod picked different domains of {key} in this round. Karpenter draws them at random, so the "
+         "next round may succeed.", (EXPLAIN, _KARPENTER_LOG)),
+    Form("karpenterReserved", Component.KARPENTER,
+         r"one or more instance types with compatible reserved offerings are available, but could not be reserved",
+         "Reserved capacity that suits the pod is taken in this round; Karpenter tries again.", (_NODE_CLAIMS,)),
+    Form("karpenterHostPort", Component.KARPENTER, r"checking host port usage, ?(?P<why>[^\n;]*)",
+         "A host port of the pod is taken on a new node of the {NodePool}, perhaps by a DaemonSet: {why}.",
+         (_POOLS, _POD)),
     Form("karpenterNodeClass", Component.KARPENTER,
          r"failed resolving \w{0,30}(?:nodeclass|nodetemplate)|ignoring (?:nodepool|provisioner), not ready"
          r"|(?:status condition transitioned, type: ready, [^\n]{0,200}?message: *)?nodeClassReady=false",
@@ -322,7 +341,8 @@ _KARPENTER = (
          "The cloud has no capacity for the instance types that Karpenter asked for ({why}). Karpenter tries other "
          "types, and these again later.", (_NODE_CLAIMS, _POOLS, _KARPENTER_LOG)),
     Form("karpenterFailed", Component.KARPENTER,
-         r"failed to schedule pod,(?! *(?:incompatible|no |did not|unsatisfiable|all available|nodepool)) *"
+         r"failed to schedule pod,(?! *(?:incompatible|no |did not|unsatisfiable|all available|nodepool|node limits"
+         r"|key |label |one or more|checking|min)) *"
          r"(?P<why>[^\n]*)",
          "Karpenter creates no node for the pod: {why}.", (_POOLS, _KARPENTER_LOG, EXPLAIN)),
 )  # fmt: skip
