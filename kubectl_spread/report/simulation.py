@@ -109,7 +109,8 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
         yield _paragraphs([_totals(concerned, step)], style)
     for item in concerned if style.is_wide else concerned[:_MOST_LISTED]:
         yield _workload(item, step, style, has_domains=style.is_wide or not is_brief)
-    if step.together:
+    # Of a few workloads, the sums are worth a table if a constraint counts the pods of all.
+    if step.together and (is_brief or style.is_wide or any(spread.is_balanced for spread in step.together)):
         yield ["All of them together", *(line for spread in step.together for line in _spread(spread, step, style))]
     yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
     if step.endings and not (concerned or played.refusal or step.scheduled):
@@ -395,13 +396,16 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
         before: the steps before it; a step with only one outcome becomes one sentence.
         is_detailed: also events that follow from others, such as the creation of a pod in place of an evicted one.
     """
-    left_out = {EventKind.DONE} if is_detailed else _FOLLOWING
     steps = [*before, played][-len(played.summary.witness) :]
     sentences: list[str] = []
     names = EventNames(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        told = [] if is_plain else [names.sentence(event) for event in events if event.kind not in left_out]
+        told = [
+            names.sentence(event)
+            for event in events
+            if event.kind is not EventKind.DONE and not is_plain and (is_detailed or not _follows(event))
+        ]
         sentences += without_repeats([f"`{step.text}` is accepted.", *told])
     for (owner, pod, is_old), number in Counter(map(_STUCK, played.summary.stuck)).items():
         who = f"Pod {pod}"
@@ -412,7 +416,12 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
 
 
 _STUCK = attrgetter("owner", "name", "is_original")
-_FOLLOWING = {EventKind.DONE, EventKind.CREATED, EventKind.READY, EventKind.GONE}
+
+
+def _follows(event: TraceEvent) -> bool:
+    """Return whether an event follows from others; an autoscaler, which has a name, scales by itself."""
+    is_rollout = event.kind is EventKind.SCALED and not event.text
+    return is_rollout or event.kind in (EventKind.CREATED, EventKind.READY, EventKind.GONE)
 
 
 def places_before(played: PlayedStep) -> str:

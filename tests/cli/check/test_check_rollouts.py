@@ -353,6 +353,6 @@ def test_a_placement_by_preemption_has_a_next_rollout(tmp_path: Path, capsys: py
 def test_the_next_rollout_begins_from_one_revision(capsys: pytest.CaptureFixture[str]) -> None:
     """The pods that were created first have the template of the manifest, and a restart is the second revision."""
     folder = ROOT / "examples" / "scenarios" / "surge-pod-has-no-node"
-    run(["check", str(folder / "before.yaml"), "--topology", str(folder / "cluster.yaml")])
+    run(["check", str(folder / "before.yaml"), "--topology", str(folder / "cluster.yaml"), "-o", "json"])
 
-    assert "1. Deployment default/web scales revision 2 to 1 pod." in capsys.readouterr().out
+    assert '"Deployment default/web scales revision 2 to 1 pod."' in capsys.readouterr().out
