@@ -232,10 +232,8 @@ def _sampled(step: StepSummary) -> str:
 
 def skew(spread: WorkloadSpread, step: StepSummary) -> str:
     """Return `skew: 1 before, up to 2 during, 1 after`."""
-    parts = [f"{spread.before} before", f"{spread.after} after"]
-    if spread.on_the_way is not None:
-        parts.insert(1, f"up to {spread.on_the_way} during")
-    return f"skew: {_sampled(step)}{', '.join(parts)}"
+    during = "" if spread.on_the_way is None else f", up to {spread.on_the_way} during"
+    return f"skew: {_sampled(step)}{spread.before} before{during}, {spread.after} after"
 
 
 def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: int = 0) -> list[str]:
@@ -339,7 +337,7 @@ def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
 
 def certainty(step: StepSummary) -> str:
     """Return the extent of the search, and the limits of its answer."""
-    visited = f"({plural(step.states, 'state')} visited)"
+    visited, runs = f"({plural(step.states, 'state')} visited)", f"the numbers are of {step.runs} sampled runs"
     if not step.endings:
         return f"The search ended before it found an outcome {visited}."
     if step.unreached:
@@ -348,13 +346,11 @@ def certainty(step: StepSummary) -> str:
         how = "every new pod finds a node" if step.verdict is Verdict.COMPLETES else "the step gets stuck"
         return f"In every order of events {how}, and every number is in the range shown {visited}."
     if step.basis is Basis.NO_ORDER:
-        runs = f"the numbers are of {step.runs} sampled runs"
         return f"In no order of events every pod finds a node; {runs} {visited}."
     if step.verdict is Verdict.NOT_KNOWN and step.basis is Basis.SAMPLE:
         unknown = [item.key for item in step.workloads if item.verdict is Verdict.NOT_KNOWN]
         return f"Whether every pod finds a node is not known of {_listed(unknown)} {visited}."
     if step.basis is Basis.ENOUGH_ROOM:
-        runs = f"the numbers are of {step.runs} sampled runs"
         return f"In every order of events every new pod finds a node; {runs} {visited}."
     if step.is_exact:
         return f"{_number_of_outcomes(step)} {visited}."
