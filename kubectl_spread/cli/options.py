@@ -208,11 +208,6 @@ def filename_option(text: str) -> Callable[[F], F]:
     return option(f"-f, --filename FILE...: {text}", name="paths")
 
 
-def all_namespaces_option(text: str) -> Callable[[F], F]:
-    """-A, with its help text."""
-    return option(f"-A, --all-namespaces: {text}")
-
-
 def selector_option(text: str) -> Callable[[F], F]:
     """-l, with its help text; the command gets it as `label_selector`."""
     return option(f"-l, --selector SELECTOR: {text}", name="label_selector")

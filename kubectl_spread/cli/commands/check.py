@@ -10,7 +10,6 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, finding_width, flush, print_error, progress
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     colour_option,
@@ -126,7 +125,7 @@ _choice_options = gather_options(
 @kustomize_option
 @cluster_facts
 @namespace_option("Namespace of running workloads.")
-@all_namespaces_option("Running workloads of all namespaces.")
+@option("-A, --all-namespaces: Running workloads of all namespaces.")
 @selector_option("Only running workloads with these labels.")
 @option(
     f"-o, --output FORMAT[=FILE]...: {', '.join(FORMATS)}.",

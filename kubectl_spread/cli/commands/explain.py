@@ -10,7 +10,6 @@ import click
 from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import Exit, finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     answer_options,
     as_usage_errors,
     cluster_facts,
@@ -42,7 +41,7 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @cluster_facts
 @option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
-@all_namespaces_option("Explain the Pending pods of all namespaces.")
+@option("-A, --all-namespaces: Explain the Pending pods of all namespaces.")
 @option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
 @option(
     "--suggestions N: Number of changes to suggest for a Pending pod; 0 turns suggestions off.",

@@ -13,7 +13,6 @@ import click
 
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     namespace_option,
@@ -45,7 +44,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
     type=Seconds(min=1.0),
 )
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
-@all_namespaces_option("All namespaces, as by default.")
+@option("-A, --all-namespaces: All namespaces, as by default.")
 @selector_option("Export only workloads with these labels.")
 @option("--policy FILE: Also check the running pods against a policy.")
 @option("-a, --all: Also export workloads without constraints of their own.", name="shows_all")

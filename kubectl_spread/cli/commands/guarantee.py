@@ -11,7 +11,6 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     answer_options,
     as_usage_errors,
     cluster_facts,
@@ -85,7 +84,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 )
 @option("--recommend: Search for constraints that keep the policy.", name="wants_recommendation")
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
-@all_namespaces_option("Judge the workloads of all namespaces.")
+@option("-A, --all-namespaces: Judge the workloads of all namespaces.")
 @effort_option
 @option("--details: Print the proofs and every recommendation.")
 @answer_options("text", "json", "yaml", "junit", "html")

@@ -9,7 +9,6 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, finish, progress
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     answer_options,
     as_usage_errors,
     cluster_facts,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:  # these load numpy
 @kustomize_option
 @cluster_facts
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
-@all_namespaces_option("Repair the workloads of all namespaces.")
+@option("-A, --all-namespaces: Repair the workloads of all namespaces.")
 @selector_option("Repair only workloads with these labels.")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")
 @option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))

@@ -12,7 +12,6 @@ import click
 from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
-    all_namespaces_option,
     as_usage_errors,
     cluster_facts,
     DOCUMENTS,
@@ -45,7 +44,7 @@ FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
-@all_namespaces_option("Show the workloads of all namespaces.")
+@option("-A, --all-namespaces: Show the workloads of all namespaces.")
 @selector_option("Show only workloads with these labels.")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
 @option("-w, --watch: Keep reading the cluster, and print changes.")
