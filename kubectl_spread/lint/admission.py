@@ -61,14 +61,7 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
     return DecidedBy.BASE if is_missing and is_partial(owner) else DecidedBy.MANIFEST
 
 
-def is_unrelated(problem: decode.Problem) -> bool:
-    """Return whether a value that does not decode is in a field of containers or volumes, not of constraints."""
-    return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
-
-
-def is_directive(problem: decode.Problem) -> bool:
-    """Return whether an unknown field is a directive of a merge patch: `$patch`, `$setElementOrder/...`."""
-    return problem.kind is decode.ProblemKind.UNKNOWN and str(problem.route[-1]).startswith("$")
+_UNRELATED = frozenset(("containers", "initContainers", "resources", "volumes"))  # fields without constraints
 
 
 def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
@@ -76,7 +69,7 @@ def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
     if problem.kind is not decode.ProblemKind.TYPE:
         return False
     written = _written(manifest, problem.route)
-    is_name = isinstance(written, dict) and len(written) == 1 and next(iter(written.values())) is None  # `{username}`
+    is_name = isinstance(written, dict) and list(written.values()) == [None]  # `{username}`
     return is_name or has_placeholder(written) or re.fullmatch(r"[A-Z][A-Z0-9_]*", str(written)) is not None
 
 
@@ -139,33 +132,25 @@ def unknown_field(manifest: Manifest, path: str) -> str:
 _NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in lower case; also the singular
 
 
-def find_misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
-    """Return findings for constraints in a place where the API server drops or refuses them."""
+def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> Iterator[Finding]:
+    """Yield findings for constraints in a place where the API server drops or refuses them."""
     right = {(*place.spec, FIELD) for place in places}
     if not manifest.route:
         written = sum(route[-1] in fields(value_at(manifest.plain, route[:-1])) for route in right)
         if written == manifest.document.text.lower().count(_NAMES[1]):
-            return []
-    findings = []
+            return
     for route in _routes_of_constraints(manifest.plain, ()):
-        if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
+        around = next((place for place in places if route[: len(place.template)] == place.template), None)
+        if route in right or (kind.is_foreign and around is None):
             continue  # outside its pods a foreign kind may use the name for something else
-        home = next((place for place in places if _is_in(route, place)), kind.usual_place())
-        field = decode.path_text(route)
+        home, field = around or kind.usual_place(), decode.path_text(route)
         if route[:-1] == home.spec:
             hint = f"did you mean `{FIELD}`?"
         else:
             hint = f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}"
         fix = corrections.fix_for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
         message = unknown_field(manifest, field)
-        findings.append(
-            api_finding("SPR115", manifest, route, message=message, path=field, hint=hint, key=True, fix=fix)
-        )
-    return findings
-
-
-def _is_in(route: Route, place: PodPlace) -> bool:
-    return route[: len(place.template)] == place.template
+        yield api_finding("SPR115", manifest, route, message=message, path=field, hint=hint, key=True, fix=fix)
 
 
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
@@ -205,16 +190,21 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     if kind is None:
         is_autoscaler = manifest.kind == "HorizontalPodAutoscaler" and manifest.api_version.startswith("autoscaling/")
         return CheckedObject(_spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], [])
-    problems = [item for item in workload_shape.problems(kind, manifest.plain) if not is_directive(item)]
+    problems = [
+        item
+        for item in workload_shape.problems(kind, manifest.plain)
+        # Directives of a merge patch are `$patch` and `$setElementOrder/...`.
+        if not (item.kind is decode.ProblemKind.UNKNOWN and str(item.route[-1]).startswith("$"))
+    ]
     open_routes = [item.route for item in problems if is_open(manifest, item)]
     findings = [
         _undecodable(manifest, item, is_open=item.route in open_routes)
         for item in problems
-        if item.route not in open_routes or (FIELD in manifest.document.text and not is_unrelated(item))
+        if item.route not in open_routes or (FIELD in manifest.document.text and _UNRELATED.isdisjoint(item.route))
     ]
     is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
-    findings += find_misplaced(manifest, kind, places)
+    findings += _misplaced(manifest, kind, places)
     if is_undecodable:
         return CheckedObject(findings, [], is_undecodable=True)
     subjects = []
@@ -308,10 +298,8 @@ def _field_errors(
             known = {(error.rule, error.route) for error in errors}
             created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
             later = [error for error in created if (error.rule, error.route) not in known]
-    selector: Any = owner.selector  # it may not decode
-    labels = selector.get("matchLabels") if isinstance(selector, dict) else None
-    if not isinstance(labels, dict) or not labels:
-        labels = constraint_reader.labels(owner.template.get("metadata") or {})
+    labels = fields(fields(owner.selector).get("matchLabels"))  # it may not decode
+    labels = labels or constraint_reader.labels(owner.template.get("metadata") or {})
     root = decode.path_text(place.spec)
     refused = []
     for error in (*errors, *later):
@@ -324,12 +312,9 @@ def _field_errors(
         fix = corrections.fix_for_error(error, owner.template, place.spec, labels=labels)
         found = api_finding(error.rule.value, manifest, route, message=message, path=path, hint=hint, fix=fix)
         if error.rule is Rule.DUPLICATE_CONSTRAINT:
-            first = constraints[int(error.route[1])]
-            again = next(
-                other.position
-                for other in constraints[first.position + 1 :]
-                if (other.topology_key, other.when_unsatisfiable) == (first.topology_key, first.when_unsatisfiable)
-            )
+            pairs = [(item.topology_key, item.when_unsatisfiable) for item in constraints]
+            first = int(error.route[1])
+            again = pairs.index(pairs[first], first + 1)
             there = manifest.place((*place.spec, FIELD, again, "topologyKey"))
             found = found._replace(related=(Label(there, "repeated here"),))
         refused.append((error, found))

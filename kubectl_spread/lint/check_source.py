@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
@@ -31,7 +31,7 @@ from kubectl_spread.objects.workloads.manifest import (
     may_hold_constraints,
     wrong_items,
 )
-from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
+from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import Place, SourceFile, Span
@@ -54,11 +54,6 @@ _STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>|%\{[^%{}\n]*\}"
 _OF_CHART = r"\{\{[^{}]*(?:\.(?:Values|Release|Chart|Capabilities|Files|Template)\b|\binclude\s+\"|\btpl\s)"
 
 
-def is_of_chart(text: str) -> bool:
-    """Return whether a template asks for what only Helm provides: Jinja, chezmoi and others have `{{`, too."""
-    return re.search(_OF_CHART, text) is not None
-
-
 def first_action(text: str) -> Optional[Span]:
     """Return the place of the first action outside comments and quoted text; None if there is none."""
     actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
@@ -70,13 +65,6 @@ def first_action(text: str) -> Optional[Span]:
     tokens = re.compile(f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{'|'.join(actions)})", re.DOTALL)
     match = next((match for match in tokens.finditer(text) if match["action"]), None)
     return Span(match.start(), match.end()) if match else None
-
-
-class AcceptedWorkload(NamedTuple):
-    """A workload that the API server would accept, ready to be placed, and the manifest it came from."""
-
-    workload: Workload
-    manifest: Manifest
 
 
 class SkipReason(Enum):
@@ -111,13 +99,17 @@ class Result(NamedTuple):
 
     source: SourceFile
     findings: tuple[Finding, ...]
-    workloads: tuple[AcceptedWorkload, ...]
     rejected: int = 0
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
     outside: Optional[Outside] = None
     skipped: tuple[Skip, ...] = ()
     placeholders: int = 0
+
+    @property
+    def workloads(self) -> tuple[Subject, ...]:
+        """Return the workloads that the API server would accept."""
+        return tuple(subject for subject in self.subjects if not subject.refusals)
 
     @property
     def is_template(self) -> bool:
@@ -147,7 +139,7 @@ def check_source(
     # Two files with one Service are alternatives, whatever the rules look at.
     around = kinds_around(codes) | (_NAMING if FIELD in source.text else frozenset())
     reading = _Reading(source, named=named, kinds=kinds, around=around, namespace=namespace, minor=minor)
-    return reading.objects(named=named) if looks_like_objects(source.text) else reading.foreign(named=named)
+    return reading.objects() if looks_like_objects(source.text) else reading.foreign()
 
 
 _NAMING = frozenset({"Service"})
@@ -180,31 +172,31 @@ class _Reading:
         self.undecodable = 0
         self.outside: Optional[Outside] = None
 
-    def objects(self, *, named: bool) -> Result:
+    def objects(self) -> Result:
         """Read a text with Kubernetes objects."""
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
-        if named and not wanted(self.source.text):
+        is_relevant = wanted(self.source.text)
+        if self.is_named and not is_relevant:
             problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
             for problem in itertools.islice(problems, 1):
                 self._syntax(problem)
-            self._note_no_object()
-            return self._result()
-        for document in compose.compose(self.source, wanted):
-            if isinstance(document, compose.SyntaxProblem):
-                self._syntax(document)
-            else:
-                self._document(document)
-        if not self.skipped:
-            self.findings += _separator_texts(self.source, wanted)
-        if named:
+        else:
+            for document in compose.compose(self.source, wanted):
+                if isinstance(document, compose.SyntaxProblem):
+                    self._syntax(document)
+                else:
+                    self._document(document)
+            if is_relevant and not self.skipped:
+                self.findings += map(self._separator_text, compose.separator_texts(self.source.text))
+        if self.is_named:
             self._note_no_object()
         return self._result()
 
-    def foreign(self, *, named: bool) -> Result:
+    def foreign(self) -> Result:
         """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""
         holds_constraints = may_hold_constraints(self.source.text)
-        if not named and not holds_constraints:
-            return Result(self.source, (), ())
+        if not self.is_named and not holds_constraints:
+            return Result(self.source, ())
         problems: list[compose.SyntaxProblem] = []
         for document in compose.compose(self.source):
             if isinstance(document, compose.SyntaxProblem):
@@ -217,6 +209,17 @@ class _Reading:
             self._note_no_object()
         return self._result()
 
+    def _separator_text(self, span: Span) -> Finding:
+        """Return the finding about a separator at which kubectl stops."""
+        text = self.source.text[span.start : span.end]
+        return Finding(
+            RULES["SPR004"],
+            f"kubectl stops here and applies nothing below: invalid Yaml document separator: {text}",
+            Place(self.source, span),
+            hint="remove the text, turn it into a comment, or move it to a line of its own",
+            repair=corrections.fix_for_separator(self.source, span),
+        )
+
     def _note_no_object(self) -> None:
         """Note that a file has no object, unless something else was reported."""
         if self.subjects or self.others or self.skipped or self.findings:
@@ -226,7 +229,7 @@ class _Reading:
             self.skipped.append(Skip(SkipReason.NO_OBJECT, Place(self.source, Span(0, 0))))
 
     def _document(self, document: compose.Document) -> None:
-        if not self.is_named and isinstance(document.plain, dict) and document.plain.get("kind") == "Snapshot":
+        if not self.is_named and fields(document.plain).get("kind") == "Snapshot":
             self.skipped.append(Skip(SkipReason.FACTS, Place(self.source, nodes.span(document.root))))
             return
         self.findings += _duplicate_keys(document)
@@ -241,14 +244,13 @@ class _Reading:
             self.subjects += checked.subjects
             self.undecodable += checked.is_undecodable
             is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
-            if is_searched and self._may_be_in(document):
+            if is_searched and self._may_hold and constraint_lists.may_hold(document.text):
                 self._search(manifest)
             if not checked.subjects and not checked.is_undecodable:
                 self.others.append(manifest)
-        if not is_object and self._may_be_in(document):
+        if not is_object and self._may_hold and constraint_lists.may_hold(document.text):
             if constraint_lists.is_suite(document.plain):
-                start = nodes.span(document.root)
-                self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, start)))
+                self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, nodes.span(document.root))))
             self._search(Manifest(document, (), fields(document.plain), "", ""))
 
     def _syntax(self, problem: compose.SyntaxProblem) -> None:
@@ -262,7 +264,8 @@ class _Reading:
                 self.skipped.append(Skip(SkipReason.SNIPPET if self.matters else SkipReason.NOT_YAML, place))
             return
         if not self.skipped and FIELD in self.source.text:
-            is_helm = is_of_chart(self.source.text)
+            # Only Helm provides these: Jinja, chezmoi and others have `{{`, too.
+            is_helm = re.search(_OF_CHART, self.source.text) is not None
             what = "Helm template" if is_helm else "template"
             self.findings.append(
                 Finding(
@@ -274,12 +277,9 @@ class _Reading:
             )
         self.skipped.append(Skip(SkipReason.TEMPLATE, Place(self.source, action)))
 
-    def _may_be_in(self, document: compose.Document) -> bool:
-        """Return whether a document may hold constraints outside the pod specs of known kinds."""
-        return self._may_hold and constraint_lists.may_hold(document.text)
-
     @cached_property
     def _may_hold(self) -> bool:
+        """Return whether a document may hold constraints outside the pod specs of known kinds."""
         return constraint_lists.may_hold(self.source.text)
 
     def _search(self, manifest: Manifest) -> None:
@@ -297,13 +297,11 @@ class _Reading:
 
             self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
             self.skipped += [Skip(SkipReason.TEXT, place) for place in self.outside.skipped]
-        workloads = tuple(AcceptedWorkload(item.workload, item.manifest) for item in self.subjects if not item.refusals)
         refused = [item for item in self.subjects if item.refusals and not item.is_partial]
         placeholders = sum(item.is_open for item in refused)
         return Result(
             self.source,
             tuple(self.findings),
-            workloads,
             self.undecodable + len(refused) - placeholders,
             tuple(self.subjects),
             tuple(self.others),
@@ -323,45 +321,24 @@ def _is_snippet(problem: compose.SyntaxProblem) -> bool:
     return re.search(_LEFT_OUT, text[before : text.find("\n", at) + 1 or None]) is not None
 
 
-def _separator_texts(source: SourceFile, is_relevant: Callable[[str], bool]) -> list[Finding]:
-    """Return the separators at which kubectl stops, if the file has something to check."""
-    found: list[Finding] = []
-    spans = list(compose.separator_texts(source.text))
-    if not spans or not is_relevant(source.text):
-        return found
-    for span in spans:
-        text = source.text[span.start : span.end]
-        message = f"kubectl stops here and applies nothing below: invalid Yaml document separator: {text}"
-        hint = "remove the text, turn it into a comment, or move it to a line of its own"
-        found.append(
-            Finding(
-                RULES["SPR004"],
-                message,
-                Place(source, span),
-                hint=hint,
-                repair=corrections.fix_for_separator(source, span),
-            )
-        )
-    return found
-
-
 def _wrong_items(document: compose.Document, kinds: Kinds) -> Iterator[Finding]:
     """Yield a finding for each place in a List where an object is missing, unless a tool fills it in."""
     for route, what in wrong_items(document.plain, kinds):
         node = nodes.follow(document.root, route)
         if node is not None and not has_placeholder(nodes.to_plain(node)):
             path = decode.path_text(route)
-            message, place = (
+            yield Finding(
+                RULES["SPR113"],
                 f"`{path}` {what}, so kubectl cannot read the List",
                 Place(document.source, nodes.span(node)),
+                path=path,
+                hint="write the objects as items of a list, each with `apiVersion` and `kind`",
+                is_unreadable=True,
             )
-            hint = "write the objects as items of a list, each with `apiVersion` and `kind`"
-            yield Finding(RULES["SPR113"], message, place, path=path, hint=hint, is_unreadable=True)
 
 
-def _duplicate_keys(document: compose.Document) -> list[Finding]:
-    """Return a finding for each mapping with a repeated key; those of other values than constraints are information."""
-    found: list[Finding] = []
+def _duplicate_keys(document: compose.Document) -> Iterator[Finding]:
+    """Yield a finding for each mapping with a repeated key; those of other values than constraints are information."""
     plain = document.plain
     is_object = isinstance(plain, dict) and "kind" in plain and "apiVersion" in plain
     for mapping in nodes.mappings(document.root):
@@ -374,16 +351,13 @@ def _duplicate_keys(document: compose.Document) -> list[Finding]:
         keys = f"`{first.text}`" + (f" and {count_noun(more, 'more key')}" if more else "")
         verb = "are" if more else "is"
         rule = RULES["SPR003"] if is_related or is_object else RULES["SPR003"]._replace(severity=Severity.INFO)
-        found.append(
-            Finding(
-                rule,
-                f"the key{'s' if more else ''} {keys} {verb} in this mapping twice; only the last value counts"
-                f"{'' if is_related else ' (unrelated to spreading)'}",
-                Place(document.source, nodes.span(first.again)),
-                hint="add the separator `---` that is missing between two objects"
-                if more and first.text == "apiVersion"
-                else "remove one of the two",
-                related=(Label(Place(document.source, nodes.span(first.first)), "first written here"),),
-            )
+        yield Finding(
+            rule,
+            f"the key{'s' if more else ''} {keys} {verb} in this mapping twice; only the last value counts"
+            f"{'' if is_related else ' (unrelated to spreading)'}",
+            Place(document.source, nodes.span(first.again)),
+            hint="add the separator `---` that is missing between two objects"
+            if more and first.text == "apiVersion"
+            else "remove one of the two",
+            related=(Label(Place(document.source, nodes.span(first.first)), "first written here"),),
         )
-    return found

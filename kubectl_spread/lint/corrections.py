@@ -121,7 +121,7 @@ _INT32 = r"[0-9]{1,9}"
 _WORDS = {
     Rule.WHEN_UNSATISFIABLE_INVALID: (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY),
     Rule.INCLUSION_POLICY_INVALID: (HONOR, IGNORE),
-    Rule.LABEL_SELECTOR_INVALID: ("In", "NotIn", "Exists", "DoesNotExist"),
+    Rule.LABEL_SELECTOR_INVALID: _OPERATORS,
 }
 
 
@@ -137,17 +137,16 @@ def fix_for_error(error: FieldError, template: Plain, spec: Route, *, labels: An
     rule, route = error.rule, (*spec, *error.route)
     constraint = template["spec"][FIELD][error.route[1]] or {}
     if rule in _WORDS:
-        value = value_at(template["spec"], error.route)
         is_a_word = rule is not Rule.LABEL_SELECTOR_INVALID or error.route[-1] == "operator"
-        return _respelt(route, value, _WORDS[rule]) if is_a_word else None
+        near = nearest(value_at(template["spec"], error.route), _WORDS[rule], cutoff=0.5) if is_a_word else ""
+        return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
     if rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR and labels:
         return Fix("select the workload's own pods", (Put((*route[:-1], "labelSelector"), {"matchLabels": labels}),))
-    if rule is Rule.MATCH_KEY_IN_SELECTOR:
-        return without_item(route, constraint.get("matchLabelKeys"))
-    return _of_a_number(rule, route, is_soft=constraint.get("whenUnsatisfiable") == SCHEDULE_ANYWAY)
-
-
-def _of_a_number(rule: Rule, route: Route, *, is_soft: bool) -> Optional[Fix]:
+    keys = constraint.get("matchLabelKeys")
+    if rule is Rule.MATCH_KEY_IN_SELECTOR and isinstance(keys, list):  # its only item takes the list with it
+        removed = Drop(route if len(keys) > 1 else route[:-1])
+        return Fix(f"remove {keys[int(route[-1])]} from {route[-2]}", (removed,), is_safe=True)
+    is_soft = constraint.get("whenUnsatisfiable") == SCHEDULE_ANYWAY
     if rule is Rule.MIN_DOMAINS_NOT_POSITIVE or (rule is Rule.MIN_DOMAINS_ON_SOFT and is_soft):
         return Fix("remove minDomains", (Drop(route),), is_safe=True)
     if rule is Rule.MAX_SKEW_NOT_POSITIVE:
@@ -155,14 +154,6 @@ def _of_a_number(rule: Rule, route: Route, *, is_soft: bool) -> Optional[Fix]:
     if rule is Rule.WHEN_UNSATISFIABLE_MISSING:
         return Fix(f"add whenUnsatisfiable: {DO_NOT_SCHEDULE}", (Put(route, DO_NOT_SCHEDULE),))
     return None
-
-
-def without_item(route: Route, items: Any) -> Optional[Fix]:
-    """Return the fix that removes an item of a list, or the list with its only item."""
-    if not isinstance(items, list):
-        return None
-    item = items[int(route[-1])]
-    return Fix(f"remove {item} from {route[-2]}", (Drop(route if len(items) > 1 else route[:-1]),), is_safe=True)
 
 
 def fix_for_type(problem: decode.Problem, *, value: Any, written: str) -> Optional[Fix]:
@@ -209,11 +200,6 @@ def fix_for_separator(source: SourceFile, span: Span) -> DocumentFix:
         return DocumentFix(Fix(f"remove {text}", (), is_safe=True), source, edits=(edit,))
     edit = Edit(after, span.start, "\r\n" if "\r\n" in source.text else "\n")
     return DocumentFix(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
-
-
-def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:
-    near = nearest(value, words, cutoff=0.5)
-    return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
 
 
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)

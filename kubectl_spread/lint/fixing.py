@@ -99,12 +99,15 @@ class _Attempt(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class _Pass(NamedTuple):
-    """The text of a source after one pass, and the findings that it fixed or could not fix."""
+class _Trial(NamedTuple):
+    """The texts after all passes; `added` are the findings that were not there before."""
 
-    text: str
-    done: list[Finding]
-    refused: list[SkippedFix]
+    results: list[Result]
+    findings: list[Finding]
+    added: list[Finding]
+    fixed: dict[int, Finding]
+    reasons: dict[int, SkippedFix]
+    unfixed: UnfixedFindings
 
 
 def apply_fixes(
@@ -123,19 +126,50 @@ def apply_fixes(
         is_wanted: returns whether to make a fix; it can reject unsafe fixes.
     """
     first = judge(results)
-    run = _Run(list(results), first, judge, _remembering(recheck), is_wanted)
-    chosen = [item for item in first if item.repair is not None and is_wanted(item.repair)]
-    trial = run.make(chosen)
+
+    def repairable(findings: list[Finding]) -> list[Finding]:
+        return [item for item in findings if item.repair is not None and is_wanted(item.repair)]
+
+    def make(chosen: list[Finding]) -> _Trial:
+        """Make the fixes of some findings, and those of the findings that they uncover."""
+        made, findings = list(results), first
+        wanted, unfixed = set(map(id, chosen)), UnfixedFindings(first)
+        fixed: dict[int, Finding] = {}
+        refused: list[SkippedFix] = []
+        added: list[Finding] = []
+        for _ in range(_MOST_PASSES if chosen else 0):
+            current = repairable(findings)
+            tracked = [pair for pair in unfixed.tracked_findings(current) if id(pair[0]) in wanted]
+            uncovered = set(map(id, added))
+            # A fix of an uncovered finding removes nothing.
+            tracked += [
+                (item, item)
+                for item in current
+                if id(item) in uncovered
+                and not any(isinstance(change, Drop) for change in (item.repair and item.repair.fix.changes) or ())
+            ]
+            done = _one_pass(made, tracked, refused, recheck)
+            fixed.update((id(finding), finding) for finding in done)
+            unfixed.drop(fixed.values())
+            if not done:
+                break
+            findings = judge(made)
+            added = _added(first, findings)
+        return _Trial(made, findings, added, fixed, {id(item.finding): item for item in refused}, unfixed)
+
+    chosen = repairable(first)
+    trial = make(chosen)
     harmful: dict[int, SkippedFix] = {}  # by id()
     if trial.added:
-        suspects = _about_the_same(chosen, trial.added)
+        objects = {(item.place.source.name, item.object) for item in trial.added}
+        suspects = [item for item in chosen if (item.place.source.name, item.object) in objects] or chosen
         kept = [item for item in chosen if id(item) not in set(map(id, suspects))]
         reason = _reason(trial.added)
-        trial = run.make(kept)
+        trial = make(kept)
         if trial.added:
-            suspects, kept, trial = chosen, [], run.make([])
+            suspects, kept, trial = chosen, [], make([])
         for number, finding in enumerate(suspects):
-            tried = run.make([*kept, finding]) if number < _MOST_TRIED else trial
+            tried = make([*kept, finding]) if number < _MOST_TRIED else trial
             if tried.added or number >= _MOST_TRIED:
                 harmful[id(finding)] = SkippedFix(finding, _reason(tried.added) if tried.added else reason)
             else:
@@ -144,124 +178,59 @@ def apply_fixes(
     fixed, reasons = trial.fixed, {**trial.reasons, **harmful}
     if fixed:
         fixed.update((id(item), item) for item in trial.unfixed.vanished_findings(trial.findings))
-    done, refused = _in_order(first, fixed, reasons)
-    now = {id(item.first): item.now for item in trial.unfixed.tracked_findings(trial.findings)}
-    return FixResult(trial.results, first, done, [item._replace(now=now.get(id(item.finding))) for item in refused])
-
-
-def _about_the_same(chosen: list[Finding], added: list[Finding]) -> list[Finding]:
-    """Return the findings about the objects of the added ones; all if there are none."""
-    objects = {(item.place.source.name, item.object) for item in added}
-    found = [item for item in chosen if (item.place.source.name, item.object) in objects]
-    return found or chosen
+    now = {id(item): current for item, current in trial.unfixed.tracked_findings(trial.findings)}
+    skipped = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
+    return FixResult(
+        trial.results,
+        first,
+        [item for item in first if id(item) in fixed],
+        [item._replace(now=now.get(id(item.finding))) for item in skipped],
+    )
 
 
 def _reason(added: list[Finding]) -> str:
     return f"then there would be: {', '.join(sorted({item.rule.code for item in added}))}"
 
 
-class _Trial(NamedTuple):
-    """The texts after all passes; `added` are the findings that were not there before."""
-
-    results: list[Result]
-    findings: list[Finding]
-    added: list[Finding]
-    fixed: dict[int, Finding]
-    reasons: dict[int, SkippedFix]
-    unfixed: UnfixedFindings
-
-
-class _Run(NamedTuple):
-    """A run before its fixes."""
-
-    results: list[Result]
-    first: list[Finding]
-    judge: Callable[[list[Result]], list[Finding]]
-    recheck: Callable[[SourceFile], Result]
-    is_wanted: Callable[[DocumentFix], bool]
-
-    def make(self, chosen: list[Finding]) -> _Trial:
-        """Make the fixes of some findings, and those of the findings that they uncover."""
-        results, findings = list(self.results), self.first
-        wanted, unfixed = set(map(id, chosen)), UnfixedFindings(self.first)
-        fixed: dict[int, Finding] = {}
-        reasons: dict[int, SkippedFix] = {}
-        added: list[Finding] = []
-        for _ in range(_MOST_PASSES if chosen else 0):
-            repairable = [item for item in findings if item.repair is not None and self.is_wanted(item.repair)]
-            tracked = [item for item in unfixed.tracked_findings(repairable) if id(item.first) in wanted]
-            uncovered = set(map(id, added))
-            tracked += [
-                TrackedFinding(item, item) for item in repairable if id(item) in uncovered and not _deletes(item)
-            ]
-            passes = _passes(results, tracked, self.recheck)
-            done = [finding for item in passes for finding in item.done]
-            fixed.update((id(finding), finding) for finding in done)
-            reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
-            unfixed.drop(fixed.values())
-            if not done:
-                break
-            findings = self.judge(results)
-            added = self._added(findings)
-        return _Trial(results, findings, added, fixed, reasons, unfixed)
-
-    def _added(self, findings: list[Finding]) -> list[Finding]:
-        """Return the findings that were neither there nor hidden before."""
-        before = Counter(map(_kind, self.first))
-        errors = [item for item in self.first if item.rule.code.startswith(_OF_THE_API_SERVER)]
-        refused = {(item.place.source.name, item.object) for item in errors}
-        unread = {(item.place.source.name, item.object) for item in errors if item.rule.code == UNDECODABLE}
-        found = []
-        for item in findings:
-            before[_kind(item)] -= 1
-            hidden = unread if item.rule.code.startswith(_OF_THE_API_SERVER) else refused
-            if before[_kind(item)] < 0 and (item.place.source.name, item.object) not in hidden:
-                found.append(item)
-        return found
-
-
 _OF_THE_API_SERVER = "SPR1"
 
 
-def _deletes(finding: Finding) -> bool:
-    """Return whether the fix of a finding removes something."""
-    return finding.repair is not None and any(isinstance(change, Drop) for change in finding.repair.fix.changes)
+def _added(first: list[Finding], findings: list[Finding]) -> list[Finding]:
+    """Return the findings that were neither there nor hidden before."""
+    before = Counter(map(_kind, first))
+    errors = [item for item in first if item.rule.code.startswith(_OF_THE_API_SERVER)]
+    refused = {(item.place.source.name, item.object) for item in errors}
+    unread = {(item.place.source.name, item.object) for item in errors if item.rule.code == UNDECODABLE}
+    found = []
+    for item in findings:
+        before[_kind(item)] -= 1
+        hidden = unread if item.rule.code.startswith(_OF_THE_API_SERVER) else refused
+        if before[_kind(item)] < 0 and (item.place.source.name, item.object) not in hidden:
+            found.append(item)
+    return found
 
 
-def _in_order(
-    first: list[Finding], fixed: dict[int, Finding], reasons: dict[int, SkippedFix]
-) -> tuple[list[Finding], list[SkippedFix]]:
-    """Return the fixed findings and the refusals of others, in the order of the first findings."""
-    refused = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
-    return [item for item in first if id(item) in fixed], refused
-
-
-def _passes(
-    results: list[Result], tracked: Iterable[TrackedFinding], recheck: Callable[[SourceFile], Result]
-) -> list[_Pass]:
-    """Make one pass over each source; `results` then holds the changed ones."""
+def _one_pass(
+    results: list[Result],
+    tracked: Iterable[TrackedFinding],
+    refused: list[SkippedFix],
+    recheck: Callable[[SourceFile], Result],
+) -> list[Finding]:
+    """Fix what can be fixed in one pass over each source, and return it; `results` then holds the changed sources."""
     by_source: dict[int, list[TrackedFinding]] = {}
-    for item in tracked:
-        by_source.setdefault(id(item.now.repair and item.now.repair.source), []).append(item)
-    passes = []
+    for pair in tracked:
+        by_source.setdefault(id(pair[1].repair and pair[1].repair.source), []).append(pair)
+    done: list[Finding] = []
     for at, result in enumerate(results):
-        done = _fixed(result, by_source.get(id(result.source), []))
-        passes.append(done)
-        if done.done:
-            results[at] = recheck(SourceFile(result.source.name, done.text))
-    return passes
-
-
-def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:
-    """Return `read` with a memory of the last text, which a pass has read already to check it."""
-    last: list[Result] = []
-
-    def again(source: SourceFile) -> Result:
-        if not last or (last[0].source.name, last[0].source.text) != (source.name, source.text):
-            last[:] = [read(source)]
-        return last[0]
-
-    return again
+        if id(result.source) not in by_source:
+            continue
+        attempts = list(_apart(_attempts(by_source[id(result.source)], refused)))
+        kept, harmful = _sifted(result, [], attempts)
+        refused += harmful
+        if kept:
+            done += [finding for attempt in kept for finding in attempt.findings]
+            results[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
+    return done
 
 
 def edits_of(repair: DocumentFix) -> tuple[Edit, ...]:
@@ -281,17 +250,6 @@ def possible_edits(repair: DocumentFix) -> tuple[Edit, ...]:
         return tuple(sorted(edits_of(repair)))
     except editing.NoEditError:
         return ()
-
-
-def _fixed(result: Result, pairs: list[TrackedFinding]) -> _Pass:
-    """Make all fixes at once, or only those that the text allows."""
-    if not pairs:
-        return _Pass(result.source.text, [], [])
-    refused: list[SkippedFix] = []
-    attempts = list(_apart(_attempts(pairs, refused)))
-    kept, harmful = _sifted(result, [], attempts)
-    done = [finding for attempt in kept for finding in attempt.findings]
-    return _Pass(_text(result, kept), done, [*refused, *harmful])
 
 
 _OTHER_MEANING = "the text would not mean what the fix intends"
@@ -314,30 +272,24 @@ def _sifted(result: Result, kept: list[_Attempt], more: list[_Attempt]) -> tuple
 def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterator[_Attempt]:
     """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
     at_place: dict[tuple[str, int, Span], list[TrackedFinding]] = {}
-    for pair in pairs:
-        place = pair.now.rule.code, id(pair.now.place.source), pair.now.place.span
-        at_place.setdefault(place, []).append(pair)
+    for first, now in pairs:
+        place = now.rule.code, id(now.place.source), now.place.span
+        at_place.setdefault(place, []).append((first, now))
     for group in at_place.values():
-        if len({pair.now.path for pair in group}) == 1:
-            yield from (attempt for pair in group if (attempt := _attempt([pair], refused)) is not None)
-        elif (attempt := _attempt(group, refused)) is not None:
-            yield attempt
-
-
-def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional[_Attempt]:
-    """Return the fix of the findings at one place: the edits of all findings with a possible fix."""
-    repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
-    edits: dict[Edit, None] = {}
-    problem = ""
-    for repair in repairs:
-        try:
-            edits.update(dict.fromkeys(edits_of(repair)))
-        except editing.NoEditError as error:
-            problem = problem or str(error)
-    if not edits:
-        refused += [SkippedFix(pair.first, problem) for pair in group]
-        return None
-    return _Attempt(tuple(pair.first for pair in group), repairs, tuple(edits))
+        is_repeated = len({now.path for _, now in group}) > 1
+        for part in [group] if is_repeated else [[pair] for pair in group]:
+            repairs = tuple(now.repair for _, now in part if now.repair is not None)
+            edits: dict[Edit, None] = {}
+            problem = ""
+            for repair in repairs:
+                try:
+                    edits.update(dict.fromkeys(edits_of(repair)))
+                except editing.NoEditError as error:
+                    problem = problem or str(error)
+            if edits:
+                yield _Attempt(tuple(first for first, _ in part), repairs, tuple(edits))
+            else:
+                refused += [SkippedFix(first, problem) for first, _ in part]
 
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
@@ -352,17 +304,13 @@ def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
 
 def _touches(edit: Edit, taken: list[Edit]) -> bool:
     """Return whether an edit touches the characters of another, or adds the same field at the same place."""
-    first, last = bisect_left(taken, (edit.start,)), bisect_right(taken, (edit.end, math.inf))
-    return any(
-        edit.start <= other.end and other.start <= edit.end and not _are_separate(edit, other)
-        for other in taken[max(0, first - 1) : last]
-    )
-
-
-def _are_separate(edit: Edit, other: Edit) -> bool:
-    """Return whether both only add text at one place, and not the same field."""
-    at_one_place = edit.start == edit.end == other.start == other.end
-    return at_one_place and edit.text.partition(":")[0] != other.text.partition(":")[0]
+    begin, end = bisect_left(taken, (edit.start,)), bisect_right(taken, (edit.end, math.inf))
+    for other in taken[max(0, begin - 1) : end]:
+        is_at_one_place = edit.start == edit.end == other.start == other.end
+        is_other_field = is_at_one_place and edit.text.partition(":")[0] != other.text.partition(":")[0]
+        if edit.start <= other.end and other.start <= edit.end and not is_other_field:
+            return True
+    return False
 
 
 def _text(result: Result, attempts: list[_Attempt]) -> str:
@@ -372,11 +320,7 @@ def _text(result: Result, attempts: list[_Attempt]) -> str:
 UNDECODABLE = "SPR113"
 
 
-class TrackedFinding(NamedTuple):
-    """A current finding, and the same one before the first fix."""
-
-    first: Finding
-    now: Finding
+TrackedFinding = tuple[Finding, Finding]  # one before the first fix, and the same one now
 
 
 class UnfixedFindings:
@@ -386,11 +330,6 @@ class UnfixedFindings:
         self._open: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
         for finding in findings:
             self._open.setdefault(_kind(finding), []).append(finding)
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether all findings are fixed."""
-        return not any(self._open.values())
 
     def drop(self, done: Iterable[Finding]) -> None:
         """Remove findings that are fixed."""
@@ -418,7 +357,7 @@ class UnfixedFindings:
                     break
                 first = same[0] if same else next(iter(left.values()))
                 del left[id(first)]
-                yield TrackedFinding(first, now)
+                yield first, now
 
     def vanished_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of the first findings that are not among the current ones."""

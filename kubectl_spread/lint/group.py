@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import operator
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
@@ -34,7 +35,7 @@ class Twin(NamedTuple):
 
 
 class SelectorGroup:
-    """Workloads whose pods a selector matches, in order.
+    """Workloads whose pods a selector matches, in order, with tables for the questions of `Neighbours`.
 
     `positions` are those of the members in a larger group, of which this one is a part.
     """
@@ -54,73 +55,32 @@ class SelectorGroup:
         return frozenset(subject.workload.kind for subject in self.applied_workloads)
 
     @cached_property
-    def _independent(self) -> list[Subject]:
+    def independent(self) -> list[tuple[int, Subject]]:
         """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
-        return [subject for subject in self.members if subject.workload.name and not subject.is_owned]
+        placed = zip(self._at, self.members, strict=True)
+        return [(at, subject) for at, subject in placed if subject.workload.name and not subject.is_owned]
 
     @cached_property
-    def _by_key(self) -> dict[str, list[Subject]]:
+    def by_key(self) -> dict[str, list[Subject]]:
         found: dict[str, list[Subject]] = {}
-        for subject in self._independent:
+        for _, subject in self.independent:
             found.setdefault(subject.key, []).append(subject)
         return found
 
     @cached_property
-    def _by_label(self) -> dict[tuple[str, str], list[Subject]]:
+    def by_label(self) -> dict[tuple[str, str], list[Subject]]:
         found: dict[tuple[str, str], list[Subject]] = {}
-        for subject in self._independent:
+        for _, subject in self.independent:
             for label in subject.labels.items():
                 found.setdefault(label, []).append(subject)
         return found
 
     @cached_property
-    def _positions(self) -> dict[int, int]:
+    def positions(self) -> dict[int, int]:
+        """Return the positions by the id() of the members."""
         return {id(subject): at for at, subject in zip(self._at, self.members, strict=True)}
 
-    def others(self, subject: Subject) -> Iterator[Subject]:
-        """Yield the other workloads, except copies of this workload and the workloads that it owns."""
-        return (other for other in self._independent if other.key != subject.key)
-
-    def other_workloads(self, subject: Subject) -> Iterator[tuple[int, Subject]]:
-        """Yield the other workloads with their positions."""
-        return ((self._positions[id(other)], other) for other in self.others(subject))
-
-    def position(self, subject: Subject) -> Optional[int]:
-        """Return the position of a member."""
-        return self._positions.get(id(subject))
-
-    def count_others(self, subject: Subject) -> int:
-        """Return how many other workloads there are."""
-        if self.members == [subject]:
-            return 0  # perf: most groups have one member, and need no tables
-        return len(self._independent) - len(self._by_key.get(subject.key, ()))
-
-    def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
-        """Return whether some other workload lacks the label."""
-        having = len(self._by_label.get(label, ()))
-        key, value = label
-        own = len([same for same in self._by_key.get(subject.key, ()) if same.labels.get(key) == value])
-        return having - own < self.count_others(subject)
-
-    def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:
-        """Return whether some other workload has all the labels."""
-        lists = [self._by_label.get(label, []) for label in labels.items()]
-        rarest = min(lists, key=len, default=self._independent)
-        return any(other.key != subject.key and labels.items() <= other.labels.items() for other in rarest)
-
-    def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
-        """Yield the workloads before a subject with a constraint over the same key and pods, one of each kind.
-
-        Two are of one kind if they have the same actions and fields there.
-        """
-        if len(self.members) < 2:
-            return
-        at, own = self._positions[id(subject)], subject.key
-        for twin in self.all_twins(constraint.topology_key, subject.selector(constraint)):
-            if twin.at < at and twin.subject.key != own:
-                yield twin
-
-    def all_twins(self, topology_key: str, selector: Selector) -> list[Twin]:
+    def twins(self, topology_key: str, selector: Selector) -> list[Twin]:
         """Return the first workloads of each kind with a constraint over a key and the pods of a selector."""
         key = topology_key, selector
         if key not in self._twins:
@@ -145,39 +105,49 @@ class SelectorGroup:
                 yield Twin(at, member, theirs, kind)
 
 
-class JoinedGroup:
-    """Several groups without common members, with the answers of one group of all their members."""
+class Neighbours:
+    """The workloads of a selector that count for one of them, in groups without common members."""
 
     def __init__(self, parts: list[SelectorGroup]) -> None:
         self._parts = parts
 
     def others(self, subject: Subject) -> Iterator[Subject]:
-        """Yield the other workloads in order; see `SelectorGroup`."""
-        import heapq  # few groups are joined
-
-        placed = [part.other_workloads(subject) for part in self._parts]
-        return (other for _, other in heapq.merge(*placed, key=operator.itemgetter(0)))
+        """Yield the other workloads in order, except copies of this workload and the workloads that it owns."""
+        placed = heapq.merge(*(part.independent for part in self._parts), key=operator.itemgetter(0))
+        return (other for _, other in placed if other.key != subject.key)
 
     def count_others(self, subject: Subject) -> int:
         """Return how many other workloads there are."""
-        return sum(part.count_others(subject) for part in self._parts)
+        if all(part.members == [subject] for part in self._parts):
+            return 0  # perf: most groups have one member, and need no tables
+        return sum(len(part.independent) - len(part.by_key.get(subject.key, ())) for part in self._parts)
 
     def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
         """Return whether some other workload lacks the label."""
-        return any(part.tells_apart(subject, label) for part in self._parts)
+        key, value = label
+        having = sum(len(part.by_label.get(label, ())) for part in self._parts)
+        copies = (same for part in self._parts for same in part.by_key.get(subject.key, ()))
+        return having - sum(same.labels.get(key) == value for same in copies) < self.count_others(subject)
 
     def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:
         """Return whether some other workload has all the labels."""
-        return any(part.has_another(subject, labels) for part in self._parts)
+        if not labels:
+            return bool(self.count_others(subject))
+        lists = ([part.by_label.get(label, []) for label in labels.items()] for part in self._parts)
+        rarest = (other for having in lists for other in min(having, key=len))
+        return any(other.key != subject.key and labels.items() <= other.labels.items() for other in rarest)
 
     def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
-        """Yield the workloads before a subject with a constraint over the same key and pods; see `SelectorGroup`."""
-        import heapq
+        """Yield the workloads before a subject with a constraint over the same key and pods, the first of each kind.
 
+        Two are of one kind if they have the same actions and fields there.
+        """
+        if sum(len(part.members) for part in self._parts) < 2:
+            return
         key = constraint.topology_key, subject.selector(constraint)
-        own = next(at for part in self._parts if (at := part.position(subject)) is not None)
+        own = next(part.positions[id(subject)] for part in self._parts if id(subject) in part.positions)
         seen: Counter[Kind] = Counter()
-        for twin in heapq.merge(*(part.all_twins(*key) for part in self._parts), key=operator.attrgetter("at")):
+        for twin in heapq.merge(*(part.twins(*key) for part in self._parts), key=operator.attrgetter("at")):
             if twin.at >= own:
                 return
             seen[twin.kind] += 1
@@ -219,13 +189,6 @@ class Area(NamedTuple):
 AreaOf = Callable[[Subject], Optional[Area]]  # None if everything in the root counts
 
 
-class _Positions(NamedTuple):
-    """Positions of members: by the directory of their file, and by each directory at or above it."""
-
-    inside: dict[str, list[int]]
-    below: dict[str, list[int]]
-
-
 class Neighbourhoods:
     """The members of a group, by their areas.
 
@@ -236,62 +199,45 @@ class Neighbourhoods:
     def __init__(self, group: SelectorGroup, area_of: AreaOf) -> None:
         self._group = group
         self._area_of = area_of
-        self._known: dict[Area, Union[SelectorGroup, JoinedGroup]] = {}
-        self._parts: dict[tuple[object, ...], SelectorGroup] = {}
+        self._whole = Neighbours([group])
+        self._known: dict[Area, Neighbours] = {}
+        self._parts: dict[tuple[str, bool, str], list[int]] = {}  # positions of members
+        self._groups: dict[tuple[str, bool, str], SelectorGroup] = {}
 
-    def of(self, subject: Subject) -> Union[SelectorGroup, JoinedGroup]:
+    def of(self, subject: Subject) -> Neighbours:
         """Return the members that count for one of them, itself included."""
         area = self._area_of(subject)
         if area is None:
-            return self._group
-        known = self._known.get(area)
-        if known is None:
-            known = self._known[area] = self._around(area)
-        return known
+            return self._whole
+        if area not in self._known:
+            self._known[area] = self._around(area)
+        return self._known[area]
 
-    def _around(self, area: Area) -> Union[SelectorGroup, JoinedGroup]:
+    def _around(self, area: Area) -> Neighbours:
+        if not self._parts:
+            for at, other in enumerate(map(self._area_of, self._group.members)):
+                if other is None:
+                    continue
+                # An area that names its namespace has all that do, and the others by their directories.
+                keys = [("named", True, "")] if other.names_namespace else []
+                for is_named in (False,) if other.names_namespace else (False, True):
+                    keys += [("below", is_named, directory) for directory in _upwards(other.directory)]
+                    keys.append(("inside", is_named, other.directory))
+                for key in keys:
+                    self._parts.setdefault(key, []).append(at)
         is_named = area.names_namespace
-        inside, below = self._unnamed if is_named else self._all
         directory, *above = _upwards(area.directory)
-        parts = [self._part(("below", is_named, directory), below.get(directory, []))]
-        parts += [self._part(("inside", is_named, upper), inside[upper]) for upper in above if upper in inside]
-        if is_named:
-            parts.append(self._part(("named",), self._named))
-        if sum(len(part.members) for part in parts) == len(self._group.members):
-            return self._group
-        parts = [part for part in parts if part.members]
-        return parts[0] if len(parts) == 1 else JoinedGroup(parts)
+        keys = [("below", is_named, directory), *(("inside", is_named, upper) for upper in above)]
+        keys += [("named", True, "")] if is_named else []
+        parts = [self._part(key) for key in keys if key in self._parts]
+        is_whole = sum(len(part.members) for part in parts) == len(self._group.members)
+        return self._whole if is_whole else Neighbours(parts)
 
-    def _part(self, key: tuple[object, ...], positions: list[int]) -> SelectorGroup:
-        if key not in self._parts:
-            members = self._group.members
-            self._parts[key] = SelectorGroup([members[at] for at in positions], positions)
-        return self._parts[key]
-
-    @cached_property
-    def _areas(self) -> list[Optional[Area]]:
-        return [self._area_of(member) for member in self._group.members]
-
-    @cached_property
-    def _named(self) -> list[int]:
-        return [at for at, area in enumerate(self._areas) if area is not None and area.names_namespace]
-
-    @cached_property
-    def _all(self) -> _Positions:
-        return self._placed(are_named_too=True)
-
-    @cached_property
-    def _unnamed(self) -> _Positions:
-        return self._placed(are_named_too=False)
-
-    def _placed(self, *, are_named_too: bool) -> _Positions:
-        found = _Positions({}, {})
-        for at, area in enumerate(self._areas):
-            if area is not None and (are_named_too or not area.names_namespace):
-                found.inside.setdefault(area.directory, []).append(at)
-                for directory in _upwards(area.directory):
-                    found.below.setdefault(directory, []).append(at)
-        return found
+    def _part(self, key: tuple[str, bool, str]) -> SelectorGroup:
+        if key not in self._groups:
+            positions = self._parts[key]
+            self._groups[key] = SelectorGroup([self._group.members[at] for at in positions], positions)
+        return self._groups[key]
 
 
 def _upwards(directory: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
@@ -23,15 +22,6 @@ FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _REPLICAS_POINTER = "/spec/replicas"
 _MOST_LEVELS = 20  # of components in components; they may lead in a circle
 _REPETITION = r"[*+{]"
-
-
-class UnknownReplicas(Enum):
-    """Replicas that a kustomization sets to a number that cannot be read."""
-
-    REPLICAS = "unknown"
-
-
-Replicas = Union[int, UnknownReplicas]
 
 
 class PatchTarget(NamedTuple):
@@ -49,27 +39,15 @@ class PatchTarget(NamedTuple):
         return _fits(self.kind, kind) and any(_fits(self.name, name) for name in names)
 
 
-class ReplicasOrigin(NamedTuple):
-    """A value in a kustomization or in one of its patches."""
-
-    document: Document
-    route: Route
-
-    @property
-    def place(self) -> Place:
-        """Return the place of the value."""
-        return Place(self.document.source, self.document.place(self.route))
-
-
 class Scaling(NamedTuple):
-    """A place in a kustomization that sets the replicas of some objects."""
+    """A place in a kustomization that sets the replicas of some objects; None for a number that cannot be read."""
 
     target: PatchTarget
-    replicas: Replicas
-    origin: Optional[ReplicasOrigin] = None
+    replicas: Optional[int]
+    origin: Optional[Place] = None
 
 
-ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
+ANYTHING = Scaling(PatchTarget(".*", ".*"), None)
 
 
 class Kustomization(NamedTuple):
@@ -125,9 +103,27 @@ def kustomization(
         _below(directory, text) for key in ("resources", "bases", "components") for text in _texts(plain.get(key))
     ]
     patches = list(patches_of(directory, plain))
-    scalings = [scaling for patch in patches for scaling in _of_patch(patch, documents, document)]
-    scalings += _of_replicas(document) if document is not None else ()
+    scalings: list[Scaling] = []
+    targets: dict[Union[str, Span], tuple[PatchTarget, ...]] = {}
+    if document is not None:
+        for patch in patches:
+            place = Place(document.source, document.place(patch.route))
+            held = documents.get(patch.path or patch.inline)
+            scalings += _scalings(held, patch.target, where=None if patch.path else place)
+            if patch.target is not None:
+                key = patch.path or place.span
+                targets[key] = (*targets.get(key, ()), patch.target)
+        for at, entry in numbered_mappings(plain.get("replicas")):
+            target = PatchTarget(".*", re.escape(str(entry.get("name"))))
+            place = Place(document.source, document.place(("replicas", at, "count")))
+            scalings.append(Scaling(target, _count(entry.get("count")), place))
     scalings += [ANYTHING] if plain.get("transformers") else []
+    labels: dict[str, Optional[str]] = dict.fromkeys(fields(plain.get("commonLabels")))
+    for _, entry in numbered_mappings(plain.get("labels")):
+        if entry.get("includeSelectors") or entry.get("includeTemplates"):
+            is_selected = bool(entry.get("includeSelectors"))
+            pairs = fields(entry.get("pairs"))
+            labels.update({name: None if is_selected else str(value) for name, value in pairs.items()})
     return Kustomization(
         directory,
         tuple(path for path in listed if path),
@@ -137,46 +133,12 @@ def kustomization(
         _text(plain.get("nameSuffix")),
         tuple(path for text in _texts(plain.get("components")) if (path := _below(directory, text))),
         any(plain.get(key) for key in _RENDERED),
-        _patch_targets(patches, document),
-        _labels(plain),
+        targets,
+        labels,
     )
 
 
-def _patch_targets(
-    patches: Iterable[Patch], document: Optional[Document]
-) -> dict[Union[str, Span], tuple[PatchTarget, ...]]:
-    found: dict[Union[str, Span], tuple[PatchTarget, ...]] = {}
-    for patch in patches:
-        if patch.target is not None and document is not None:
-            key = patch.path or document.place(patch.route)
-            found[key] = (*found.get(key, ()), patch.target)
-    return found
-
-
-def _labels(plain: Mapping[str, Any]) -> dict[str, Optional[str]]:
-    """Return the labels of `commonLabels` and `labels`."""
-    found: dict[str, Optional[str]] = dict.fromkeys(fields(plain.get("commonLabels")))
-    for _, entry in numbered_mappings(plain.get("labels")):
-        if entry.get("includeSelectors") or entry.get("includeTemplates"):
-            is_selected = bool(entry.get("includeSelectors"))
-            pairs = fields(entry.get("pairs"))
-            found.update({key: None if is_selected else str(value) for key, value in pairs.items()})
-    return found
-
-
 _RENDERED = ("helmCharts", "helmChartInflationGenerator", "generators", "transformers")
-
-
-def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: Optional[Document]) -> Iterator[Scaling]:
-    where = None if patch.path or document is None else ReplicasOrigin(document, patch.route)
-    return _scalings(documents.get(patch.path or patch.inline), patch.target, where=where)
-
-
-def _of_replicas(document: Document) -> Iterator[Scaling]:
-    """Yield the scalings of the field `replicas`."""
-    for at, entry in numbered_mappings(fields(document.plain).get("replicas")):
-        target = PatchTarget(".*", re.escape(str(entry.get("name"))))
-        yield Scaling(target, _count(entry.get("count")), ReplicasOrigin(document, ("replicas", at, "count")))
 
 
 class Patch(NamedTuple):
@@ -211,36 +173,31 @@ def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
 
 
 def _scalings(
-    held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[ReplicasOrigin]
+    held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[Place]
 ) -> Iterator[Scaling]:
-    """Yield the replicas that the documents of a patch set; `UnknownReplicas` for an unreadable one.
+    """Yield the replicas that the documents of a patch set; unknown ones for an unreadable patch.
 
     `where` is the place of an inline patch; None for a file.
     """
     if held is None:
-        yield ANYTHING if target is None else Scaling(target, UnknownReplicas.REPLICAS)
+        yield ANYTHING if target is None else Scaling(target, None)
         return
+    found: list[tuple[PatchTarget, Any, Document, Route]] = []
     for document in held:
         operations = document.plain if isinstance(document.plain, list) else ()
         for at, operation in enumerate(map(fields, operations)):
             if operation.get("path") == _REPLICAS_POINTER and target is not None:
                 value = operation.get("value") if operation.get("op") in ("add", "replace") else None
-                yield _scaling(target, _count(value), where or ReplicasOrigin(document, (at, "value")))
+                found.append((target, value, document, (at, "value")))
     for document in held:
-        spec = fields(fields(document.plain).get("spec"))
+        plain = fields(document.plain)
+        spec, name = fields(plain.get("spec")), _text(fields(plain.get("metadata")).get("name"))
         if "replicas" in spec:
-            origin = where or ReplicasOrigin(document, ("spec", "replicas"))
-            yield _scaling(target or _named_in(document.plain), _count(spec["replicas"]), origin)
-
-
-def _scaling(target: PatchTarget, replicas: Replicas, origin: ReplicasOrigin) -> Scaling:
-    return Scaling(target, replicas if target.is_exact else UnknownReplicas.REPLICAS, origin)
-
-
-def _named_in(document: Mapping[str, Any]) -> PatchTarget:
-    """Return the object that a strategic merge patch names itself."""
-    name = _text(fields(document.get("metadata")).get("name"))
-    return PatchTarget(re.escape(_text(document.get("kind"))), re.escape(name))
+            itself = PatchTarget(re.escape(_text(plain.get("kind"))), re.escape(name))
+            found.append((target or itself, spec["replicas"], document, ("spec", "replicas")))
+    for changed, value, document, route in found:
+        place = where or Place(document.source, document.place(route))
+        yield Scaling(changed, _count(value) if changed.is_exact else None, place)
 
 
 def _target(plain: Any) -> Optional[PatchTarget]:
@@ -257,8 +214,8 @@ def _is_simple(pattern: str) -> bool:
     return len(re.findall(_REPETITION, pattern)) <= 1
 
 
-def _count(value: Any) -> Replicas:
-    return value if isinstance(value, int) and not isinstance(value, bool) else UnknownReplicas.REPLICAS
+def _count(value: Any) -> Optional[int]:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _fits(pattern: str, text: str) -> bool:

@@ -30,7 +30,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, value_at
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
-from kubectl_spread.objects.workloads.kinds import KINDS, Kinds, leads_to, PodPlace, PodSpecPath
+from kubectl_spread.objects.workloads.kinds import KINDS, Kinds, leads_to, PodPlace
 from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import node as nodes
@@ -156,8 +156,18 @@ _HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmCha
 
 
 def partial_check_finding(outside: Outside) -> list[Finding]:
-    """Return one finding for all custom resources of a file: their lists were checked without their pods."""
-    subjects = [subject for subject in outside.lists if _is_unmapped(subject)]
+    """Return one finding for all custom resources of a file: their lists were checked without their pods.
+
+    Patches, and files that an object carries, are not a custom resource's own constraints.
+    """
+    subjects = [
+        subject
+        for subject in outside.lists
+        if subject.manifest.kind
+        and subject.operator is None
+        and not (subject.found.is_patch or subject.found.is_merged)
+        and (not subject.manifest.document.is_embedded or subject.manifest.kind in _HINTS)
+    ]
     if not subjects:
         return []
     first, kind = subjects[0], subjects[0].manifest.kind
@@ -166,27 +176,17 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
         if kind in _HINTS
         else f"the operator of {kind} creates the pods, and their labels are not known here"
     )
-    message = f"{where}, so whether labelSelector matches them was not checked"
     more = f" (and {count_noun(len(subjects) - 1, 'more list')} in this file)" if len(subjects) > 1 else ""
     return [
         Finding(
             RULES["SPR006"],
-            f"{message}{more}",
-            place_of(first),
+            f"{where}, so whether labelSelector matches them was not checked{more}",
+            first.place(first.found.route, key=True),
             first.manifest.ref,
             first.found.path,
             _HINTS.get(kind, _HINT),
         )
     ]
-
-
-def _is_unmapped(subject: BareSubject) -> bool:
-    """Return whether constraints are a custom resource's own: not a patch, and not a file that it carries."""
-    manifest = subject.manifest
-    is_patch = subject.found.is_patch or subject.found.is_merged
-    if not manifest.kind or is_patch or subject.operator is not None:
-        return False
-    return not manifest.document.is_embedded or manifest.kind in _HINTS
 
 
 Plain = dict[str, Any]
@@ -195,11 +195,10 @@ _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add missing fields; only the created pod shows that.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
 _NEAR = 0.8  # Prometheus has `additionalLabelSelectors`
-_MISSING = {
-    Rule.MAX_SKEW_NOT_POSITIVE: "maxSkew",
-    Rule.TOPOLOGY_KEY_MISSING: "topologyKey",
-    Rule.WHEN_UNSATISFIABLE_MISSING: "whenUnsatisfiable",
-}
+_MISSING = frozenset(
+    (Rule.MAX_SKEW_NOT_POSITIVE, Rule.TOPOLOGY_KEY_MISSING, Rule.WHEN_UNSATISFIABLE_MISSING)  # a mandatory field
+)
+_ABOUT_ACTIONS = (Rule.MIN_DOMAINS_ON_SOFT, Rule.DUPLICATE_CONSTRAINT)
 
 
 # Kinds that install a chart with values.
@@ -252,7 +251,9 @@ class BareSubject(Subject):
     def completion(self) -> Completion:
         """Return whether a chart, an operator or a base adds a selector that is missing."""
         if self.operator is not None:
-            is_copied = self.operator.as_written and not self._has_other_fields
+            # Fields of the operator may say what to select.
+            known, entries = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields.keys(), map(fields, self.found.entries)
+            is_copied = self.operator.as_written and all(entry.keys() <= known for entry in entries)
             return Completion.NONE if is_copied else Completion.SURE
         if not self.found.is_complete:
             return Completion.SURE
@@ -299,10 +300,11 @@ class BareSubject(Subject):
         key = requirement.key
         others = {name for other in self.siblings if other is not self for name in other.selected_keys}
         similar = "" if key in others else next((other for other in sorted(others) if _is_misspelt(key, other)), "")
-        if similar:
-            text = self.manifest.document.source.text.lower()
-            if text.count(_stem(key)) <= text.count(_stem(similar)):
-                return f"`{key}` is misspelt: other constraints in this file select by `{similar}`"
+        text = self.manifest.document.source.text.lower()
+        # A kind or a group may have the first word of a label key.
+        stems = [re.split(r"[./_-]", word.lower())[0].removesuffix("s") for word in (key, similar) if similar]
+        if similar and text.count(stems[0]) <= text.count(stems[1]):
+            return f"`{key}` is misspelt: other constraints in this file select by `{similar}`"
         names = _release_names(self.manifest)
         if key == _INSTANCE and requirement.operator == "In" and names and set(names).isdisjoint(requirement.values):
             values = " or ".join(f"`{value}`" for value in requirement.values)
@@ -327,12 +329,6 @@ class BareSubject(Subject):
     def selected_keys(self) -> frozenset[str]:
         """Return the keys of all labels that the constraints select by."""
         return frozenset(key for constraint in self.constraints for key in constraint.selected_keys)
-
-    @property
-    def _has_other_fields(self) -> bool:
-        """Return whether an entry has fields of its operator, which may say what to select."""
-        known = decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
-        return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
 
 class RunLabels:
@@ -397,7 +393,13 @@ def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]
     yield from _wrong_types(subject)
     for error in errors:
         if (error.rule, error.route) in meant and _is_certain(subject, error):
-            yield _finding(subject, error)
+            position, steps = int(error.route[1]), error.route[2:]
+            route = subject.at(position, steps)
+            path = subject.path(route)
+            message = f"{path}: {error.detail}"
+            hint = corrections.hint_for_rule(error.rule, value_at(subject.found.entries[position], steps))
+            fix = _moved(subject, corrections.fix_for_error(error, subject.workload.template, (), labels=None))
+            yield api_finding(error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix)
 
 
 def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[int]) -> list[FieldError]:
@@ -408,67 +410,34 @@ def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[i
 
 def _is_certain(subject: BareSubject, error: FieldError) -> bool:
     """Return whether no tool, base or chart can still change what an error is about."""
-    _, position, *steps = error.route
-    entry = subject.found.entries[int(position)]
+    position, steps = int(error.route[1]), error.route[2:]
+    found, entry = subject.found, subject.found.entries[position]
     if not isinstance(entry, dict) or any(key.startswith("$") or "(" in key for key in entry):
         return False
-    name = str(steps[0]) if steps else ""
-    written = entry.get(name)
-    if not decode.decodes(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) and _is_about_a_wrong_type(error, entry):
-        return False
-    if error.rule in _MISSING and (written is None or name not in entry):
-        return _is_missing(subject, int(position), entry)
-    if _depends_on_open(error.rule, entry) or not _is_written(error.rule, entry, tuple(steps)):
-        return False
-    return subject.found.is_complete or len(steps) >= subject.found.depth
-
-
-def _is_written(rule: Rule, entry: Plain, steps: Route) -> bool:
-    """Return whether the value that an error is about is written, and no placeholder."""
-    value = value_at(entry, steps)
-    if any(map(has_placeholder, (value, *steps))):
-        return False
-    return value is not None or rule is Rule.LABEL_SELECTOR_INVALID
-
-
-def _is_about_a_wrong_type(error: FieldError, entry: Plain) -> bool:
-    """Return whether an error comes from the null that replaces a value of the wrong type."""
-    steps = error.route[2:]
+    # An error may come from the null that replaces a value of the wrong type.
     wrong = [item.route for item in decode.problems(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) if _is_type(item)]
     if error.rule is Rule.DUPLICATE_CONSTRAINT:
-        return any(route[0] in ("topologyKey", "whenUnsatisfiable") for route in wrong)
-    return any(steps == route[: len(steps)] or route == steps[: len(route)] for route in wrong)
+        wrong = [route for route in wrong if route[0] in ("topologyKey", "whenUnsatisfiable")]
+    else:
+        wrong = [route for route in wrong if steps == route[: len(steps)] or route == steps[: len(route)]]
+    if wrong:
+        return False
+    if error.rule in _MISSING and entry.get(str(steps[0]) if steps else "") is None:
+        is_filled = subject.operator is not None and subject.operator.fills_in
+        if is_filled or not found.is_complete or any(map(has_placeholder, entry)):
+            return False
+        return not is_filled_in(subject.place(subject.at(position, ())))
+    action, value = entry.get("whenUnsatisfiable"), value_at(entry, steps)
+    if error.rule in _ABOUT_ACTIONS and (not isinstance(action, str) or has_placeholder(action)):
+        return False
+    is_written = value is not None or error.rule is Rule.LABEL_SELECTOR_INVALID
+    if not is_written or any(map(has_placeholder, (value, *steps))):
+        return False
+    return found.is_complete or len(steps) >= found.depth
 
 
 def _is_type(problem: decode.Problem) -> bool:
     return problem.kind is decode.ProblemKind.TYPE
-
-
-def _is_missing(subject: BareSubject, position: int, entry: Plain) -> bool:
-    """Return whether a mandatory field is missing, and no tool or operator adds it."""
-    is_filled = subject.operator is not None and subject.operator.fills_in
-    if is_filled or not subject.found.is_complete or any(map(has_placeholder, entry)):
-        return False
-    return not is_filled_in(subject.place(subject.at(position, ())))
-
-
-def _depends_on_open(rule: Rule, entry: Plain) -> bool:
-    """Return whether an error is about two fields, and the other one is not known."""
-    action = entry.get("whenUnsatisfiable")
-    if rule is Rule.MIN_DOMAINS_ON_SOFT:
-        return not isinstance(action, str) or has_placeholder(action)
-    is_pair = rule is Rule.DUPLICATE_CONSTRAINT
-    return is_pair and (not isinstance(action, str) or has_placeholder(action))
-
-
-def _finding(subject: BareSubject, error: FieldError) -> Finding:
-    _, position, *steps = error.route
-    route = subject.at(int(position), tuple(steps))
-    path = subject.path(route)
-    hint = corrections.hint_for_rule(error.rule, value_at(subject.found.entries[int(position)], tuple(steps)))
-    fix = _moved(subject, corrections.fix_for_error(error, subject.workload.template, (), labels=None))
-    message = f"{path}: {error.detail}"
-    return api_finding(error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix)
 
 
 def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
@@ -558,23 +527,12 @@ def _parts_about_constraints(text: str) -> Iterator[str]:
     for match in re.finditer(_PART, text):
         indent, lines = len(match[1]), text[match.start() :].split("\n")
         last = _ENDS.get((match[2] or "")[:1])
-        end = next(
-            (
-                at
-                for at, line in enumerate(lines[1:], 1)
-                if (re.match(last, line) if last else _is_next_key(line, indent))
-            ),
-            len(lines),
-        )
+        below = rf"[ \t]{{0,{indent}}}(?![ \t]|- )[\w\"'-]"  # a key that is not below the indentation
+        ends = (at for at, line in enumerate(lines[1:], 1) if re.match(last or below, line))
+        end = next(ends, len(lines))
         before = text[: match.start()]
         kind = next(reversed(re.findall(r"(?m)^kind:[ \t]*(\w+)", before)), "Deployment")
         yield "\n".join([kind, *before.rsplit("\n", 2)[-2:], *lines[:end]])  # the condition names the values
-
-
-def _is_next_key(line: str, indent: int) -> bool:
-    """Return whether a line of a template begins a key that is not below an indentation."""
-    found = re.match(r"([ \t]*)[\w\"'-]", line)
-    return found is not None and len(found[1]) <= indent and not line.lstrip().startswith("- ")
 
 
 _INSTANCE = "app.kubernetes.io/instance"
@@ -606,11 +564,6 @@ def _is_misspelt(one: str, other: str) -> bool:
     return is_letter and short[at + (len(short) == len(long)) :] == long[at + 1 :]
 
 
-def _stem(key: str) -> str:
-    """Return the first word of a label key, as a kind or a group may have it."""
-    return re.split(r"[./_-]", key.lower())[0].removesuffix("s")
-
-
 def _replicas_of(plain: Any, route: Route) -> Optional[int]:
     """Return the number of pods that the object or the values have beside a list of constraints; None if unknown.
 
@@ -638,43 +591,30 @@ def _pods_of(controller: Plain) -> Any:
     return 0 if kind == "daemonset" else controller.get("replicas", 1)
 
 
-def place_of(subject: BareSubject) -> Place:
-    """Return the place of the list."""
-    return subject.place(subject.found.route, key=True)
-
-
 def unmatched_entries(paths: Sequence[NamedPath], results: Sequence[Result], *, is_whole: bool) -> Iterator[Finding]:
     """Yield entries that match nothing; where the run is not whole, only those whose kind is in it."""
-    for named in paths:
-        kind, path = named.path.kind, named.path.path
-        objects = [manifest for result in results for manifest in _of_kind(named.path, result)]
-        if any(leads_to(named.path, manifest.plain) for manifest in objects) or not (objects or is_whole):
+    everything = [subject.manifest for result in results for subject in result.subjects]
+    everything += [manifest for result in results for manifest in result.others]
+    lists = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    for named, place in paths:
+        kind, path, group, _ = named
+        objects = {
+            id(manifest): manifest
+            for manifest in everything
+            if manifest.kind == kind and group in (None, manifest.api_version.rpartition("/")[0])
+        }
+        if any(leads_to(named, item.plain) for item in objects.values()) or not (objects or is_whole):
             continue
-        message = f"no {kind} has `{path}`" if objects else f"no {kind} is in the project"
+        message, hint = f"no {kind} is in the project", "remove the entry, or correct its kind and group"
+        if objects:
+            plains = {id(item.plain) for item in objects.values()}
+            held = next((item for item in lists if id(item.manifest.plain) in plains), None)
+            message, hint = f"no {kind} has `{path}`", "check the spelling of the path"
+            if held is not None:
+                hint = f"{held.manifest.kind} {held.manifest.name} has constraints at `{held.found.path}`"
         yield Finding(
             RULES["SPR006"]._replace(severity=Severity.WARNING),
             f"this entry of podspecPaths matches nothing: {message}",
-            named.place,
-            hint=_hint(objects, results) if objects else "remove the entry, or correct its kind and group",
+            place,
+            hint=hint,
         )
-
-
-def _of_kind(path: PodSpecPath, result: Result) -> list[Manifest]:
-    """Return the objects that an entry is for, each once."""
-    found = {id(subject.manifest): subject.manifest for subject in result.subjects}
-    found.update((id(manifest), manifest) for manifest in result.others)
-    return [manifest for manifest in found.values() if manifest.kind == path.kind and _is_in(manifest, path)]
-
-
-def _is_in(manifest: Manifest, path: PodSpecPath) -> bool:
-    group = manifest.api_version.rpartition("/")[0]
-    return path.group is None or path.group == group
-
-
-def _hint(objects: list[Manifest], results: Sequence[Result]) -> str:
-    """Return where the objects have constraints, if they have any."""
-    lists = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    for subject in lists:
-        if any(subject.manifest.plain is manifest.plain for manifest in objects):
-            return f"{subject.manifest.kind} {subject.manifest.name} has constraints at `{subject.found.path}`"
-    return "check the spelling of the path"

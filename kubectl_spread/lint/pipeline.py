@@ -17,7 +17,6 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
-    from kubectl_spread.lint.outside import RunLabels
     from kubectl_spread.lint.selection import NamedPath
     from kubectl_spread.lint.suppress import AnySuppression, Waiver
     from kubectl_spread.simulate.cluster_facts import KnownCluster
@@ -124,7 +123,7 @@ def _suppressed(
     annotated = (item for subject in (*project.subjects, *bare) for item in suppress.from_annotations(subject))
     suppressions = [item for source in sources for item in suppress.from_comments(source)]
     suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
-    result = suppress.apply(findings, [*suppressions, *accepted.waivers])
+    kept, used = suppress.apply(findings, [*suppressions, *accepted.waivers])
     doubtful: list[AnySuppression] = [*suppressions, *(accepted.waivers if accepted.is_whole else ())]
 
     def asked(suppression: AnySuppression) -> frozenset[str]:
@@ -132,9 +131,9 @@ def _suppressed(
         reached = [source for source in sources if suppression.reaches(source)]
         return policy.codes(reached or sources) & followed
 
-    unused = suppress.without_effect(doubtful, result.used, asked)
+    unused = suppress.without_effect(doubtful, used, asked)
     about_suppressions = policy.select_findings([*unused, *suppress.without_reason(suppressions)])
-    return [*result.findings, *about_suppressions], result.ignored
+    return [*kept, *about_suppressions], len(findings) - len(kept)
 
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
@@ -145,22 +144,19 @@ def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRul
 def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], projects: Projects) -> list[Finding]:
     """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
     findings: list[Finding] = []
-    labels: Optional[RunLabels] = None
-    for result in results:
-        if result.outside is not None:
-            from kubectl_spread.lint.outside import check_lists, RunLabels
-            from kubectl_spread.lint.project import Project
-            from kubectl_spread.lint.registry import findings_by_object
+    outsides = [item.outside for item in results if item.outside is not None]
+    if outsides:
+        from kubectl_spread.lint.outside import check_lists, RunLabels
+        from kubectl_spread.lint.project import Project
+        from kubectl_spread.lint.registry import findings_by_object
 
-            if labels is None:
-                outsides = [item.outside for item in results if item.outside is not None]
-                labels = RunLabels(projects.subjects, [item for outside in outsides for item in outside.lists])
-            alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-            findings += check_lists(result.outside.lists, alone, codes, projects, labels)
-            for world in result.outside.worlds:
-                nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
-                for manifest, found in findings_by_object(nested, codes):
-                    findings += [] if id(manifest) in projects.patches.manifests else found
+        lists = [item for outside in outsides for item in outside.lists]
+        alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
+        findings += check_lists(lists, alone, codes, projects, RunLabels(projects.subjects, lists))
+        for world in (world for outside in outsides for world in outside.worlds):
+            nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
+            for manifest, found in findings_by_object(nested, codes):
+                findings += [] if id(manifest) in projects.patches.manifests else found
     return findings
 
 

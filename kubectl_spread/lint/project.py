@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
-from kubectl_spread.lint.group import Area, JoinedGroup, Neighbourhoods, SelectorGroup
-from kubectl_spread.lint.kustomization import ReplicasOrigin, Scaling, UnknownReplicas
+from kubectl_spread.lint.group import Area, Neighbourhoods, Neighbours, SelectorGroup
+from kubectl_spread.lint.kustomization import Scaling
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -16,7 +17,7 @@ from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import Place, SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.projects import Projects
@@ -37,7 +38,7 @@ class ReplicaRange(NamedTuple):
     maximum: Optional[int]
     autoscaler: Optional[Manifest] = None
     written: Optional[int] = None
-    origins: tuple[ReplicasOrigin, ...] = ()
+    origins: tuple[Place, ...] = ()
 
     @property
     def likely(self) -> Optional[int]:
@@ -66,9 +67,8 @@ def of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRan
     if overlay is None:
         return ReplicaRange(written, written, written=written)
     _, count, origin = overlay
-    if isinstance(count, UnknownReplicas):
-        return ReplicaRange(None, None, written=written)
-    return ReplicaRange(count, count, written=written, origins=() if origin is None else (origin,))
+    origins = () if origin is None or count is None else (origin,)
+    return ReplicaRange(count, count, written=written, origins=origins)
 
 
 def widest_range(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
@@ -136,12 +136,11 @@ class Project:
     ) -> None:
         """Index workloads; `namespace` is the default one."""
         self.scope: Optional[Projects] = None
-        self._root = root
+        self.root = root
         self._areas: dict[int, Optional[Area]] = {}  # by id() of a manifest
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
-        self._seen: dict[TargetCluster, Project] = {}
-        self._seen_from: dict[SourceFile, Project] = {}
+        self._seen = functools.cache(self._with_target)
         self.facts = facts
         self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
@@ -151,10 +150,10 @@ class Project:
         self.subjects = tuple(
             item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
         )
-        self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
-        self._groups: dict[tuple[str, Selector], SelectorGroup] = {}
-        self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
-        self._fewest: dict[tuple[str, Selector], Optional[int]] = {}
+        self.replicas = functools.cache(self._replicas)
+        self.group = functools.cache(self._selected)
+        self._neighbourhoods = functools.cache(self._around)
+        self.fewest_pods = functools.cache(self._fewest_pods)
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
@@ -182,53 +181,40 @@ class Project:
 
     def for_manifest(self, manifest: Manifest) -> Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
-        if self._target_of is None:
-            return self
-        source = manifest.document.source
-        known = self._seen_from.get(source)
-        if known is None:
-            target = self._target_of(source)
-            if target not in self._seen:
-                seen = Project.__new__(Project)
-                vars(seen).update(vars(self), target=target)
-                self._seen[target] = seen
-            known = self._seen_from[source] = self._seen[target]
-        return known
+        return self if self._target_of is None else self._seen(self._target_of(manifest.document.source))
+
+    def _with_target(self, target: TargetCluster) -> Project:
+        seen = Project.__new__(Project)
+        vars(seen).update(vars(self), target=target)
+        return seen
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
         return self.group(selector, namespace).members
 
-    def group(self, selector: Selector, namespace: str) -> SelectorGroup:
-        """Return the workloads whose pods a selector matches."""
-        known = self._groups.get((namespace, selector))
-        if known is None:
-            known = self._groups[namespace, selector] = SelectorGroup(self._selected(selector, namespace))
-        return known
-
-    def group_around(self, subject: Subject, selector: Selector) -> Union[SelectorGroup, JoinedGroup]:
+    def group_around(self, subject: Subject, selector: Selector) -> Neighbours:
         """Return those of a selector's workloads that count for one of them; see `neighbours`."""
-        key = subject.workload.namespace, selector
-        if key not in self._neighbourhoods:
-            group = self.group(selector, key[0])
-            self._neighbourhoods[key] = Neighbourhoods(group, self._area_of)
-        return self._neighbourhoods[key].of(subject)
+        return self._neighbourhoods(selector, subject.workload.namespace).of(subject)
+
+    def _around(self, selector: Selector, namespace: str) -> Neighbourhoods:
+        return Neighbourhoods(self.group(selector, namespace), self._area_of)
 
     def _area_of(self, subject: Subject) -> Optional[Area]:
         key = id(subject.manifest)
         if key not in self._areas:
-            self._areas[key] = None if self._root is None else self._root.area(subject.manifest)
+            self._areas[key] = None if self.root is None else self.root.area(subject.manifest)
         return self._areas[key]
 
-    def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
+    def _selected(self, selector: Selector, namespace: str) -> SelectorGroup:
+        """Return the workloads whose pods a selector matches."""
         if selector.requirements is None:
-            return []
+            return SelectorGroup([])
         candidates = self._by_namespace.get(namespace, [])
         for requirement in selector.requirements:
             if requirement.operator == "In" and len(requirement.values) == 1:
                 having = self._by_label.get((namespace, requirement.key, requirement.values[0]), [])
                 candidates = min(candidates, having, key=len)
-        return [subject for subject in candidates if selector.matches(subject.labels)]
+        return SelectorGroup([subject for subject in candidates if selector.matches(subject.labels)])
 
     def of_kind(self, kind: str) -> list[Manifest]:
         """Return the objects around the workloads that are of a kind, in order."""
@@ -238,14 +224,9 @@ class Project:
         """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace
 
-    def replicas(self, subject: Subject) -> ReplicaRange:
+    def _replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
-        known = self._replicas.get(id(subject))
-        if known is None:
-            scope = self.scope
-            known = self.replicas_here(subject) if scope is None else scope.replicas(subject)
-            self._replicas[id(subject)] = known
-        return known
+        return self.replicas_here(subject) if self.scope is None else self.scope.replicas(subject)
 
     def is_overlaid(self, subject: Subject) -> bool:
         """Return whether overlays of kustomize may change a workload."""
@@ -253,7 +234,7 @@ class Project:
 
     def added_labels(self, subject: Subject) -> Mapping[str, Optional[str]]:
         """Return the labels that kustomizations add to a workload's pods; see `Kustomization.labels`."""
-        return {} if self._root is None else self._root.labels(subject.manifest)
+        return {} if self.root is None else self.root.labels(subject.manifest)
 
     def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""
@@ -261,7 +242,8 @@ class Project:
         if owner.is_foreign:
             known = None if subject.has_pod else owner.replicas
             return ReplicaRange(known, known, written=known)
-        for autoscaler in self._autoscalers(runner):
+        autoscaler = self._autoscalers.get(f"{runner.kind} {self.namespace_of(runner)}/{runner.name}")
+        if autoscaler is not None:
             return times(of_autoscaler(autoscaler), owner.group.size)
         if owner.kind in _COUNT_THEMSELVES:
             return ReplicaRange(owner.replicas, owner.replicas)
@@ -270,9 +252,7 @@ class Project:
         written = whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
         if ("spec", "replicas") in runner.defaults:
             return times(ReplicaRange(None, None, written=written), owner.group.size)
-        overlaid = None if self._root is None else self._root.replicas(runner)
-        if overlaid is None:
-            return times(ReplicaRange(written, written, written=written), owner.group.size)
+        overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
         return times(widest_range([of_overlay(item, written) for item in overlaid]), owner.group.size)
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
@@ -298,17 +278,10 @@ class Project:
         is_left_out = subject.refusals and selector.matches(subject.labels)
         return _sum((self._sizes[key], count(subject))) if is_left_out else self._sizes[key]
 
-    def fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
+    def _fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
         """Return the fewest pods that a selector matches; None if unknown."""
-        key = namespace, selector
-        if key not in self._fewest:
-            self._fewest[key] = self._fewest_of(self.group(selector, namespace).applied_workloads)
-        return self._fewest[key]
-
-    def _fewest_of(self, subjects: Iterable[Subject]) -> Optional[int]:
-        """Return the fewest pods of workloads; for a workload with several manifests, use the largest number."""
-        fewest: dict[str, int] = {}
-        for item in subjects:
+        fewest: dict[str, int] = {}  # of a workload with several manifests the largest number
+        for item in self.group(selector, namespace).applied_workloads:
             minimum = self.replicas(item).minimum
             if not minimum:
                 return None
@@ -325,9 +298,11 @@ class Project:
 
     def scale_target(self, autoscaler: Manifest) -> Optional[Subject]:
         """Return the workload that an autoscaler is about."""
-        target = _scale_target(autoscaler)
-        kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)
-        return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
+        return self._by_key.get(self._scaled_key(autoscaler))
+
+    def _scaled_key(self, autoscaler: Manifest) -> str:
+        target = fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
+        return f"{target.get('kind') or 'Deployment'} {self.namespace_of(autoscaler)}/{target.get('name')}"
 
     def backends(self, service: Manifest) -> list[Subject]:
         """Return the workloads whose pods a Service sends traffic to, in order."""
@@ -354,18 +329,12 @@ class Project:
                 found.setdefault(id(subject), []).append(service)
         return found
 
-    def _autoscalers(self, target: Manifest) -> Iterator[Manifest]:
-        for manifest in self._by_scaled_name.get(target.name, ()):
-            kind = _scale_target(manifest).get("kind") or "Deployment"
-            if kind == target.kind and self.namespace_of(manifest) == self.namespace_of(target):
-                yield manifest
-
     @cached_property
-    def _by_scaled_name(self) -> dict[str, list[Manifest]]:
-        """Return the autoscalers by the name of their workload."""
-        found: dict[str, list[Manifest]] = {}
+    def _autoscalers(self) -> dict[str, Manifest]:
+        """Return the first autoscaler of each workload, by the workload's key."""
+        found: dict[str, Manifest] = {}
         for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
-            found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
+            found.setdefault(self._scaled_key(manifest), manifest)
         return found
 
     def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
@@ -392,10 +361,6 @@ class Project:
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
 _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
-
-
-def _scale_target(autoscaler: Manifest) -> Plain:
-    return fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
 
 
 def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:

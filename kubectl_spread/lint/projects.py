@@ -11,7 +11,7 @@ from kubectl_spread.lint.finding import Finding, RuleTarget
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster, widest_range
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
-from kubectl_spread.lint.roots import Held, reached_files, Root, RootRules, roots
+from kubectl_spread.lint.roots import reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
@@ -70,14 +70,14 @@ class Projects:
 
         An autoscaler of the input brings the number of replicas within its bounds.
         """
-        return [self._scaled(subject) for subject in self.subjects if not subject.refusals]
-
-    def _scaled(self, subject: Subject) -> Workload:
-        owner, bounds = subject.workload, self.replicas(subject)
-        if bounds.autoscaler is None or owner.replicas is None:
-            return owner
-        least = max(owner.replicas, bounds.minimum or 0)
-        return owner._replace(replicas=least if bounds.maximum is None else min(least, bounds.maximum))
+        found = []
+        for subject in self.subjects:
+            owner, bounds = subject.workload, self.replicas(subject)
+            if bounds.autoscaler is not None and owner.replicas is not None:
+                least = max(owner.replicas, bounds.minimum or 0)
+                owner = owner._replace(replicas=least if bounds.maximum is None else min(least, bounds.maximum))
+            found += [] if subject.refusals else [owner]
+        return found
 
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas in all roots that hold the workload."""
@@ -130,7 +130,7 @@ class Projects:
                     [item.manifest for item in self.roots[0].held if not item.subjects] if len(self.roots) == 1 else (),
                     target=self._seen.target,
                     namespace=self._seen.namespace,
-                    root=self._root_of(holder),
+                    root=holder.root,
                 )
                 wanted = [rule for rule in rules if not rule.needs_facts]
                 for finding in check_subject(joined, project, wanted):
@@ -138,25 +138,6 @@ class Projects:
                     if key not in seen and finding.path:
                         seen.add(key)
                         yield finding if patch.has_pod else finding._replace(repair=None)
-
-    def _root_of(self, project: Project) -> Root:
-        return next(root for root, other in zip(self.roots, self._projects, strict=True) if other is project)
-
-
-def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
-    """Return the roots of the inputs."""
-    return roots([result.source for result in results], _held(results, namespace), rules)
-
-
-def _held(results: Iterable[Result], namespace: str) -> Iterator[Held]:
-    for result in results:
-        by_manifest: dict[int, list[Subject]] = {}
-        for subject in result.subjects:
-            by_manifest.setdefault(id(subject.manifest), []).append(subject)
-        for subjects in by_manifest.values():
-            yield Held(subjects[0].manifest, subjects[0].workload.namespace, tuple(subjects))
-        for manifest in result.others:
-            yield Held(manifest, manifest.namespace or namespace)
 
 
 def _in_order(results: Iterable[Result], projects: Iterable[Project]) -> Iterator[Subject]:
@@ -183,7 +164,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule.code, finding.path, finding.place.span
 
 
-_LEVELS_UP = 3  # the first takes the separator off
+_LEVELS_UP = 2
 _MOST_AROUND = 300  # workloads of a project that a patched one is compared with
 
 # The fields by which kustomize merges the items of a list; other lists are replaced.
@@ -276,7 +257,12 @@ class Patches:
     def _bases(self, patch: Subject) -> list[Subject]:
         """Return the workloads that a patch changes, by the kustomizations that name it, or else by its directory."""
         path = os.path.abspath(patch.manifest.document.source.name)
-        naming = [item for item in self._kustomizations.values() if path in item.patches or path == _file_of(item)]
+        directory, name = os.path.split(path)  # a kustomization may hold patches itself
+        naming = [
+            item
+            for item in self._kustomizations.values()
+            if path in item.patches or (name in FILE_NAMES and item.directory == directory)
+        ]
         if not patch.has_pod:
             at = patch.place(patch.holder).span.start
             targets = [
@@ -298,20 +284,24 @@ class Patches:
         same_name = self._targets.get((patch.workload.kind, patch.workload.name), ())
         if naming:
             return [base for base in same_name if any(self._is_reached(item, base) for item in naming)]
-        return [base for base in same_name if _is_in_reach(patch, base)]
+        # An overlay is two directories below the one that it shares with its base: `overlays/production` and `base`.
+        above = directory
+        for _ in range(_LEVELS_UP):
+            above = os.path.dirname(above)
+        return [
+            base
+            for base in same_name
+            if len({patch.manifest.namespace, base.manifest.namespace} - {""}) < 2
+            and os.path.abspath(base.manifest.document.source.name).startswith(os.path.join(above, ""))
+        ]
 
     def _is_reached(self, item: Kustomization, base: Subject) -> bool:
         """Return whether a kustomization lists the file of a workload; a component changes what its users list."""
         if item.directory not in self._reached:
             users = [other for other in self._kustomizations.values() if item.directory in other.components]
-            found = {path for user in (item, *users) for path in reached_files(user, self._kustomizations)}
+            found = {path for user in (item, *users) for path, _ in reached((user,), self._kustomizations)}
             self._reached[item.directory] = found
         return os.path.abspath(base.manifest.document.source.name) in self._reached[item.directory]
-
-
-def _file_of(item: Kustomization) -> str:
-    """Return the file of a kustomization, which may hold patches itself."""
-    return next((path for name in FILE_NAMES if os.path.isfile(path := os.path.join(item.directory, name))), "")
 
 
 def _patches(result: Result) -> Iterator[Subject]:
@@ -321,20 +311,3 @@ def _patches(result: Result) -> Iterator[Subject]:
     nested = (subject for world in worlds for subject in world.subjects)
     yield from (subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints)
     yield from (item for item in (outside.lists if outside is not None else ()) if item.is_json_patch)
-
-
-def _is_in_reach(patch: Subject, base: Subject) -> bool:
-    """Return whether a patch may apply to a workload, by their namespaces and directories.
-
-    An overlay is two directories below the directory that it shares with its base: `overlays/production` and `base`.
-    """
-    namespaces = {patch.manifest.namespace, base.manifest.namespace} - {""}
-    above = _directory(patch)
-    for _ in range(_LEVELS_UP):
-        above = os.path.dirname(above)
-    return len(namespaces) < 2 and _directory(base).startswith(os.path.join(above, ""))
-
-
-def _directory(subject: Subject) -> str:
-    """Return the directory of the file, with a separator at its end."""
-    return os.path.join(os.path.dirname(os.path.abspath(subject.manifest.document.source.name)), "")

@@ -19,7 +19,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workloa
 from kubectl_spread.text.node import Route
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.facts import AntiAffinity, ConstraintFacts, PlacedReplicas
+    from kubectl_spread.cluster.facts import AntiAffinity, PlacedReplicas
 
 
 Plain = dict[str, Any]
@@ -47,21 +47,22 @@ def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
     """Return the values of a node label that nodeSelector and node affinity allow; None for any."""
     named = (subject.spec.get("nodeSelector") or {}).get(key)
     selected = None if named is None else frozenset({named})
-    affine = _affine_values(subject, key)
-    if selected is None or affine is None:
-        return affine if selected is None else selected
-    return selected & affine
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
+    values = [_term_values(term, key) for term in terms]
+    if not values or None in values:  # one of the terms must hold
+        return selected
+    affine = frozenset[str]().union(*(item for item in values if item is not None))
+    return affine if selected is None else selected & affine
 
 
 def has_own_volumes(subject: Subject) -> bool:
     """Return whether each pod has volumes of its own, which may tie it to a zone."""
     if subject.workload.claim_templates:
         return True
+    of_volumes = ("storage", "volumeclaim", "persistence", "datavolumeclaim")
     holder = fields(value_at(subject.manifest.plain, subject.holder))
-    return not subject.has_pod and any(name.lower().startswith(_OF_VOLUMES) for name in holder)
-
-
-_OF_VOLUMES = ("storage", "volumeclaim", "persistence", "datavolumeclaim")
+    return not subject.has_pod and any(name.lower().startswith(of_volumes) for name in holder)
 
 
 def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
@@ -77,9 +78,14 @@ def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
     """
     terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
     for index, term in enumerate(terms):
-        if term.get("mismatchLabelKeys") or not _is_about_its_namespace(subject, term):
+        named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
+        # Labels of namespaces are unknown.
+        is_near = subject.workload.namespace in named or by_label == {} or (not named and by_label is None)
+        if term.get("mismatchLabelKeys") or not is_near:
             continue
-        selector = _term_selector(subject, term)
+        keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
+        selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
+        selector = selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
         if selector.requirements is not None and selector.matches(subject.labels):
             yield OwnTerm(
                 term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
@@ -121,43 +127,13 @@ def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optio
     return None
 
 
-def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
-    """Return whether a term is about the workload's own namespace; labels of namespaces are unknown."""
-    named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
-    if not named and by_label is None:
-        return True
-    return subject.workload.namespace in named or by_label == {}
-
-
-def _term_selector(subject: Subject, term: Plain) -> Selector:
-    keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
-    selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
-    return selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
-
-
-def _affine_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
-    """Return the values that one of the terms of required node affinity allows."""
-    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
-    allowed: set[str] = set()
-    for term in terms:
-        values = _term_values(term, key)
-        if values is None:
-            return None
-        allowed |= values
-    return frozenset(allowed) if terms else None
-
-
 def _term_values(term: Plain, key: str) -> Optional[set[str]]:
     """Return the values that the expressions of a term, which must all hold, allow."""
-    values: Optional[set[str]] = None
-    for requirement in map(constraint_reader.requirement, mappings(term.get("matchExpressions"))):
-        if requirement.key == key and requirement.operator == "In":
-            values = set(requirement.values) if values is None else values & set(requirement.values)
-    for requirement in map(constraint_reader.requirement, mappings(term.get("matchExpressions"))):
-        if requirement.key == key and requirement.operator == "NotIn" and values is not None:
-            values -= set(requirement.values)
-    return values
+    written = map(constraint_reader.requirement, mappings(term.get("matchExpressions")))
+    about = [item for item in written if item.key == key]
+    allowed = [set(item.values) for item in about if item.operator == "In"]
+    refused = (item.values for item in about if item.operator == "NotIn")
+    return set.intersection(*allowed).difference(*refused) if allowed else None
 
 
 def host_ports(subject: Subject) -> Iterator[Route]:
@@ -205,7 +181,7 @@ def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, proje
 _DEFAULT_SURGE = "25%"
 
 # A rollout may run a whole new revision next to the old one.
-_UP_TO_TWICE = frozenset({"Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"})
+_UP_TO_TWICE = ("Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet")
 
 
 def surge_text(subject: Subject) -> str:
@@ -245,10 +221,9 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
         return replicas
     if kind != "Deployment" or subject.is_recreated:
         return 0
-    surge = scaled_value(
-        fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
-    )
-    return scaled_value("25%", replicas, round_up=True) or 0 if surge is None else surge
+    written = fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge")
+    surge = scaled_value(written, replicas, round_up=True)
+    return scaled_value(_DEFAULT_SURGE, replicas, round_up=True) or 0 if surge is None else surge
 
 
 def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
@@ -312,24 +287,13 @@ def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreacha
         domains = [domain for domain in account.unreachable if domain.chosen]
         if not domains or len(account.unreachable) == len(account.counted_domains) or account.is_below_min_domains:
             continue
-        severity = _severity(subject, project, constraint=constraint, account=account)
-        if severity is not None:
-            yield Unreachable(constraint, account, domains, severity)
-
-
-def _severity(
-    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: ConstraintFacts
-) -> Optional[Severity]:
-    """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
-    became = outcome(subject, project)
-    if became is not None and became.is_preempting:
-        return None  # an evicted pod may make room there
-    if became is not None and became.falls_short and became.pods > account.room:
-        return Severity.ERROR
-    most = project.replicas(subject).maximum
-    if most is None or most + surge(subject, constraint, most) > account.room:
-        return Severity.WARNING
-    return None
+        became, most = outcome(subject, project), project.replicas(subject).maximum
+        if became is not None and became.is_preempting:
+            continue  # an evicted pod may make room there
+        if became is not None and became.falls_short and became.pods > account.room:
+            yield Unreachable(constraint, account, domains, Severity.ERROR)
+        elif most is None or most + surge(subject, constraint, most) > account.room:  # of an update or autoscaler
+            yield Unreachable(constraint, account, domains, Severity.WARNING)
 
 
 def shadowed_constraints(

@@ -13,7 +13,7 @@ import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
 from kubectl_spread.lint.finding import Finding, Knowledge, RuleFinding, RuleMeta, RuleTarget, Severity
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rule import Check, DECLARATIONS, SAFE, UNSAFE
+from kubectl_spread.lint.rule import CHECKS, DECLARED, SAFE, UNSAFE
 from kubectl_spread.lint.workload import repair, Subject
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -83,11 +83,7 @@ _TEXT_RULES = (
     RuleMeta("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
 )
 
-RULES: dict[str, RuleMeta] = {
-    rule.code: rule
-    for rule in sorted((*_TEXT_RULES, *(item.rule for item in DECLARATIONS)), key=lambda rule: rule.code)
-}
-CHECKS: dict[str, Check] = {item.rule.code: item.check for item in DECLARATIONS}
+RULES: dict[str, RuleMeta] = {rule.code: rule for rule in sorted((*_TEXT_RULES, *DECLARED), key=lambda rule: rule.code)}
 
 _AUTOSCALERS = frozenset({"HorizontalPodAutoscaler", "ScaledObject"})
 

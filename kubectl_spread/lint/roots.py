@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
@@ -29,8 +29,10 @@ from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed by few runs
+    from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.outside import Chart
 
+_Key = tuple[str, str, str, str]
 Chain = tuple[Kustomization, ...]  # from the kustomization that lists a file to the outermost overlay
 
 
@@ -70,7 +72,7 @@ class Held(NamedTuple):
     subjects: tuple[Subject, ...] = ()
 
     @property
-    def key(self) -> Optional[tuple[str, str, str, str]]:
+    def key(self) -> Optional[_Key]:
         """Return the identity that copies share; None for a generated name and for a patch."""
         name = fields(self.manifest.plain.get("metadata")).get("name")
         if not isinstance(name, str) or not name or any(subject.is_partial for subject in self.subjects):
@@ -120,6 +122,7 @@ class Root(NamedTuple):
 
 
 def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:
+    """Return what sets the replicas of an object, in a chain of kustomizations."""
     names = [manifest.name]
     found = None
     for item in chain:
@@ -131,24 +134,29 @@ def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:
     return ANYTHING if found is None and len(chain) == 1 else found
 
 
-def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules) -> list[Root]:
+def _held(result: Result, namespace: str) -> Iterator[Held]:
+    by_manifest: dict[int, list[Subject]] = {}
+    for subject in result.subjects:
+        by_manifest.setdefault(id(subject.manifest), []).append(subject)
+    for subjects in by_manifest.values():
+        yield Held(subjects[0].manifest, subjects[0].workload.namespace, tuple(subjects))
+    for manifest in result.others:
+        yield Held(manifest, manifest.namespace or namespace)
+
+
+def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
     """Return the roots in the order of their first sources; a file of several kustomizations is in several."""
-    by_source: dict[int, list[Held]] = {}
-    for item in held:
-        by_source.setdefault(id(item.manifest.document.source), []).append(item)
-    found = []
-    for root in _before_copies(sources, rules):
-        inside = [item for source in root.sources for item in by_source.get(id(source), ())]
-        found += _split(root, inside)
-    return found
-
-
-def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root]:
+    by_source = {id(result.source): list(_held(result, namespace)) for result in results}
     grouped: dict[tuple[RootKind, str], dict[int, SourceFile]] = {}
     chains: dict[tuple[RootKind, str], dict[str, tuple[Chain, ...]]] = {}
     known = {path: with_components(item, rules.kustomizations) for path, item in rules.kustomizations.items()}
-    listed, patches = _listed(known)
-    for source in sources:
+    used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
+    listed: dict[str, list[Chain]] = {}  # the chains of kustomizations to each file
+    for directory, outermost in known.items():
+        for path, chain in reached((outermost,), known) if directory not in used else ():
+            listed.setdefault(path, []).append(chain)
+    patches = {path for item in known.values() for path in item.patches} - listed.keys()
+    for source in (result.source for result in results):
         path = os.path.abspath(source.name)
         for chain in listed.get(path, ()):
             key = _configured(chain[-1].directory, rules) or (RootKind.KUSTOMIZATION, chain[-1].directory)
@@ -158,16 +166,12 @@ def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root
         if path not in listed:
             key = (RootKind.TEXT, path) if path in patches else _plain(source.name, path, rules)
             grouped.setdefault(key, {})[id(source)] = source
-    return [
-        Root(
-            kind,
-            path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or "."),
-            tuple(held.values()),
-            (),
-            chains.get((kind, path), {}),
-        )
-        for (kind, path), held in grouped.items()
-    ]
+    found = []
+    for (kind, path), inside in grouped.items():
+        shown = path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or ".")
+        root = Root(kind, shown, tuple(inside.values()), (), chains.get((kind, path), {}))
+        found += _split(root, [item for number in inside for item in by_source.get(number, ())])
+    return found
 
 
 def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:
@@ -201,18 +205,7 @@ def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(os.path.join(directory, ""))
 
 
-def _listed(known: Mapping[str, Kustomization]) -> tuple[dict[str, list[Chain]], set[str]]:
-    """Return the chains of kustomizations to each file, and the files that are patches."""
-    used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
-    listed: dict[str, list[Chain]] = {}
-    for directory, item in known.items():
-        if directory not in used:
-            for path, chain in _reached((item,), known):
-                listed.setdefault(path, []).append(chain)
-    return listed, {path for item in known.values() for path in item.patches} - listed.keys()
-
-
-def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple[str, Chain]]:
+def reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple[str, Chain]]:
     """Yield the files that the first of a chain of kustomizations lists, itself or through others."""
     for name in FILE_NAMES:
         yield os.path.join(chain[0].directory, name), chain
@@ -221,34 +214,10 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
         if inner is None:
             yield path, chain
         elif all(inner is not item for item in chain):
-            yield from _reached((inner, *chain), known)
-
-
-def reached_files(item: Kustomization, known: Mapping[str, Kustomization]) -> Iterator[str]:
-    """Yield the files that a kustomization lists, itself or through others."""
-    return (path for path, _ in _reached((item,), known))
-
-
-def _split(root: Root, inside: list[Held]) -> list[Root]:
-    """Yield one root for each variant of its content."""
-    found = variants(
-        [
-            CopyPath(tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/")), item.key)
-            for item in inside
-        ]
-    )
-    rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
-    return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]
+            yield from reached((inner, *chain), known)
 
 
 _WORD = r"[A-Za-z0-9]+"
-
-
-class CopyPath(NamedTuple):
-    """An object that may have copies: the steps of its path, and its identity; None if it has none."""
-
-    steps: tuple[str, ...]
-    key: Optional[Hashable]
 
 
 class _Variant(NamedTuple):
@@ -262,75 +231,61 @@ class _Unit(NamedTuple):
     """A file or directory: its name, the keys of its objects, and its variants."""
 
     name: str
-    keys: frozenset[Hashable]
+    keys: frozenset[Optional[_Key]]
     variants: tuple[_Variant, ...]
 
 
-class Variants(NamedTuple):
-    """Sets of objects, by number, without two of one key; each object is in at least one.
+def _split(root: Root, inside: list[Held]) -> list[Root]:
+    """Return one root for each of the largest sets of objects of a root that fit together: no two have one key."""
+    keys = [item.key for item in inside]
+    if _are_different(keys):
+        return [root._replace(held=tuple(inside))]
+    steps = [tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/")) for item in inside]
+    found: dict[int, int] = {}  # how many steps lead to the outermost file or directory that has rivals, by object
 
-    `rivals` are the paths of the outermost files and directories that have rivals, by the objects in them.
-    """
+    def unit(name: str, numbers: list[int], depth: int) -> _Unit:
+        """Return the file or directory at a depth of a path."""
+        held = [keys[number] for number in numbers]
+        if _are_different(held):
+            return _Unit(name, frozenset(held) - {None}, (_Variant(tuple(numbers)),))
+        inner: dict[Union[str, int], list[int]] = {}
+        for number in numbers:
+            inner.setdefault(steps[number][depth] if depth < len(steps[number]) else number, []).append(number)
+        units = [unit(step if isinstance(step, str) else "", members, depth + 1) for step, members in inner.items()]
+        rivals = _rivals(units)
+        for members, others in zip(inner.values(), rivals, strict=True):
+            if others:
+                found.update(dict.fromkeys(members, depth + 1))
+        variants: list[_Variant] = []
+        covered: set[tuple[int, int]] = set()
+        for at, item in enumerate(units):
+            is_free = not rivals[at] and len(item.variants) == 1
+            for which in range(0 if is_free else len(item.variants)):
+                if (at, which) not in covered:
+                    chosen = _chosen(units, rivals, at=at, which=which)
+                    covered.update(chosen.items())
+                    variants.append(_union(units, rivals, chosen))
+        whole = variants or [_union(units, rivals, dict.fromkeys(range(len(units)), 0))]
+        return _Unit(name, frozenset(held) - {None}, tuple(whole))
 
-    sets: list[list[int]]
-    rivals: dict[int, tuple[str, ...]]
-
-
-def variants(placed: Sequence[CopyPath]) -> Variants:
-    """Return the largest sets of objects that fit together."""
-    keys = [item.key for item in placed if item.key is not None]
-    if len(set(keys)) == len(keys):
-        return Variants([list(range(len(placed)))], {})
-    rivals: dict[int, tuple[str, ...]] = {}
-    unit = _unit("", range(len(placed)), placed, depth=0, found=rivals)
-    return Variants([sorted(variant.members) for variant in unit.variants], rivals)
-
-
-def _unit(
-    name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
-) -> _Unit:
-    """Return the file or directory at a depth of a path; record the objects with rivals in `found`."""
-    numbers = list(numbers)
-    keys = [key for number in numbers if (key := placed[number].key) is not None]
-    if len(set(keys)) == len(keys):
-        return _Unit(name, frozenset(keys), (_Variant(tuple(numbers)),))
-    inner: dict[Union[str, int], list[int]] = {}
-    for number in numbers:
-        steps = placed[number].steps
-        inner.setdefault(steps[depth] if depth < len(steps) else number, []).append(number)
-    units = [
-        _unit(step, members, placed, depth=depth + 1, found=found) if isinstance(step, str) else _single(placed, step)
-        for step, members in inner.items()
+    sets = unit("", list(range(len(inside))), 0).variants
+    rivals = {
+        inside[number].manifest.document.source.name: "/".join(steps[number][:depth]) for number, depth in found.items()
+    }
+    return [
+        root._replace(held=tuple(inside[number] for number in sorted(item.members)), rivals=rivals) for item in sets
     ]
-    rivals = _rivals(units)
-    for members, others in zip(inner.values(), rivals, strict=True):
-        if others:
-            found.update((number, placed[number].steps[: depth + 1]) for number in members)
-    return _Unit(name, frozenset(keys), tuple(_joined(units, rivals)))
 
 
-def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
-    key = placed[number].key
-    return _Unit("", frozenset(() if key is None else (key,)), (_Variant((number,)),))
-
-
-def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
-    """Return the variants of a directory, from the variants of its entries."""
-    found: list[_Variant] = []
-    covered: set[tuple[int, int]] = set()
-    for at, unit in enumerate(units):
-        is_free = not rivals[at] and len(unit.variants) == 1
-        for which in range(0 if is_free else len(unit.variants)):
-            if (at, which) not in covered:
-                chosen = _chosen(units, rivals, at=at, which=which)
-                covered.update(chosen.items())
-                found.append(_union(units, rivals, chosen))
-    return found or [_union(units, rivals, dict.fromkeys(range(len(units)), 0))]
+def _are_different(keys: list[Optional[_Key]]) -> bool:
+    """Return whether no two objects have one key."""
+    known = [key for key in keys if key is not None]
+    return len(set(known)) == len(known)
 
 
 def _rivals(units: list[_Unit]) -> list[set[int]]:
     """Return, for each unit, the numbers of the units that share a key with it."""
-    owners: dict[Hashable, list[int]] = {}
+    owners: dict[Optional[_Key], list[int]] = {}
     for at, unit in enumerate(units):
         for key in unit.keys:
             owners.setdefault(key, []).append(at)

@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from kubectl_spread.lint.finding import RuleFinding, RuleMeta, RuleTarget, Safety, Severity
 
@@ -22,14 +22,8 @@ SCHEDULER = ("KubeSchedulerConfiguration",)
 Check = Callable[[Any, Any], Iterator[RuleFinding]]
 
 
-class Declaration(NamedTuple):
-    """A rule and its function."""
-
-    rule: RuleMeta
-    check: Check
-
-
-DECLARATIONS: list[Declaration] = []
+DECLARED: list[RuleMeta] = []
+CHECKS: dict[str, Check] = {}  # by code
 
 
 def workload_rule(
@@ -56,7 +50,8 @@ def object_rule(
 
 def _declared(rule: RuleMeta) -> Callable[[Check], Check]:
     def declare(check: Check) -> Check:
-        DECLARATIONS.append(Declaration(rule, check))
+        DECLARED.append(rule)
+        CHECKS[rule.code] = check
         return check
 
     return declare

@@ -97,14 +97,6 @@ AnySuppression = Union[Suppression, Waiver]
 Used = set[tuple[AnySuppression, str]]  # a suppression, and a code that it has suppressed
 
 
-class SuppressResult(NamedTuple):
-    """The remaining findings, the number of suppressed ones, and the suppressions that were used."""
-
-    findings: list[Finding]
-    ignored: int
-    used: Used
-
-
 def from_comments(source: SourceFile) -> Iterator[Suppression]:
     """Yield the suppressions that a source's comments ask for."""
     text = source.text
@@ -165,8 +157,11 @@ class _Index:
         return found
 
 
-def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -> SuppressResult:
-    """Remove suppressed findings; undecodable objects are always reported."""
+def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -> tuple[list[Finding], Used]:
+    """Return the findings that are not suppressed, and the suppressions that were used.
+
+    Undecodable objects are always reported.
+    """
     by_code: dict[str, list[AnySuppression]] = {}
     for suppression in suppressions:
         for code in frozenset().union(*map(suppression.codes, suppression.words)):
@@ -174,15 +169,13 @@ def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -
     indexes = {code: _Index(listed) for code, listed in by_code.items()}
     used: Used = set()
     kept = []
-    ignored = 0
     for finding in findings:
         index = None if finding.is_unreadable else indexes.get(finding.rule.code)
         hits = [] if index is None else index.covering(finding)
         used.update((suppression, finding.rule.code) for suppression in hits)
-        ignored += bool(hits)
         if not hits:
             kept.append(finding)
-    return SuppressResult(kept, ignored, used)
+    return kept, used
 
 
 def without_effect(
@@ -200,7 +193,7 @@ def without_effect(
             found = suppression.codes(word)
             if not found:
                 yield _finding(suppression, f"no rule is called `{word}`", "see kubectl spread rule")
-            elif found & asked(suppression) and not any((suppression, code) in used for code in found):
+            elif found & asked(suppression) and used.isdisjoint((suppression, code) for code in found):
                 missing = next(iter(found)) if len(found) == 1 else word
                 message = f"this suppression has no effect: there is no {missing} here"
                 yield _finding(suppression, message, "remove it")._replace(repair=_without(word, suppression))
@@ -216,19 +209,15 @@ def _without(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
     if not source.text.startswith("#", start):
         return None
     others = [other for other in suppression.words if other != word]
+    number = source.position(start).line
+    line, before = source.offset(number), source.text[source.offset(number) : start]
     if others:
         head = source.text[start : source.text.index("[", start)]
         edit = Edit(start, end, f"{head}[{', '.join(others)}]")
+    elif before.strip():
+        edit = Edit(line + len(before.rstrip()), line + len(source.line(number)), "")
     else:
-        number = source.position(start).line
-        before = source.text[source.offset(number) : start]
-        line_end = start + len(source.line(number)) - len(before)
-        is_alone = not before.strip()
-        edit = (
-            Edit(source.offset(number), source.offset(number + 1), "")
-            if is_alone
-            else Edit(start - len(before) + len(before.rstrip()), line_end, "")
-        )
+        edit = Edit(line, source.offset(number + 1), "")
     return DocumentFix(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
 
 
@@ -252,13 +241,10 @@ def _fits(pattern: str, text: str) -> bool:
 
 def _scalars(source: SourceFile) -> list[Span]:
     """Return the places of texts that may look like a comment and are none."""
-    spans = []
-    for document in compose.compose(source):
-        if isinstance(document, compose.Document):
-            for mapping in nodes.mappings(document.root):
-                for value in mapping.pairs:
-                    spans += [nodes.span(item) for item in value if isinstance(item, nodes.Scalar) and "#" in item.text]
-    return spans
+    documents = (item for item in compose.compose(source) if isinstance(item, compose.Document))
+    mappings = (mapping for document in documents for mapping in nodes.mappings(document.root))
+    items = (item for mapping in mappings for pair in mapping.pairs for item in pair)
+    return [nodes.span(item) for item in items if isinstance(item, nodes.Scalar) and "#" in item.text]
 
 
 def _covered(source: SourceFile, at: int, *, lines: int) -> Span:
@@ -267,16 +253,12 @@ def _covered(source: SourceFile, at: int, *, lines: int) -> Span:
     if not source.line(number)[: column - 1].strip():
         number += 1
     last = number
-    if number <= lines and _opens(source.line(number)):
+    content = source.line(number).split(" #", maxsplit=1)[0].strip() if number <= lines else ""
+    if content.endswith(":") or content.startswith("- "):  # it opens a block
         while last < lines and _is_below(source.line(last + 1), source.line(number)):
             last += 1
     start = source.offset(min(number, lines))
     return Span(start, source.offset(last + 1) if last < lines else len(source.text) + 1)
-
-
-def _opens(line: str) -> bool:
-    content = line.split(" #", maxsplit=1)[0].strip()
-    return content.endswith(":") or content.startswith("- ")
 
 
 def _is_below(line: str, opener: str) -> bool:

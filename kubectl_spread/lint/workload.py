@@ -75,7 +75,6 @@ class Subject:
         self.runner = manifest
         self.refusals = refusals
         self.is_open = False  # refused only because of values that another tool or a base has yet to fill in
-        self._in_group: dict[int, bool] = {}  # by the position of a constraint; six rules ask
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
@@ -209,41 +208,38 @@ class Subject:
         """
         return self._selectors[constraint.position]
 
-    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
-        """Return whether a constraint counts the workload's own pods together.
-
-        Otherwise SPR201, SPR202, SPR203 or SPR208 reports the reason.
-        """
-        known = self._in_group.get(constraint.position)
-        if known is None:
-            known = self._in_group[constraint.position] = self._is_in_group(constraint)
-        return known
-
     def may_count(self, constraint: TopologySpreadConstraint) -> bool:
         """Return whether a constraint counts the workload's own pods, as far as these are in the text."""
         if self.has_pod:
             return self.is_in_its_group(constraint)
         return bool(self.selector(constraint).requirements)
 
-    def _is_in_group(self, constraint: TopologySpreadConstraint) -> bool:
-        selector = self.selector(constraint)
-        if not selector.requirements or not selector.matches(self.labels):
-            return False
-        return not any(key in self.labels for key in constraint.match_label_keys if key in PER_POD_LABELS)
+    def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
+        """Return whether a constraint counts the workload's own pods together.
+
+        Otherwise SPR201, SPR202, SPR203 or SPR208 reports the reason.
+        """
+        return self._in_group[constraint.position]
+
+    @cached_property
+    def _in_group(self) -> list[bool]:
+        return [
+            bool(selector.requirements)
+            and selector.matches(self.labels)
+            and not any(key in PER_POD_LABELS and key in self.labels for key in constraint.match_label_keys)
+            for constraint, selector in zip(self._written, self._selectors, strict=True)
+        ]
 
     @cached_property
     def _selectors(self) -> list[Selector]:
         """Return the effective selectors by the position of their constraint."""
-        return [
-            self._with_match_keys(constraint) if constraint.match_label_keys else _compiled(constraint.label_selector)
-            for constraint in self._written
-        ]
-
-    def _with_match_keys(self, constraint: TopologySpreadConstraint) -> Selector:
-        labels = self.labels
-        return _compiled(constraint.label_selector).plus(
-            *(LabelRequirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
-        )
+        found = []
+        for constraint in self._written:
+            keys = [key for key in constraint.match_label_keys if key in self.labels]
+            selector = _compiled(constraint.label_selector)
+            equalities = (LabelRequirement(key, "In", (self.labels[key],)) for key in keys)
+            found.append(selector.plus(*equalities) if keys else selector)
+        return found
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
@@ -260,20 +256,16 @@ class Subject:
 
         Without labels of their own, that is a label that the controller sets, or else one that is to be added.
         """
-        own = self.own_labels or self._named_by_controller
+        own = self.own_labels
+        label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.workload.kind)
+        if not own and label is not None and "name" in fields(self.manifest.plain.get("metadata")):
+            own = {label: self.workload.name}  # the controller gives it to all its pods
         written = ", ".join(f"{key}: {value}" for key, value in sorted(own.items())[:_HINTED])
         if own:
             return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
         where = path_text((*self.template_route, "metadata", "labels"))
-        label = f"app: {self.workload.name or 'NAME'}"
-        return f"the pods have no label to select: add one in {where}, and select it: matchLabels: {{{label}}}"
-
-    @property
-    def _named_by_controller(self) -> dict[str, str]:
-        """Return the label with the workload's name that its controller gives to all its pods; empty without one."""
-        label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.workload.kind)
-        is_known = label is not None and "name" in fields(self.manifest.plain.get("metadata"))
-        return {label: self.workload.name} if label is not None and is_known else {}
+        added = f"app: {self.workload.name or 'NAME'}"
+        return f"the pods have no label to select: add one in {where}, and select it: matchLabels: {{{added}}}"
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """Return the route of a constraint, or of something in it."""

@@ -78,7 +78,7 @@ def _result(document: OpenDocument, checker: DocumentChecker, *, before: Review,
     if known is not None and known.opened.text == document.text:
         return known.result
     source = SourceFile(document.name, _clean(document.text))
-    return _tried(partial(checker.read, source), bugs) or Result(source, (), ())
+    return _tried(partial(checker.read, source), bugs) or Result(source, ())
 
 
 def _clean(text: str) -> str:

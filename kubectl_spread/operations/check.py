@@ -363,7 +363,7 @@ def _unread(source: SourceFile, reason: SkipReason) -> Result:
     from kubectl_spread.lint.check_source import Result, Skip
     from kubectl_spread.text.source import Place, Span
 
-    return Result(source, (), (), skipped=(Skip(reason, Place(source, Span(0, 0))),))
+    return Result(source, (), skipped=(Skip(reason, Place(source, Span(0, 0))),))
 
 
 _OF_BUNDLES = ("install", "bundle", "release", "all", "all-in-one", "components")

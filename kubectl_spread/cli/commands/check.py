@@ -347,7 +347,7 @@ def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int
 
 def _show_files(request: CheckRequest, config: Config) -> int:
     """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
-    from kubectl_spread.lint.projects import roots_of
+    from kubectl_spread.lint.roots import roots_of
     from kubectl_spread.sources.files import files, read_text
 
     given = check.input_paths(request, config)

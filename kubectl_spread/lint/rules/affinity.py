@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
-from kubectl_spread.cluster.facts import RolloutFacts
 from kubectl_spread.lint import queries, topology_keys
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
-from kubectl_spread.lint.project import Project, ReplicaRange
+from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
 from kubectl_spread.lint.rule import (
     SAFE,
@@ -257,9 +256,21 @@ _ROLLING = ("spec", "strategy", "rollingUpdate")
     fixes=UNSAFE,
 )
 def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find updates that need a domain more than there are replicas; once a workload."""
+    """Find updates that need a domain more than there are replicas; once a workload.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where maxUnavailable and
+    maxSurge are both 0 after rounding, one pod may be unavailable.
+    """
     replicas = project.replicas(subject)
-    if replicas.likely in (0, 1) or not _waits_for_new_pods(subject, replicas):
+    rolling = fields(fields(subject.controller.get("strategy")).get("rollingUpdate"))
+    unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
+    number = None if replicas.minimum is None else max(2, replicas.minimum)
+    if number is None:
+        waits = (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
+    else:
+        is_none = scaled_value(unavailable, number, round_up=False) == 0
+        waits = is_none and scaled_value(surge, number, round_up=True) != 0
+    if replicas.likely in (0, 1) or subject.is_recreated or not waits:
         return
     terms = {
         term.topology_key: term
@@ -272,62 +283,34 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         return
     for key in sorted(terms, key=lambda key: key == HOSTNAME)[:1]:  # the hostname only if there is no other
         # One pod may be unavailable: the change is at the deepest field that is written.
-        route: Route = (*_ROLLING, "maxUnavailable")
+        written: Route = (*_ROLLING, "maxUnavailable")
+        route = written
         value: Any = 1
         while len(route) > 2 and not isinstance(value_at(subject.manifest.plain, route[:-1]), dict):
             route, value = route[:-1], {str(route[-1]): value}
-        written = (*_ROLLING, "maxUnavailable")
+        if rollout is None:
+            by_default = "" if "maxUnavailable" in rolling else " by default"
+            share = f", which is 0 of {number} pods" if number is not None and percentage(unavailable) else ""
+            needs = f"one more {domain(key)} than there are replicas"
+            message = (
+                f"maxUnavailable is {unavailable}{by_default}{share}, so a new pod must start before an old one stops. "
+                f"Anti-affinity then needs {needs if number is None else domains(number + 1, key)}, or a rolling "
+                "update never finishes"
+            )
+        else:
+            because = f" (conflict: {', '.join(rollout.conflict)})" if rollout.conflict else ""
+            outcomes = f"{rollout.outcomes} outcomes{'' if rollout.is_exact else ' that were found'}"
+            stuck = f"may get stuck: in {rollout.stuck} of {outcomes}"
+            stuck = "gets stuck:" if rollout.stuck == rollout.outcomes else stuck
+            message = f"the next rolling update {stuck} a new pod finds no node{because}"
         yield RuleFinding(
-            _message(key, replicas) if rollout is None else _simulated(rollout),
+            message,
             (*terms[key].route, "topologyKey"),
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
             (Label(subject.place(written), "no old pod may stop first"),) if subject.node(written) is not None else (),
             Severity.INFO if key == HOSTNAME and rollout is None else None,
             Fix("let one old pod stop before its successor is ready", (Put(route, value),)),
         )
-
-
-def _message(key: str, replicas: ReplicaRange) -> str:
-    number = _fewest(replicas)
-    if number is None:
-        return (
-            "a rolling update may never finish: maxUnavailable is 0 pods, so a new pod must start before an old one "
-            f"stops. Anti-affinity then needs one more {domain(key)} than there are replicas"
-        )
-    return (
-        f"a rolling update of {number} replicas may never finish: maxUnavailable is 0 pods, so a new pod must start "
-        f"before an old one stops. Anti-affinity then needs {domains(number + 1, key)}"
-    )
-
-
-def _simulated(rollout: RolloutFacts) -> str:
-    """Return the message about a rollout that was simulated and gets stuck."""
-    because = f" (conflict: {', '.join(rollout.conflict)})" if rollout.conflict else ""
-    if rollout.stuck == rollout.outcomes:
-        return f"the next rolling update gets stuck: a new pod finds no node{because}"
-    share = f"in {rollout.stuck} of {rollout.outcomes} outcomes{'' if rollout.is_exact else ' that were found'}"
-    return f"the next rolling update may get stuck: {share} a new pod finds no node{because}"
-
-
-def _fewest(replicas: ReplicaRange) -> Optional[int]:
-    """Return the fewest replicas, but at least 2."""
-    return None if replicas.minimum is None else max(2, replicas.minimum)
-
-
-def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
-    """Return whether maxUnavailable is 0 after rounding.
-
-    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
-    one pod may be unavailable.
-    """
-    if subject.is_recreated:
-        return False
-    rolling = fields(fields(subject.controller.get("strategy")).get("rollingUpdate"))
-    unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
-    number = _fewest(replicas)
-    if number is None:
-        return (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
-    return scaled_value(unavailable, number, round_up=False) == 0 and scaled_value(surge, number, round_up=True) != 0
 
 
 @workload_rule(

@@ -99,6 +99,7 @@ _OLD_KEYS = {
     "drops-default-spread",
     "constraints over only zones or only nodes switch off the default spreading over the other",
     Severity.INFO,
+    around=SCHEDULER,
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
@@ -145,6 +146,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
         and _has_built_in(project.target.minor)
+        and not any(args for manifest in project.of_kind(*SCHEDULER) for args in _args(manifest))
         and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)  # SPR910
     )
 

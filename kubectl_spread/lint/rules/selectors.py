@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from typing import Optional, Union
+from typing import Optional
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
-from kubectl_spread.lint.group import JoinedGroup, SelectorGroup
+from kubectl_spread.lint.group import Neighbours
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts
@@ -297,7 +297,6 @@ def _without_volatile_labels(
     return Fix("move changing labels to matchLabelKeys", (*removed, Put(route, keys)))
 
 
-Group = Union[SelectorGroup, JoinedGroup]
 _NAMED = 3  # other workloads that a finding names
 
 
@@ -351,7 +350,7 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
     )
 
 
-def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
+def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neighbours) -> dict[str, str]:
     """Return labels of the controller's selector that no other workload has all of; empty if there are none.
 
     Labels that the constraint has already are left out, and labels that all other workloads share.

@@ -119,7 +119,7 @@ def _count(subject: Subject, project: Project) -> Label:
         )
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
-    place = replicas.origins[0].place if replicas.origins else place
+    place = replicas.origins[0] if replicas.origins else place
     return Label(place, f"the pods of {workload_name(subject.workload)}")
 
 

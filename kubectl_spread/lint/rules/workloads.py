@@ -27,7 +27,7 @@ def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if (subject.has_pod and subject.workload.kind not in _KINDS) or count.maximum != 1 or not subject.constraints:
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
-        where = [origin.place for origin in count.origins]
+        where = list(count.origins)
         if subject.has_pod and not where:
             where.append(subject.place(("spec", "replicas")))
         is_fixed = subject.has_pod and not count.autoscaler and not project.is_overlaid(subject)

@@ -211,6 +211,11 @@ def coverage(
         lines.append(
             f"{many} of constraints {_was(unjoined)} not read on a workload, as none in this run fits: {names}"
         )
+    if any(_LIST_OF_CONSTRAINTS in result.source.text for result in results):
+        for kind, use in _FACTS:
+            held = [item for item in results if f"\nkind: {kind}\n" in f"\n{item.source.text}"]
+            if held and not any(manifest.kind == kind for item in held for manifest in item.others):
+                lines.append(f"{count_noun(len(held), 'file')} with a {kind} {_was(held)} not used: {use}")
     lines += [
         _files(count_noun(len(found), noun), found) if found else ""
         for reason, noun in (
@@ -224,6 +229,10 @@ def coverage(
         if (found := skipped.get(reason, []))
     ]
     return tuple(line for line in lines if line)
+
+
+# Kinds beside manifests that rules read only if they are selected.
+_FACTS = (("NodePool", "--autoscaler karpenter"), ("DeschedulerPolicy", "--extend-select SPR705"))
 
 
 def _files(what: str, found: Sequence[Result]) -> str:

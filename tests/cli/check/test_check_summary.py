@@ -217,3 +217,25 @@ def test_a_snapshot_in_a_directory_is_no_manifest(
     out, err = capsys.readouterr()
     assert count == out.count("SPR101")
     assert (not count) == ("1 snapshot of a cluster was not checked: ./facts.yaml" in err)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("NodePool", [], "1 file with a NodePool was not used: --autoscaler karpenter"),
+        ("NodePool", ["--autoscaler", "karpenter"], ""),
+        ("DeschedulerPolicy", [], "1 file with a DeschedulerPolicy was not used: --extend-select SPR705"),
+        ("DeschedulerPolicy", ["--extend-select", "SPR705"], ""),
+        ("ConfigMap", [], ""),
+    ],
+)
+def test_facts_beside_the_manifests_are_used_or_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, options: list[str], expected: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(POD.replace("SKEW", "1"))
+    (tmp_path / "b.yaml").write_text(f"apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: a}}\n")
+    run(["check", str(tmp_path), *options])
+
+    err = capsys.readouterr().err
+    assert expected in err
+    assert expected or "not used" not in err

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.group import Area, Neighbourhoods, SelectorGroup
+from kubectl_spread.lint.group import Area, Neighbourhoods, Neighbours, SelectorGroup
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.source import SourceFile
 
@@ -54,7 +54,7 @@ def test_neighbours_answer_as_one_group(seed: int) -> None:
 
     for subject in members:
         near = [item for item in members if are_neighbours(areas[id(subject)], areas[id(item)])]
-        joined, expected = neighbourhoods.of(subject), SelectorGroup(near)
+        joined, expected = neighbourhoods.of(subject), Neighbours([SelectorGroup(near)])
         constraint = subject.constraints[0]
         assert list(joined.others(subject)) == list(expected.others(subject))
         assert joined.count_others(subject) == expected.count_others(subject)
