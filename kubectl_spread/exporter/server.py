@@ -120,11 +120,8 @@ class Poller:
         failures_in_a_row = 0
         while not self._stopped.is_set():
             failures_in_a_row = 0 if self.read_once() else failures_in_a_row + 1
-            self._stopped.wait(self._pause_s(failures_in_a_row))
-
-    def _pause_s(self, failures_in_a_row: int) -> float:
-        longest = max(_LONGEST_PAUSE_S, self.interval_s)
-        return min(self.interval_s * 2.0 ** min(max(failures_in_a_row - 1, 0), 10), longest)
+            pause_s = self.interval_s * 2.0 ** min(max(failures_in_a_row - 1, 0), 10)
+            self._stopped.wait(min(pause_s, max(_LONGEST_PAUSE_S, self.interval_s)))
 
     def _read(self) -> Reading:
         """Return a new reading.

@@ -35,7 +35,11 @@ def ignore_edit(finding: Finding) -> Optional[Edit]:
     start += len(edit.text) - (edit.end - edit.start) if edit.end <= start else 0
     moved = finding._replace(place=Place(edited, Span(start, start)))
     helps = any(
-        finding.rule.code in suppression.words and suppression.covers(moved) and _overlaps(suppression, edit)
+        finding.rule.code in suppression.words
+        and suppression.covers(moved)
+        # It is what the edit added.
+        and suppression.place.span.start <= edit.start + len(edit.text)
+        and edit.start <= suppression.place.span.end
         for suppression in suppress.from_comments(edited)
     )
     return edit if helps and _meaning(edited) == _meaning(source) else None
@@ -53,12 +57,6 @@ def _edit(finding: Finding, source: SourceFile) -> Edit:
     line = source.line(number)
     start = source.offset(number)
     return Edit(start + len(line.rstrip()), start + len(line), f"  # spread: ignore[{code}]")
-
-
-def _overlaps(suppression: suppress.Suppression, edit: Edit) -> bool:
-    """Return whether the edit added a suppression of the edited text."""
-    start, end = suppression.place.span
-    return start <= edit.start + len(edit.text) and edit.start <= end
 
 
 def _is_json(source: SourceFile) -> bool:

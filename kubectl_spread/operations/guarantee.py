@@ -11,7 +11,7 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.members import groups_of, KINDS, Member, member_of
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, REGIMES
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, REGIMES
 from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend_for_group
@@ -180,7 +180,10 @@ def _check_keys(policy: Policy, cluster: Cluster) -> None:
     ]
     if not wrong or not cluster.nodes:
         return
-    messages = [_unknown_key(rule, known) for rule in wrong]
+    messages = []
+    for rule in wrong:
+        near = did_you_mean(rule.topology_key, [*known, *SHORT_KEYS])
+        messages.append(f"no node has the label {short_key(rule.topology_key)}" + (f"; {near}" if near else ""))
     if not policy.file:
         raise RequestError(messages[0])
     raise ConfigError(
@@ -189,11 +192,6 @@ def _check_keys(policy: Policy, cluster: Cluster) -> None:
             for rule, text in zip(wrong, messages, strict=True)
         )
     )
-
-
-def _unknown_key(rule: PolicyRule, known: Iterable[str]) -> str:
-    near = did_you_mean(rule.topology_key, [*known, *SHORT_KEYS])
-    return f"no node has the label {short_key(rule.topology_key)}" + (f"; {near}" if near else "")
 
 
 def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[tuple[str, list[Member]]]:

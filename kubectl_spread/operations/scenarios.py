@@ -86,7 +86,12 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
     effects, mistakes = _effects(scenario, scene)
     if mistakes:
         return failed((*scene.errors, *mistakes))
-    answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
+    limits = request.limits
+    mode, _, samples = scenario.outcomes.partition("=")
+    if mode:
+        limits = limits._replace(mode=Mode(mode), samples=int(samples or limits.samples))
+    limits = limits._replace(max_states=scenario.max_states or limits.max_states)
+    answer = scene.play((item.ops for item in effects), limits, watch)
     played: list[PlayedStep] = []
     failures: list[UnmetExpectation] = []
     keys = scene.created.concerns
@@ -223,13 +228,6 @@ def _topology(scenario: Scenario) -> Optional[str]:
     if text is None or not scenario.directory or ("=" in text and not text.endswith(EXTENSIONS)):
         return text
     return os.path.join(scenario.directory, text)
-
-
-def _limits(scenario: Scenario, limits: Limits) -> Limits:
-    mode, _, number = scenario.outcomes.partition("=")
-    if mode:
-        limits = limits._replace(mode=Mode(mode), samples=int(number or limits.samples))
-    return limits._replace(max_states=scenario.max_states or limits.max_states)
 
 
 _Unmet = tuple[str, str, str]  # the field, the expected value, and the actual one

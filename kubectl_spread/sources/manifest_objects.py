@@ -168,8 +168,11 @@ class StepObjects:
             for manifest in manifests(document):
                 key = _key(manifest, namespace)
                 is_refused = key not in good and (key in lost or manifest.workload_kind is not None)
-                if not is_refused and self._is_usable(manifest):
-                    yield _placed(manifest.plain, namespace)
+                if is_refused or not self._is_usable(manifest):
+                    continue
+                metadata = manifest.plain.get("metadata") or {}
+                placed = {**metadata, "namespace": metadata.get("namespace") or namespace}
+                yield manifest.plain if manifest.kind in _CLUSTER_WIDE else {**manifest.plain, "metadata": placed}
 
     def _is_usable(self, manifest: Manifest) -> bool:
         """Return whether an object takes part; record an error if it does not decode."""
@@ -211,11 +214,3 @@ def _joined(errors: Sequence[SourceError]) -> SourceError:
 
 def _key(manifest: Manifest, namespace: str) -> tuple[str, str, str]:
     return (manifest.kind, manifest.namespace or namespace, manifest.name)
-
-
-def _placed(plain: Plain, namespace: str) -> Plain:
-    """Return an object with its namespace."""
-    if plain.get("kind") in _CLUSTER_WIDE:
-        return plain
-    metadata = plain.get("metadata") or {}
-    return {**plain, "metadata": {**metadata, "namespace": metadata.get("namespace") or namespace}}

@@ -162,12 +162,15 @@ class _ScenarioReader(Document):
     def _expectation(self, route: Route) -> Optional[Expectation]:
         if not self.has(route):
             return None
+        complete: Optional[object] = self.value((*route, "complete"))
+        if complete not in (None, True, False, "sometimes"):
+            self.refuse((*route, "complete"), f"must be true, false or sometimes, not {short(complete)}")
         numbers = ("placed", "pending", "blocked", "restarted", "ready")
         bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self.has((*route, name))}
         return Expectation(
             *self.place(route),
             workload=self._workload((*route, "workload")),
-            complete=self._complete((*route, "complete")),
+            complete=complete,
             domains=tuple((key, self._domains(at)) for key, at in self.fields((*route, "domains"))),
             skew=tuple((key, self._bounds(at)) for key, at in self.fields((*route, "skew"))),
             message=self.text((*route, "message")),
@@ -186,12 +189,6 @@ class _ScenarioReader(Document):
         if kind is None:
             self.refuse(route, f'there is no resource type "{short(word)}"')
         return (kind or "", name)
-
-    def _complete(self, route: Route) -> Optional[object]:
-        value: Optional[object] = self.value(route)
-        if value not in (None, True, False, "sometimes"):
-            self.refuse(route, f"must be true, false or sometimes, not {short(value)}")
-        return value
 
     def _domains(self, route: Route) -> object:
         if isinstance(self.value(route), list):

@@ -272,7 +272,9 @@ def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) ->
         if name in properties:
             yield from _violations(field.value, properties[name], route=(*route, name), root=root)
         elif further is False:
-            yield SchemaViolation((*route, name), _at(route, _unknown(name, properties)).message, is_key=True)
+            near = did_you_mean(name, properties) or f"the keys are {', '.join(properties)}"
+            message = f"unknown key `{short(name)}`: {near}"
+            yield SchemaViolation((*route, name), _at(route, message).message, is_key=True)
         else:
             yield from _violations(field.value, further, route=(*route, name), root=root)
     missing = [name for name in schema.get("required", ()) if name not in node.fields]
@@ -335,8 +337,3 @@ def _not_among(node: Node, known: list[str]) -> str:
     if len(known) == 1:
         return f"must be {known[0]}, not {shown or 'empty'}"
     return f"must be one of {', '.join(known)}: {shown or 'empty'}" + (f"; {near}" if near else "")
-
-
-def _unknown(name: str, known: dict[str, Any]) -> str:
-    near = did_you_mean(name, known)
-    return f"unknown key `{short(name)}`: " + (near or f"the keys are {', '.join(known)}")

@@ -153,7 +153,11 @@ class _Reading:
                 elif isinstance(fields(plain).get("items"), list):
                     self.head.setdefault("kind", plain.get("kind"))
                 elif topology.is_topology(plain):
-                    plain = {"kind": "List", "items": self._of_topology(source)}  # noqa: PLW2901
+                    plain = {"kind": "List", "items": []}  # noqa: PLW2901
+                    try:
+                        plain["items"] = topology.objects(source)
+                    except SourceError as error:
+                        self.errors.append(error)
                 if kind.endswith("List") and value_at(plain, ("metadata", "continue")):
                     text = f"{source.name}: the {kind} is not complete: it is one page of a longer list"
                     self.warnings.append(text)
@@ -169,14 +173,6 @@ class _Reading:
             return True
         self.errors += map(item.error, decode.type_problems(plain, shape))
         return False
-
-    def _of_topology(self, source: SourceFile) -> list[Plain]:
-        """Return the objects of a topology; none, with an error, if it is invalid."""
-        try:
-            return topology.objects(source)
-        except SourceError as error:
-            self.errors.append(error)
-            return []
 
     def warn_without_nodes(self) -> None:
         """Add a warning that a list of objects has no node; none for a snapshot or a list of nodes.

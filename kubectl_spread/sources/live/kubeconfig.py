@@ -190,7 +190,12 @@ def load(flags: Flags) -> ApiServer:
         sends_credentials=is_secure,
         server=server,
         namespace=str(context.plain.get("namespace") or "") or "default",
-        config=_one_context(plain_cluster, plain_user),
+        config={
+            "current-context": "it",
+            "clusters": [{"name": "it", "cluster": plain_cluster}],
+            "users": [{"name": "it", "user": plain_user}],
+            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        },
         impersonation=_impersonation(flags, plain_user),
         exec_command=str(plugin.get("command") or ""),
         install_hint=str(plugin.get("installHint") or ""),
@@ -317,15 +322,6 @@ def host_of(server: str) -> str:
     """Return host and port of a server's URL, without user and password."""
     rest = server.partition("://")[2] or server
     return rest.partition("/")[0].rpartition("@")[2]
-
-
-def _one_context(cluster: Plain, user: Plain) -> Plain:
-    return {
-        "current-context": "it",
-        "clusters": [{"name": "it", "cluster": cluster}],
-        "users": [{"name": "it", "user": user}],
-        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
-    }
 
 
 def _impersonation(flags: Flags, user: Plain) -> Impersonation:

@@ -152,7 +152,9 @@ class Transport:
         kind = str(response.headers.get("Content-Type") or "")
         if response.status == 200 and not kind.startswith("application/json"):
             raise ClusterError(f"the server {self.host} is not an API server: it answered with {kind or 'no type'}")
-        return Response(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
+        after = str(response.headers.get("Retry-After") or "").strip()  # API servers write no dates
+        is_number = after.isascii() and after.isdigit() and len(after) < 10
+        return Response(response.status, body), float(after) if is_number else None
 
     def _within_time(self, target: str) -> tuple[Any, bytes]:
         """Send a request and read the whole answer, within the timeout if there is one.
@@ -277,12 +279,6 @@ def _why(error: Optional[BaseException]) -> str:
         error = inner[0] if inner else (error.__cause__ or error.__context__)
         seen += 1
     return ""
-
-
-def _retry_after_s(header: Optional[str]) -> Optional[float]:
-    """Return the seconds of a Retry-After header; API servers write no dates."""
-    text = (header or "").strip()
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _impersonation_headers(identity: Impersonation) -> list[tuple[str, str]]:
