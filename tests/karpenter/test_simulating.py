@@ -184,3 +184,13 @@ def test_exit_code(asked: Asked, table: str) -> None:
 
     assert 1 == run(["simulate", "create", "-f", web, "--snapshot", asked.write("few.json", *TWO_ZONES)])
     assert 0 == run(["simulate", "create", "-f", web, "--snapshot", facts, "--instance-types", table])
+
+
+def test_the_page_draws_new_nodes_with_dashes(asked: Asked, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it draws other nodes with a note."""
+    facts, web = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment())
+    run(["simulate", "create", "-f", web, "--snapshot", facts, "--instance-types", table, "-o", "html"])
+    page = capsys.readouterr().out
+
+    assert '<span class="note">added by Karpenter</span>' in page
+    assert "Karpenter adds 2 nodes of pool general" in page

@@ -10,12 +10,13 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.objects.selectors import ZONE
 from tests.apiserver import ApiServer
-from tests.karpenter.worlds import need, node, pool, spread
+from tests.karpenter.worlds import instance_type, need, node, pool, spread
 from tests.live.conftest import Kubeconfig
 
 KINDS = {"nodepools", "nodeclaims", "ec2nodeclasses"}
 OF_KARPENTER = {"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "small"}
 GENERAL = pool("general", need(ZONE, "zone-a"))
+TYPES = {"*": [instance_type("huge", 16)]}
 
 
 @pytest.fixture
@@ -81,3 +82,42 @@ def test_a_cluster_without_the_kinds_has_no_pools(
     server.missing_groups = {"karpenter.sh", "karpenter.k8s.aws"}
 
     assert "arpenter" not in explained(server, kubeconfig, manifest, capsys).replace("karpenter.sh/", "")
+
+
+KARPENTER = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "karpenter", "namespace": "kube-system", "labels": {"app.kubernetes.io/name": "karpenter"}},
+    "spec": {
+        "selector": {"matchLabels": {"app.kubernetes.io/name": "karpenter"}},
+        "template": {
+            "metadata": {"labels": {"app.kubernetes.io/name": "karpenter"}},
+            "spec": {"containers": [{"name": "controller", "image": "public.ecr.aws/karpenter/controller:1.8.1"}]},
+        },
+    },
+}
+
+
+def test_the_release_is_that_of_the_deployment(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1.8.1 filters domains, which is not simulated."""
+    server = ApiServer([node("a1", "zone-a", **OF_KARPENTER), GENERAL, KARPENTER])
+
+    assert "a rule of this release that is not simulated" in explained(server, kubeconfig, manifest, capsys)
+
+
+def test_simulate_lets_nodes_join(
+    manifest: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    types = tmp_path / "types.json"
+    types.write_text(json.dumps(TYPES))
+    server = ApiServer([node("a1", "zone-a", **OF_KARPENTER), GENERAL])
+    named = ["simulate", "create", "-f", manifest, "--instance-types", str(types)]
+    with server.running():
+        code = run([*named, "--kubeconfig", kubeconfig(server.url)])
+    text = " ".join(capsys.readouterr().out.split())
+
+    assert asked_for(server) == KINDS
+    assert 0 == code, text
+    assert "Karpenter adds 1 node of pool general (1 in zone zone-a)" in text

@@ -14,6 +14,7 @@ from kubectl_spread.engine.results.summary import Moment, StepFrames, WorkloadSu
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.report.pages.drawing import (
     Chart,
     chart,
@@ -42,6 +43,7 @@ class Artist:
             workloads: those whose pods are drawn.
         """
         self._frames = frames
+        self._first = {node.name for node in frames.before.nodes}
         self._looks: dict[tuple[object, ...], Look] = {}
         self._revision = {item.key: item.revision for item in workloads}
         self._order = {item.key: at for at, item in enumerate(workloads)}
@@ -53,7 +55,7 @@ class Artist:
 
     def drawing(self, moment: Moment, before: Optional[Moment] = None) -> Drawing:
         """Return the drawing of a moment; nodes that changed since `before` are marked."""
-        nodes = drawn_nodes(moment.nodes, self.key, lambda node: _notes(node, moment))
+        nodes = drawn_nodes(moment.nodes, self.key, lambda node: self._notes(node, moment))
         pods = [DrawnPod(pod.name, pod.node, self._look(pod)) for pod in self._shown(moment.pods)]
         marked = frozenset[str]() if before is None else self._changed(moment, before)
         return draw(self.key, nodes, pods, keep=self._keep, marked=marked)
@@ -120,9 +122,14 @@ class Artist:
     def _changed(self, moment: Moment, before: Moment) -> frozenset[str]:
         now, then = self._places(moment), self._places(before)
         pods = {node for node, _ in ((now - then) + (then - now)) if node}
-        notes = {node.name: _notes(node, before) for node in before.nodes}
-        noted = {node.name for node in moment.nodes if notes.get(node.name) != _notes(node, moment)}
+        notes = {node.name: self._notes(node, before) for node in before.nodes}
+        noted = {node.name for node in moment.nodes if notes.get(node.name) != self._notes(node, moment)}
         return frozenset(pods | noted)
+
+    def _notes(self, node: Node, moment: Moment) -> tuple[str, ...]:
+        notes = ("does not answer",) if node.name in moment.down else notes_of(node)
+        is_new = NODE_POOL in node.labels and node.name not in self._first
+        return (*notes, "added by Karpenter") if is_new else notes
 
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
@@ -139,10 +146,6 @@ class Artist:
                         counts[domains[pod.node]] += 1
                 numbers = counts.values()
                 yield key, constraint, counts, max(numbers, default=0) - min(numbers, default=0)
-
-
-def _notes(node: Node, moment: Moment) -> tuple[str, ...]:
-    return ("does not answer",) if node.name in moment.down else notes_of(node)
 
 
 _STATES = {Shape.STARTING: "starting", Shape.TERMINATING: "terminating", Shape.PENDING: "Pending"}

@@ -22,6 +22,7 @@ from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
 from kubectl_spread.report.simulation import (
+    added_nodes,
     certainty,
     depends_on,
     EventNames,
@@ -159,7 +160,7 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "badge": _verdict(step),
         "tone": _tone(step),
         "refusal": step.refusal,
-        "notes": [*map(depends_on, summary.gaps), *step.notes],
+        "notes": [*map(depends_on, summary.gaps), *step.notes, *added_nodes(summary)],
         "workloads": [_workload(item, summary) for item in concerned],
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": stuck_before(summary),
