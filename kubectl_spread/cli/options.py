@@ -203,16 +203,6 @@ def gather_options(
     return decorate
 
 
-def filename_option(text: str) -> Callable[[F], F]:
-    """-f, with its help text; the command gets it as `paths`."""
-    return option(f"-f, --filename FILE...: {text}", name="paths")
-
-
-def selector_option(text: str) -> Callable[[F], F]:
-    """-l, with its help text; the command gets it as `label_selector`."""
-    return option(f"-l, --selector SELECTOR: {text}", name="label_selector")
-
-
 def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
     """--wide, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
 

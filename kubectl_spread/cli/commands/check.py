@@ -13,7 +13,6 @@ from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     colour_option,
-    filename_option,
     FormatChoice,
     gather_options,
     kustomize_option,
@@ -24,7 +23,6 @@ from kubectl_spread.cli.options import (
     redirect_output,
     RULES,
     SectionedCommand,
-    selector_option,
     wants_colour,
 )
 from kubectl_spread.cli.summary import exit_code, numbers_of_rules, offer, summary
@@ -120,13 +118,13 @@ _choice_options = gather_options(
 
 @click.command(cls=SectionedCommand)
 @click.argument("files", nargs=-1, shell_complete=complete.files_or_targets, metavar="[FILE | TYPE/NAME]...")
-@filename_option("File or directory; - is standard input.")
+@option("-f, --filename FILE...: File or directory; - is standard input.", name="paths")
 @option("-R, --recursive: Also the directories below.")
 @kustomize_option
 @cluster_facts
 @namespace_option("Namespace of running workloads.")
 @option("-A, --all-namespaces: Running workloads of all namespaces.")
-@selector_option("Only running workloads with these labels.")
+@option("-l, --selector SELECTOR: Only running workloads with these labels.", name="label_selector")
 @option(
     f"-o, --output FORMAT[=FILE]...: {', '.join(FORMATS)}.",
     type=FormatChoice(FORMATS),

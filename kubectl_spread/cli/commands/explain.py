@@ -14,7 +14,6 @@ from kubectl_spread.cli.options import (
     as_usage_errors,
     cluster_facts,
     DOCUMENTS,
-    filename_option,
     kustomize_option,
     namespace_option,
     option,
@@ -36,7 +35,9 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
-@filename_option("Explain the next pod of each workload in a manifest; - is standard input.")
+@option(
+    "-f, --filename FILE...: Explain the next pod of each workload in a manifest; - is standard input.", name="paths"
+)
 @kustomize_option
 @cluster_facts
 @option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")

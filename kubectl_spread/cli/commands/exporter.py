@@ -19,7 +19,6 @@ from kubectl_spread.cli.options import (
     option,
     Seconds,
     SectionedCommand,
-    selector_option,
 )
 from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
 from kubectl_spread.operations import cluster_facts as cluster_facts_of
@@ -45,7 +44,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 )
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
 @option("-A, --all-namespaces: All namespaces, as by default.")
-@selector_option("Export only workloads with these labels.")
+@option("-l, --selector SELECTOR: Export only workloads with these labels.", name="label_selector")
 @option("--policy FILE: Also check the running pods against a policy.")
 @option("-a, --all: Also export workloads without constraints of their own.", name="shows_all")
 @click.pass_context

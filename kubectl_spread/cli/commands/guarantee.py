@@ -16,7 +16,6 @@ from kubectl_spread.cli.options import (
     cluster_facts,
     DOCUMENTS,
     effort_option,
-    filename_option,
     kustomize_option,
     namespace_option,
     option,
@@ -25,7 +24,6 @@ from kubectl_spread.cli.options import (
     print_document,
     redirect_output,
     SectionedCommand,
-    selector_option,
 )
 from kubectl_spread.cli.targets import namespace_of, parse_targets, selection, without_files
 from kubectl_spread.guarantee.policy import texts
@@ -59,7 +57,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
-@filename_option("Judge the workloads of a manifest or directory.")
+@option("-f, --filename FILE...: Judge the workloads of a manifest or directory.", name="paths")
 @option("-R, --recursive: Also the directories below.", name="is_recursive")
 @kustomize_option
 @cluster_facts
@@ -75,7 +73,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 )
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
 @option("--allow-pending: Allow pods to stay Pending.")
-@selector_option("Judge workloads with these labels as one group.")
+@option("-l, --selector SELECTOR: Judge workloads with these labels as one group.", name="label_selector")
 @_read("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", texts.replicas)
 @_read("--shards MIN..MAX: The group grows by whole workloads.", texts.shards)
 @option(

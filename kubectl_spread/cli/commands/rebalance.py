@@ -14,7 +14,6 @@ from kubectl_spread.cli.options import (
     cluster_facts,
     DOCUMENTS,
     effort_option,
-    filename_option,
     kustomize_option,
     namespace_option,
     option,
@@ -23,7 +22,6 @@ from kubectl_spread.cli.options import (
     print_document,
     redirect_output,
     SectionedCommand,
-    selector_option,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import RefusedError
@@ -36,12 +34,12 @@ if TYPE_CHECKING:  # these load numpy
 
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
-@filename_option("Create the workloads of a manifest first.")
+@option("-f, --filename FILE...: Create the workloads of a manifest first.", name="paths")
 @kustomize_option
 @cluster_facts
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @option("-A, --all-namespaces: Repair the workloads of all namespaces.")
-@selector_option("Repair only workloads with these labels.")
+@option("-l, --selector SELECTOR: Repair only workloads with these labels.", name="label_selector")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")
 @option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))
 @effort_option

@@ -14,7 +14,6 @@ from kubectl_spread.cli.options import (
     cluster_facts,
     DOCUMENTS,
     effort_option,
-    filename_option,
     kustomize_option,
     namespace_option,
     option,
@@ -40,7 +39,7 @@ _SAMPLES = 100
 
 @click.command(cls=StepCommand)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
-@filename_option("Create the workloads of a manifest first.")
+@option("-f, --filename FILE...: Create the workloads of a manifest first.", name="paths")
 @kustomize_option
 @cluster_facts
 @option("--then STEP...: A further step, once the cluster has settled.")

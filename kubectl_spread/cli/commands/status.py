@@ -24,7 +24,6 @@ from kubectl_spread.cli.options import (
     redirect_output,
     Seconds,
     SectionedCommand,
-    selector_option,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import SpreadError
@@ -45,7 +44,7 @@ FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 @cluster_facts
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @option("-A, --all-namespaces: Show the workloads of all namespaces.")
-@selector_option("Show only workloads with these labels.")
+@option("-l, --selector SELECTOR: Show only workloads with these labels.", name="label_selector")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
 @option("-w, --watch: Keep reading the cluster, and print changes.")
 @option("--interval SECONDS: Time between two readings with --watch.", type=Seconds(min=0.1), default=5.0)
