@@ -193,7 +193,7 @@ def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConst
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
         return False
-    if not subject.may_count(constraint):
+    if not (subject.is_in_its_group(constraint) if subject.has_pod else subject.may_count(constraint)):
         return False
     if queries.has_one_domain(subject, constraint):
         return False  # it is its own minimum
