@@ -7,7 +7,7 @@ directory matches everything below it. Negation with `!` is not supported.
 
 from __future__ import annotations
 
-import functools
+import fnmatch
 import os
 import re
 from typing import NamedTuple
@@ -47,38 +47,17 @@ def glob_error(pattern: str) -> str:
 
 def matches(pattern: str, name: str) -> bool:
     """Return whether a glob matches a name whose parts have slashes between them."""
-    return _compiled(pattern).match(name) is not None
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    steps = [step for step in pattern.removeprefix("./").split("/") if step]
-    is_anchored = pattern.startswith(("/", "./")) or len(steps) > 1
-    # Two `**` in a row mean one; together they would be slow.
-    steps = [step for at, step in enumerate(steps) if step != "**" or steps[at - 1 : at] != ["**"]]
-    parts = [] if is_anchored else ["(?:.*/)?"]
-    for at, step in enumerate(steps):
-        is_last = at == len(steps) - 1
+    steps, parts = [step for step in pattern.removeprefix("./").split("/") if step], name.split("/")
+    if len(steps) == 1 and not pattern.startswith(("/", "./")):
+        steps = ["**", *steps]
+    reached = {0}  # how many parts the steps so far may take
+    for step in steps[:-1]:
         if step == "**":
-            parts.append(".+" if is_last else "(?:.*/)?")
+            reached = set(range(min(reached), len(parts)))
         else:
-            parts.append(_step(step) + ("" if is_last else "/"))
-    try:
-        return re.compile("".join(parts) + r"(?:/.*)?\Z", re.DOTALL)
-    except re.error:  # an invalid set like [z-a] is literal text
-        return re.compile(re.escape(pattern) + r"\Z")
-
-
-def _step(step: str) -> str:
-    """Return the regular expression of a part of a glob without slashes."""
-    parts, at = [], 0
-    while at < len(step):
-        found = re.compile(_SET).match(step, at)
-        if found is not None and found[2]:
-            members = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])
-            parts.append(f"(?!/)[{'^' if found[1] else ''}{members}]")
-            at = found.end()
-            continue
-        parts.append({"*": "[^/]*", "?": "[^/]"}.get(step[at]) or re.escape(step[at]))
-        at += 1
-    return "".join(parts)
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatch.fnmatchcase(parts[at], step)}
+        if not reached:
+            return False
+    return any(
+        at < len(parts) and (steps[-1] == "**" or fnmatch.fnmatchcase(parts[at], steps[-1])) for at in sorted(reached)
+    )

@@ -9,6 +9,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 
+_BREAK = r"\r\n?|\n"  # a lone "\r" ends a line, too, as in YAML
 _ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled on first use
 
 
@@ -82,20 +83,7 @@ class SourceFile:
 
     def _line_starts(self) -> list[int]:
         if not self._starts:
-            # "\r\n" and "\n" end a line; so does a lone "\r", as in YAML.
-            self._starts = [0]
-            text = self.text
-            at = text.find("\n")
-            if "\r" in text:
-                self._starts += [
-                    at + 1
-                    for at, char in enumerate(text)
-                    if char == "\n" or (char == "\r" and text[at + 1 : at + 2] != "\n")
-                ]
-            else:
-                while at >= 0:
-                    self._starts.append(at + 1)
-                    at = text.find("\n", at + 1)
+            self._starts = [0, *(found.end() for found in re.finditer(_BREAK, self.text))]
         return self._starts
 
 

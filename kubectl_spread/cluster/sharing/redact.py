@@ -38,73 +38,6 @@ _VALUES = frozenset(
     """.split()  # noqa: SIM905 (a list that is read as words)
 ) | {""}
 
-# Who writes events.
-_COMPONENTS = frozenset(
-    """
-    default-scheduler kubelet cluster-autoscaler karpenter deployment-controller replicaset-controller
-    statefulset-controller daemonset-controller daemon-controller job-controller cronjob-controller
-    replication-controller persistentvolume-controller node-controller horizontal-pod-autoscaler
-    """.split()  # noqa: SIM905
-)
-
-_FINALIZERS = frozenset(
-    """
-    foregroundDeletion orphan kubernetes kubernetes.io/pvc-protection kubernetes.io/pv-protection
-    batch.kubernetes.io/job-tracking service.kubernetes.io/load-balancer-cleanup
-    """.split()  # noqa: SIM905
-)
-
-# Words of fields with a fixed list.
-_WORDS = frozenset(
-    """
-    accessModes action completionMode effect nodeAffinityPolicy nodeTaintsPolicy operator phase podManagementPolicy
-    podReplacementPolicy preemptionPolicy protocol restartPolicy scopeName scopes status type
-    unhealthyPodEvictionPolicy volumeBindingMode volumeMode whenUnsatisfiable
-    """.split()  # noqa: SIM905
-)
-_WORDS = frozenset(
-    """
-    Active AlwaysAllow Always Available BestEffort Block Bound Container Count CrossNamespacePodAffinity DoesNotExist
-    DoNotSchedule Equal Exists FailIndex FailJob Failed False Filesystem Gt Gte Honor IfHealthyBudget Ignore Immediate
-    In InPlaceIfPossible InPlaceOnly Indexed Lost Lt Lte Never NoExecute NoSchedule NonIndexed Normal NotBestEffort
-    NotIn NotTerminating OnDelete OnFailure OrderedReady Parallel Pending PersistentVolumeClaim Pod PreemptLowerPriority
-    PreferNoSchedule PriorityClass ReCreate ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod Recreate Released
-    Restart RestartAllContainers Rolling RollingUpdate Running SCTP ScheduleAnyway Succeeded TCP Terminating
-    TerminatingOrFailed True UDP Unknown VolumeAttributesClass WaitForFirstConsumer Warning
-    """.split()  # noqa: SIM905
-)
-# Types of conditions, of all kinds that a snapshot holds.
-_CONDITION_TYPES = frozenset(
-    """
-    AllContainersRestarting Available Bound Complete ContainersReady DiskPressure DisruptionAllowed DisruptionTarget
-    Failed FailureTarget FileSystemResizePending Initialized InstanceTerminating MemoryPressure ModifyVolumeError
-    ModifyingVolume NamespaceContentRemaining NamespaceDeletionContentFailure NamespaceDeletionDiscoveryFailure
-    NamespaceDeletionGroupVersionParsingFailure NamespaceFinalizersRemaining NetworkUnavailable PIDPressure
-    PodReadyToStartContainers PodResizeInProgress PodResizePending PodScheduled Progressing Ready ReplicaFailure
-    Resizing ScalingActive ScalingLimited AbleToScale SuccessCriteriaMet Suspended
-    """.split()  # noqa: SIM905
-)
-
-# Reasons of conditions and events, of Kubernetes' own components and of the well-known autoscalers.
-_REASONS = frozenset(
-    """
-    BackOff BackoffLimitExceeded CompletionsReached ContainersNotInitialized ContainersNotReady ContainerCreating
-    CrashLoopBackOff Created DaemonSetDaemonPodNotScheduled DeadlineExceeded Deferred DeletingNode
-    DeletionByDeviceTaintManager DeletionByPodGC DeletionByTaintManager DeploymentPaused DeploymentResumed
-    DisruptionBlocked Evicted EvictionByEvictionAPI ExternalProvisioning FailedAttachVolume FailedBinding
-    FailedCreate FailedDaemonPod FailedDelete FailedMount FailedNominate FailedPlacement FailedPostStartHook
-    FailedScheduling FailedToCreateRoute FoundNewReplicaSet Infeasible InsufficientPods InvalidSelector
-    InvalidConfiguration IssueJSONPatch Killing MinimumReplicasAvailable MinimumReplicasUnavailable
-    NewReplicaSetAvailable NewReplicaSetCreated NewReplicaSetReason NodeControllerEviction NodeHasDiskPressure
-    NodeNotReady NodeNotSchedulable NodeReady NodeSchedulable NodeShutdown NoPods NoControllers NotTriggerScaleUp
-    Nominated PodCompleted PodFailed PodFailurePolicy PodNotScheduled Preempted PreemptionByScheduler
-    ProgressDeadlineExceeded Provisioning ProvisioningFailed ProvisioningSucceeded Pulled Pulling QuotaExceeded
-    ReplicaSetCreateError ReplicaSetUpdated RecreatingFailedPod RecreatingTerminatedPod Scheduled ScaleDown ScaledDown
-    ScalingReplicaSet SchedulerError SchedulingGated Started SufficientPods SuccessfulAttachVolume SuccessfulCreate
-    SuccessfulDelete TaintManagerEviction TerminationByKubelet TriggeredScaleUp Unhealthy Unschedulable
-    VolumeBinding WaitForFirstConsumer WaitForPodScheduled
-    """.split()  # noqa: SIM905
-)
 
 # Words of messages.
 _MESSAGE_WORDS = frozenset(
@@ -378,13 +311,46 @@ time: completedIndexes creationTimestamp deletionTimestamp deprecatedLastTimesta
     )
     for field in fields.split()
 }
-# The words that stay, by kind of name.
+# The words that stay, by kind of name: who writes events; reasons and conditions of Kubernetes' own components and of
+# the well-known autoscalers.
 _KEPT = {
-    "component": _COMPONENTS,
-    "condition": _CONDITION_TYPES,
-    "finalizer": _FINALIZERS,
-    "reason": _REASONS,
-    "word": _WORDS,
+    role: frozenset(words.split())
+    for role, words in rows(
+        """\
+component: default-scheduler kubelet cluster-autoscaler karpenter deployment-controller replicaset-controller
+  statefulset-controller daemonset-controller daemon-controller job-controller cronjob-controller
+  replication-controller persistentvolume-controller node-controller horizontal-pod-autoscaler
+finalizer: foregroundDeletion orphan kubernetes kubernetes.io/pvc-protection kubernetes.io/pv-protection
+  batch.kubernetes.io/job-tracking service.kubernetes.io/load-balancer-cleanup
+word: Active AlwaysAllow Always Available BestEffort Block Bound Container Count CrossNamespacePodAffinity
+  DoesNotExist DoNotSchedule Equal Exists FailIndex FailJob Failed False Filesystem Gt Gte Honor IfHealthyBudget
+  Ignore Immediate In InPlaceIfPossible InPlaceOnly Indexed Lost Lt Lte Never NoExecute NoSchedule NonIndexed Normal
+  NotBestEffort NotIn NotTerminating OnDelete OnFailure OrderedReady Parallel Pending PersistentVolumeClaim Pod
+  PreemptLowerPriority PreferNoSchedule PriorityClass ReCreate ReadOnlyMany ReadWriteMany ReadWriteOnce
+  ReadWriteOncePod Recreate Released Restart RestartAllContainers Rolling RollingUpdate Running SCTP ScheduleAnyway
+  Succeeded TCP Terminating TerminatingOrFailed True UDP Unknown VolumeAttributesClass WaitForFirstConsumer Warning
+condition: AllContainersRestarting Available Bound Complete ContainersReady DiskPressure DisruptionAllowed
+  DisruptionTarget Failed FailureTarget FileSystemResizePending Initialized InstanceTerminating MemoryPressure
+  ModifyVolumeError ModifyingVolume NamespaceContentRemaining NamespaceDeletionContentFailure
+  NamespaceDeletionDiscoveryFailure NamespaceDeletionGroupVersionParsingFailure NamespaceFinalizersRemaining
+  NetworkUnavailable PIDPressure PodReadyToStartContainers PodResizeInProgress PodResizePending PodScheduled
+  Progressing Ready ReplicaFailure Resizing ScalingActive ScalingLimited AbleToScale SuccessCriteriaMet Suspended
+reason: BackOff BackoffLimitExceeded CompletionsReached ContainersNotInitialized ContainersNotReady ContainerCreating
+  CrashLoopBackOff Created DaemonSetDaemonPodNotScheduled DeadlineExceeded Deferred DeletingNode
+  DeletionByDeviceTaintManager DeletionByPodGC DeletionByTaintManager DeploymentPaused DeploymentResumed
+  DisruptionBlocked Evicted EvictionByEvictionAPI ExternalProvisioning FailedAttachVolume FailedBinding FailedCreate
+  FailedDaemonPod FailedDelete FailedMount FailedNominate FailedPlacement FailedPostStartHook FailedScheduling
+  FailedToCreateRoute FoundNewReplicaSet Infeasible InsufficientPods InvalidSelector InvalidConfiguration
+  IssueJSONPatch Killing MinimumReplicasAvailable MinimumReplicasUnavailable NewReplicaSetAvailable
+  NewReplicaSetCreated NewReplicaSetReason NodeControllerEviction NodeHasDiskPressure NodeNotReady NodeNotSchedulable
+  NodeReady NodeSchedulable NodeShutdown NoPods NoControllers NotTriggerScaleUp Nominated PodCompleted PodFailed
+  PodFailurePolicy PodNotScheduled Preempted PreemptionByScheduler ProgressDeadlineExceeded Provisioning
+  ProvisioningFailed ProvisioningSucceeded Pulled Pulling QuotaExceeded ReplicaSetCreateError ReplicaSetUpdated
+  RecreatingFailedPod RecreatingTerminatedPod Scheduled ScaleDown ScaledDown ScalingReplicaSet SchedulerError
+  SchedulingGated Started SufficientPods SuccessfulAttachVolume SuccessfulCreate SuccessfulDelete TaintManagerEviction
+  TerminationByKubelet TriggeredScaleUp Unhealthy Unschedulable VolumeBinding WaitForFirstConsumer WaitForPodScheduled
+"""
+    )
 }
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z|[0-9]+(?:[-,][0-9]+)*")
 _CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
