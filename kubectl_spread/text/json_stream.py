@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
-from typing import Any, Optional
+from typing import Any
 
 from kubectl_spread.text.json_nodes import without_lone
 
@@ -19,32 +19,28 @@ _DECODER = json.JSONDecoder()
 
 # Gets an item that is a mapping, and the document so far; returns the replacement of the item.
 Replace = Callable[[dict[str, Any], dict[str, Any]], Any]
-# Gets the text and the begin of an item; returns the item and its end, or None to let the parser read it.
-Scan = Callable[[str, int], Optional[tuple[Any, int]]]
 
 
-def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any]:
+def values(text: str, replace: Replace) -> list[Any]:
     """Return the values of concatenated JSON documents.
 
     Args:
         text: may hold escaped lone surrogates, which Go replaces.
         replace: for the mappings in the `items` of a document.
-        scan: parses items of a known layout faster.
 
     Raises:
         ValueError: it is not JSON, or holds an integer too long to be one.
         RecursionError: it nests too deep.
     """
-    return list(_Stream(without_lone(text), replace, scan).documents())
+    return list(_Stream(without_lone(text), replace).documents())
 
 
 class _Stream:
     """A text and the position of the reader; white space at the position is skipped."""
 
-    def __init__(self, text: str, replace: Replace, scan: Optional[Scan]) -> None:
+    def __init__(self, text: str, replace: Replace) -> None:
         self._text = text
         self._replace = replace
-        self._scan = scan
         self._at = 0
         self._skip()
 
@@ -70,17 +66,9 @@ class _Stream:
     def _items(self, document: dict[str, Any]) -> list[Any]:
         items = []
         for _ in self._entries("]"):
-            item = self._item()
+            item = self._value()
             items.append(self._replace(item, document) if isinstance(item, dict) else item)
         return items
-
-    def _item(self) -> Any:
-        scanned = self._scan(self._text, self._at) if self._scan is not None else None
-        if scanned is None:
-            return self._value()
-        item, self._at = scanned
-        self._skip()
-        return item
 
     def _entries(self, closing: str) -> Iterator[None]:
         """Stop at each entry of a collection, which the caller reads; passes over the brackets and commas."""

@@ -285,7 +285,7 @@ def test_the_next_page_is_asked_for_while_one_is_read(many: ApiServer, session: 
         if not waited:
             waited.append(asked_again.wait(30))
 
-    reading.read_list(session.transport, PODS, {}, lambda: reading.Consumers(item))
+    reading.read_list(session.transport, PODS, {}, lambda: item)
 
     assert [True] == waited
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
+from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.text import json_stream
 from tests.objects.test_decoded_is_read import FUZZ
 
@@ -39,30 +39,22 @@ def text_of(pods: list[Any]) -> str:
     return json.dumps({"kind": "PodList", "metadata": {}, "items": pods}, separators=(",", ":"))
 
 
-def by_text(text: str) -> tuple[list[Optional[Pod]], int]:
-    """The pods as a live list is read, and how many specs were not parsed."""
-    texts, reader = PodTexts(), PodReader()
-    found: list[Optional[Pod]] = []
-    known: list[int] = []
-
-    def take(item: dict[str, Any], document: dict[str, Any]) -> None:
-        known.append(0 if texts.spec_key is None or "managedFields" in (item.get("metadata") or {}) else 1)
-        found.append(reader.pod(item, texts.spec_key))
-
-    json_stream.values(text, take, texts.scan)
-    return found, sum(known)
+def by_text(text: str) -> list[Optional[Pod]]:
+    """The pods as a live list is read."""
+    reader, found = PodReader(), list[Optional[Pod]]()
+    json_stream.values(text, lambda item, _document: found.append(reader.pod(item)))
+    return found
 
 
 def plainly(text: str) -> list[Optional[Pod]]:
     return [PodReader().pod(item) for item in json.loads(text)["items"]]
 
 
-def test_the_spec_of_replicas_is_parsed_once() -> None:
+def test_replicas_share_one_class() -> None:
     text = text_of([replica(at) for at in range(10)])
-    found, saved = by_text(text)
+    found = by_text(text)
 
     assert plainly(text) == found
-    assert 9 == saved
     assert len({id(pod.cls) for pod in found if pod is not None}) == 1
 
 
@@ -98,7 +90,7 @@ ODD: dict[str, list[dict[str, Any]]] = {
 def test_odd_pods_are_read_as_parsing_them_does(pods: list[dict[str, Any]]) -> None:
     text = text_of(pods)
 
-    assert repr(plainly(text)) == repr(by_text(text)[0])
+    assert repr(plainly(text)) == repr(by_text(text))
 
 
 SNIPPETS = st.sampled_from(
@@ -126,4 +118,4 @@ PODS = st.fixed_dictionaries({"metadata": METADATA, "spec": SPECS, "status": st.
 def test_any_pods_are_read_as_parsing_them_does(pods: list[dict[str, Any]]) -> None:
     text = text_of(pods)
 
-    assert repr(plainly(text)) == repr(by_text(text)[0])
+    assert repr(plainly(text)) == repr(by_text(text))

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.reading.pod_reader import PodReader, PodTexts
+from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
@@ -235,22 +235,21 @@ class _ListReader:
     def __init__(self, host: str, resource: Resource, *, keeps_objects: bool = False) -> None:
         self._host = host
         self._resource = resource
-        self._texts = PodTexts()
         self._pods = PodReader()
         self._keeps_objects = keeps_objects
         self.unread: Optional[resources.ForbiddenKind] = None
         self.start()
 
-    def start(self) -> Consumers:
-        """Start or restart the list."""
+    def start(self) -> Callable[[Any], None]:
+        """Start or restart the list; return the consumer of its items, also of one that is no object."""
         self.builder = ClusterBuilder()
         self.errors: list[SourceError] = []
         self.objects: list[Plain] = []
         is_shared = self._resource is PODS and not self._keeps_objects
-        return Consumers(self._pod, self._texts.scan) if is_shared else Consumers(self._other)
+        return self._pod if is_shared else self._other
 
     def _pod(self, item: Any) -> None:
-        pod = self._pods.pod(item, self._texts.spec_key) if isinstance(item, dict) else None
+        pod = self._pods.pod(item) if isinstance(item, dict) else None
         if pod is not None:
             self.builder.add_pod(pod)
         else:
@@ -301,15 +300,8 @@ _MAX_PAGES, _MAX_EMPTY_PAGES = 20_000, 50
 _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"')
 
 
-class Consumers(NamedTuple):
-    """Consumers of a list's items: `item` gets each item, also one that is no object; `scan` is for `json_stream`."""
-
-    item: Callable[[Any], None]
-    scan: Optional[json_stream.Scan] = None
-
-
 def read_list(
-    transport: Transport, path: str, query: dict[str, str], start: Callable[[], Consumers]
+    transport: Transport, path: str, query: dict[str, str], start: Callable[[], Callable[[Any], None]]
 ) -> Optional[Response]:
     """Read a list completely, at one resourceVersion; return the answer if the server refuses it.
 
@@ -332,7 +324,7 @@ def read_list(
     raise ClusterError(f"the server {transport.host} lets every list of {path} expire before it is read")
 
 
-def _pages(transport: Transport, path: str, query: dict[str, str], take: Consumers) -> Optional[Response]:
+def _pages(transport: Transport, path: str, query: dict[str, str], take: Callable[[Any], None]) -> Optional[Response]:
     """Read all pages of a list; return the answer that is not a page, such as 410 if the list expires on the way.
 
     Raises:
@@ -362,7 +354,7 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Consume
             answer = transport.get(path, {**query, "continue": following})
 
 
-def _page(transport: Transport, path: str, answer: Response, take: Consumers) -> tuple[int, str]:
+def _page(transport: Transport, path: str, answer: Response, take: Callable[[Any], None]) -> tuple[int, str]:
     """Pass on the items of one page; return their number, and the token of the next page, empty on the last one.
 
     Raises:
@@ -371,11 +363,11 @@ def _page(transport: Transport, path: str, answer: Response, take: Consumers) ->
     taken = object()
 
     def consume(item: dict[str, Any], document: dict[str, Any]) -> object:  # noqa: ARG001 (as json_stream calls it)
-        take.item(item)
+        take(item)
         return taken
 
     try:
-        documents = json_stream.values(answer.body.decode(), consume, take.scan)
+        documents = json_stream.values(answer.body.decode(), consume)
     except (ValueError, RecursionError):
         documents = []
     document = documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {}
@@ -386,5 +378,5 @@ def _page(transport: Transport, path: str, answer: Response, take: Consumers) ->
         raise ClusterError(f"the server {transport.host} answered {path} with something other than a list")
     for item in items:
         if item is not taken:
-            take.item(item)
+            take(item)
     return len(items), following
