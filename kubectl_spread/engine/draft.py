@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.engine import claims
@@ -15,6 +16,7 @@ from kubectl_spread.engine.state import (
     Move,
     NO_ORDINAL,
     NodeStatus,
+    of_owner,
     P,
     PENDING,
     Stage,
@@ -29,7 +31,7 @@ Creation = tuple[int, int, str]  # revision, ordinal, and the node of a DaemonSe
 
 
 class Draft:
-    """Mutable pods and controllers, with a record of the moves."""
+    """Mutable pods and controllers, with a record of the moves. The pods of a workload are neighbours."""
 
     def __init__(self, world: World, state: State) -> None:
         self.world = world
@@ -67,7 +69,7 @@ class Draft:
             return False
         if self.most_created is not None:
             self.most_created -= 1
-        self.pods.append(pod)
+        self.add(pod)
         self.moves.append(Move(EventKind.CREATED, pod))
         return True
 
@@ -181,12 +183,23 @@ class Draft:
     def _take_away(self, pod: P) -> None:
         """Remove a pod, with the claims that go with it."""
         self._usage.clear()
-        self.pods.remove(pod)
+        del self.pods[self._place(pod)]
         claims.release(self, pod)
 
     def replace(self, pod: P, other: P) -> None:
-        self.pods[self.pods.index(pod)] = other
+        at = self._place(pod)
+        if other.owner == pod.owner:
+            self.pods[at] = other
+        else:
+            del self.pods[at]
+            self.add(other)
 
-    def of(self, owner: int) -> list[P]:
+    def add(self, pod: P) -> None:
+        self.pods.insert(bisect_left(self.pods, (pod.owner + 1,)), pod)
+
+    def _place(self, pod: P) -> int:
+        return self.pods.index(pod, bisect_left(self.pods, (pod.owner,)))
+
+    def of(self, owner: int) -> Sequence[P]:
         """Return the pods of a workload."""
-        return [pod for pod in self.pods if pod.owner == owner]
+        return of_owner(self.pods, owner)

@@ -220,7 +220,7 @@ class Moves:
                 continue
             pods = of_owner(state.pods, owner)
             chosen = [pod for pod in pods if pod.is_chosen and not pod.end]
-            shrinking = _EXCESS[type(own)](self._world, pods, owner, own)
+            shrinking = _EXCESS[type(own)](self._world, pods, own)
             if not (chosen or shrinking):
                 continue
             if Reduction.SNAPSHOT in self._reductions and reductions.deletes_at_once(shrinking, chosen):
@@ -452,19 +452,19 @@ class Moves:
             if isinstance(own, deployment.DeploymentState):
                 yield from self._rolled(state, owner)
             elif isinstance(own, statefulset.StatefulSetState):
-                for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), owner, own)[:1]:
+                for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), own)[:1]:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.DaemonSetState):
                 yield from self._daemons(state, owner)
         if Reduction.READINESS not in self._reductions or reductions.may_overtake_kubelets(self._world, state):
-            yield from self._ready_each(state)
+            yield from self._ready_each(state, state.pods)
 
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
         """Make a number of pods ready, and then scale down old ReplicaSets."""
         own: deployment.DeploymentState = state.sets[owner]
         pods = of_owner(state.pods, owner)
         bound = to_be_ready(pods)
-        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
+        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods):
             if count and Reduction.READINESS not in self._reductions:
                 return
             if self._is_hasty or Reduction.SNAPSHOT not in self._reductions:
@@ -493,8 +493,8 @@ class Moves:
             draft.make_ready(pod)
         return self.settle(draft, {pod.owner for pod in pods})
 
-    def _ready_each(self, state: State, owner: Optional[int] = None) -> Iterator[Way]:
-        for pod in dict.fromkeys(to_be_ready(state.pods, owner)):
+    def _ready_each(self, state: State, pods: Sequence[P]) -> Iterator[Way]:
+        for pod in dict.fromkeys(to_be_ready(pods)):
             yield partial(self._ready, state, [pod])
 
     def _daemons(self, state: State, owner: int) -> Iterator[Way]:
@@ -503,7 +503,7 @@ class Moves:
                 yield partial(self._updated, state, owner, choice)
         spec = self._world.specs[state.sets[owner].spec]
         if any(pod.rev != spec.rev for pod in of_owner(state.pods, owner)):
-            yield from self._ready_each(state, owner)
+            yield from self._ready_each(state, of_owner(state.pods, owner))
 
     def _updated(self, state: State, owner: int, choice: daemonset.Choice) -> Step:
         gone, more = choice

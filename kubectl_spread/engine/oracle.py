@@ -65,10 +65,10 @@ class Questions:
             return None
         _, order = arrangement.order(contents)
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
-        return SchedulingQuestion((self._like[pod.cls], state.facts, self._traits, seen), order)
+        return SchedulingQuestion((pod.cls, state.facts, self._traits, seen), order)
 
     def likeness(self, cls: int) -> int:
-        """Return a number that is equal for classes of pods that differ in owners and unselected labels only."""
+        """Return a number that is equal for classes whose bound pods are equal to the scheduler of another pod."""
         if self._numbered != len(self._world.classes):
             self._number()
         return self._like[cls]
@@ -105,7 +105,7 @@ class Questions:
         return self._arrangements[key]
 
     def _number(self) -> None:
-        """Number the classes: equal ones differ in labels that nothing selects, and in their owners."""
+        """Number the classes: equal ones differ in owners, labels that nothing selects, and what their nodes need."""
         classes = self._world.classes
         traits = frozenset(trait for cls in (*classes, *self._world.background_affinities) for trait in _traits(cls))
         if traits != self._traits:
@@ -113,7 +113,7 @@ class Questions:
         visible = {trait[1] for trait in traits if trait[0] == "selected"}
         for cls in classes[len(self._like) :]:
             labels = tuple(label for label in cls.labels if label[0] in visible)
-            bare = cls._replace(labels=labels, owner=None, owner_uid="")
+            bare = cls._replace(labels=labels, owner=None, owner_uid="", tolerations=(), constraints=())
             self._like.append(self._like_at.setdefault(bare, len(self._like)))
         self._numbered = len(classes)
 

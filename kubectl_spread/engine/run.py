@@ -31,7 +31,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.wording import comma_list
 
 Written = Union[steps.Op, Sequence[steps.Op]]
-_STATES_BEFORE_PARTS = 1_000  # Most states of a step that is visited whole before its parts are tried.
+_STATES_BEFORE_PARTS = 250  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
@@ -523,7 +523,7 @@ class _Player:
                 found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
                 continue
             if limits.mode is Mode.FIRST:
-                run = Budget(limits.max_run)
+                run = Budget(limits.max_run, self._watch.saw)
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
@@ -570,7 +570,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            run = Budget(self._limits.max_run)
+            run = Budget(self._limits.max_run, lambda _: self._watch.is_stopped)
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, budget=run)
             done += one.runs
             for state, last in one.came_from.items():

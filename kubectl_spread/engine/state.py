@@ -109,9 +109,9 @@ def slot(pod: P) -> Slot:
     return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
 
 
-def to_be_ready(pods: Iterable[P], owner: Optional[int] = None) -> list[P]:
-    """Return the bound pods that are not ready yet, of one workload or of all."""
-    return [pod for pod in pods if pod.stage == Stage.BOUND and not pod.end and (owner is None or pod.owner == owner)]
+def to_be_ready(pods: Iterable[P]) -> list[P]:
+    """Return the bound pods that are not ready yet."""
+    return [pod for pod in pods if pod.stage == Stage.BOUND and not pod.end]
 
 
 def present(pods: Iterable[P], slots: Iterable[Slot]) -> list[P]:
@@ -133,7 +133,7 @@ def forget_refusals(state: State) -> State:
 
 
 def of_owner(pods: Sequence[P], owner: int) -> Sequence[P]:
-    """Return the pods of a workload among the pods of a state, which are sorted."""
+    """Return the pods of a workload among pods that are sorted by their workloads."""
     return pods[bisect_left(pods, (owner,)) : bisect_left(pods, (owner + 1,))]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import Deletion, P, Stage, State
+from kubectl_spread.engine.state import Deletion, of_owner, P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import NO_EXECUTE, Node
@@ -91,7 +91,7 @@ Choice = tuple[tuple[P, ...], tuple[int, ...]]  # old pods to delete, and nodes 
 def updates(world: World, state: State, owner: int) -> list[Choice]:
     """Return every choice of old pods to delete now, and of nodes that get a new pod while the old one runs."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
-    mine = [pod for pod in state.pods if pod.owner == owner]
+    mine = of_owner(state.pods, owner)
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):
         return []
     nodes = _eligible(world, state, spec.rev)
@@ -172,7 +172,7 @@ def is_complete(world: World, state: State, owner: int) -> bool:
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     ready = {
         pod.ordinal
-        for pod in state.pods
-        if pod.owner == owner and pod.rev == spec.rev and pod.end == Deletion.ALIVE and pod.stage == Stage.READY
+        for pod in of_owner(state.pods, owner)
+        if pod.rev == spec.rev and pod.end == Deletion.ALIVE and pod.stage == Stage.READY
     }
     return ready.issuperset(_eligible(world, state, spec.rev))

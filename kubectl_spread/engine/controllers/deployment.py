@@ -100,7 +100,7 @@ def _synced(
     return _new_set(spec, sets) or _old_sets(spec, sets, available)
 
 
-_KIND = itemgetter(*map(P._fields.index, ("owner", "rev", "end", "stage")))
+_KIND = itemgetter(*map(P._fields.index, ("rev", "end", "stage")))
 
 
 class RevisionPods(NamedTuple):
@@ -110,13 +110,11 @@ class RevisionPods(NamedTuple):
     active: dict[int, int]
 
 
-def see(pods: Iterable[P], owner: int) -> RevisionPods:
-    """Return the pods as a Deployment's controller sees them."""
+def see(pods: Iterable[P]) -> RevisionPods:
+    """Return the pods of a Deployment as its controller sees them."""
     available: dict[int, int] = {}
     active: dict[int, int] = {}
-    for (of, rev, end, stage), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
-        if of != owner:
-            continue
+    for (rev, end, stage), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
         active[rev] = active.get(rev, 0) + number * (end == _ALIVE)
         if end == _ALIVE and stage == _READY:
             available[rev] = available.get(rev, 0) + number
@@ -271,7 +269,7 @@ def act(draft: Draft, owner: int) -> bool:
     """Make all changes without a choice: scale up and create missing pods. Return whether any was made."""
     own: DeploymentState = draft.sets[owner]
     spec: DeploymentSpec = draft.world.specs[own.spec]
-    seen = see(draft.pods, owner)
+    seen = see(draft.of(owner))
     found = sync(spec, own, seen)
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
@@ -290,14 +288,12 @@ def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
     draft.sets[owner] = own._replace(sets=sets)
 
 
-def scale_downs(
-    spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P], owner: int
-) -> Iterator[tuple[int, tuple[Set, ...]]]:
+def scale_downs(spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P]) -> Iterator[tuple[int, tuple[Set, ...]]]:
     """Yield how many bound pods become ready before old ReplicaSets are scaled down, and the new sizes."""
     if all(not item.size or _is_new(item, spec) for item in own.sets):
         return
-    seen = see(pods, owner)
-    bound = to_be_ready(pods, owner)
+    seen = see(pods)
+    bound = to_be_ready(pods)
     available = dict(seen.available)
     for count in range(len(bound) + 1):
         if count:
@@ -308,15 +304,15 @@ def scale_downs(
             yield count, found.sets
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:
+def excess(world: World, pods: Sequence[P], own: DeploymentState) -> list[replicaset.Shrinking]:
     """Return the ReplicaSets that have too many pods and have not chosen which to delete.
 
     Each ranks its pods on what it sees: any part of what the others have deleted (getIndirectlyRelatedPods).
     """
-    active = see(pods, owner).active
+    active = see(pods).active
     if all(active.get(item.rev, 0) <= item.size for item in own.sets):
         return []
-    related = replicaset.active(pods, owner)
+    related = replicaset.active(pods)
     have_chosen = {pod.rev for pod in related if pod.is_chosen}
     found: list[replicaset.Shrinking] = []
     for item in own.sets:
@@ -326,10 +322,10 @@ def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) ->
     return found
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:
+def is_complete(world: World, pods: Sequence[P], own: DeploymentState) -> bool:
     """Return whether the rollout is over (DeploymentComplete)."""
     spec: DeploymentSpec = world.specs[own.spec]
-    mine = replicaset.active(pods, owner)
+    mine = replicaset.active(pods)
     updated = [pod for pod in mine if pod.rev == spec.rev]
     return len(mine) == len(updated) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 

@@ -84,7 +84,7 @@ def act(draft: Draft, owner: int) -> bool:
     own: JobState = draft.sets[owner]
     spec: JobSpec = draft.world.specs[own.spec]
     every = draft.of(owner)
-    mine = replicaset.active(every, owner)
+    mine = replicaset.active(every)
     if has_failed(spec, own):
         draft.delete(mine)
         return bool(mine)
@@ -101,10 +101,10 @@ def act(draft: Draft, owner: int) -> bool:
     return any(created)
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[replicaset.Shrinking]:
+def excess(world: World, pods: Sequence[P], own: JobState) -> list[replicaset.Shrinking]:
     """Return the Job if it has too many pods (ActivePods, which ignores nodes and costs here)."""
     spec: JobSpec = world.specs[own.spec]
-    mine = replicaset.active(pods, owner)
+    mine = replicaset.active(pods)
     count = len(mine) - spec.replicas
     if count <= 0:
         return []
@@ -123,8 +123,8 @@ def _rank(pod: P) -> tuple[int, ...]:
     return (pod.node != PENDING, pod.stage, pod.age)
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: JobState) -> bool:
+def is_complete(world: World, pods: Sequence[P], own: JobState) -> bool:
     """Return whether all pods that may run have a node."""
     spec: JobSpec = world.specs[own.spec]
-    counts = Counter(pod.node != PENDING for pod in replicaset.active(pods, owner))
+    counts = Counter(pod.node != PENDING for pod in replicaset.active(pods))
     return counts[True] == spec.replicas and not counts[False] and not has_failed(spec, own)

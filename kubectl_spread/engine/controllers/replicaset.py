@@ -49,9 +49,9 @@ class ReplicaSetState(NamedTuple):
     spec: int
 
 
-def active(pods: Iterable[P], owner: int) -> list[P]:
+def active(pods: Iterable[P]) -> list[P]:
     """Return the pods of a controller that count for it (IsPodActive), including pods of earlier templates."""
-    return [pod for pod in pods if pod.owner == owner and not pod.end]
+    return [pod for pod in pods if not pod.end]
 
 
 def create(draft: Draft, rev: int, missing: int) -> bool:
@@ -65,20 +65,20 @@ def create(draft: Draft, rev: int, missing: int) -> bool:
 def act(draft: Draft, owner: int) -> bool:
     """Create the missing pods of a ReplicaSet without a Deployment, from its current template."""
     spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
-    return create(draft, spec.rev, spec.replicas - len(active(draft.pods, owner)))
+    return create(draft, spec.rev, spec.replicas - len(active(draft.of(owner))))
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[Shrinking]:
+def excess(world: World, pods: Sequence[P], own: ReplicaSetState) -> list[Shrinking]:
     """Return the ReplicaSet if it has too many pods."""
     spec: ReplicaSetSpec = world.specs[own.spec]
-    mine = active(pods, owner)
+    mine = active(pods)
     return shrinking(mine, None if world.is_widened else mine, len(mine) - spec.replicas)
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
+def is_complete(world: World, pods: Sequence[P], own: ReplicaSetState) -> bool:
     """Return whether all pods are ready."""
     spec: ReplicaSetSpec = world.specs[own.spec]
-    mine = active(pods, owner)
+    mine = active(pods)
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 

@@ -289,21 +289,20 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
     return False
 
 
-def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> list[P]:
+def waits_for_ready(world: World, pods: Sequence[P], own: StatefulSetState) -> list[P]:
     """Return the bound pods for whose readiness the controller waits."""
     spec: StatefulSetSpec = world.specs[own.spec]
-    bound = to_be_ready(pods, owner)
+    bound = to_be_ready(pods)
     if not spec.is_parallel:
         return bound
-    mine = [pod for pod in pods if pod.owner == owner]
-    is_updating = not spec.is_on_delete and any(pod.rev != spec.rev for pod in mine)
+    is_updating = not spec.is_on_delete and any(pod.rev != spec.rev for pod in pods)
     return bound if is_updating else []
 
 
-def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> bool:
+def is_complete(world: World, pods: Sequence[P], own: StatefulSetState) -> bool:
     """Return whether `kubectl rollout status` is satisfied."""
     spec: StatefulSetSpec = world.specs[own.spec]
-    mine = [pod for pod in pods if pod.owner == owner and not is_terminating(pod)]
+    mine = [pod for pod in pods if not is_terminating(pod)]
     ready = [pod for pod in mine if pod.stage == Stage.READY]
     if len(ready) < spec.replicas or len(mine) != spec.replicas:
         return False

@@ -14,7 +14,7 @@ from typing import Optional
 
 from kubectl_spread.engine.counting.model import Counts, Model
 from kubectl_spread.engine.search.limit import Budget
-from kubectl_spread.engine.search.symmetry import in_order, Numbers, Order, Parts, Places
+from kubectl_spread.engine.search.symmetry import Numbers, Order, Places
 from kubectl_spread.engine.state import State
 
 
@@ -35,21 +35,21 @@ class Graph:
         self.first = array("l")
         self._at: dict[Counts, int] = {}
         self._number: dict[Order, int] = {}
-        self._order_at: dict[Parts, int] = {}
+        self._arranged: dict[Numbers, tuple[Numbers, int]] = {}  # perf: each is met with many controls
         self._swaps: dict[int, tuple[int, ...]] = {}
 
     def add(self, counts: Counts) -> tuple[int, int]:
         """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
-        contents, parts = self.places.arrange(counts[0])
-        key = (contents, counts[1])
+        found = self._arranged.get(counts[0])
+        if found is None:
+            contents, order = self.places.order(counts[0])
+            found = self._arranged[counts[0]] = contents, self._numbered(order)
+        key = (found[0], counts[1])
         at = self._at.get(key)
         if at is None:
             at = self._at[key] = len(self.states)
             self.states.append(key)
-        number = self._order_at.get(parts)
-        if number is None:
-            number = self._order_at[parts] = self._numbered(in_order(parts))
-        return at, number
+        return at, found[1]
 
     def _numbered(self, order: Order) -> int:
         if order not in self._number:

@@ -461,7 +461,7 @@ def is_complete(world: World, state: State, owner: int) -> bool:
         replicaset.ReplicaSetState: replicaset,
         job.JobState: job,
     }[type(own)]
-    found: bool = module.is_complete(world, state.pods, owner, own)
+    found: bool = module.is_complete(world, of_owner(state.pods, owner), own)
     return found
 
 
