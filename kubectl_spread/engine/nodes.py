@@ -113,7 +113,8 @@ def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
     """Return the facts with other unreachable nodes, and the resulting taints of all nodes."""
     alive = {at for at, node in enumerate(facts.nodes) if node is not None}
     down &= alive
-    evicting = {at for at in down if down != alive and _evicts(facts, _zone(facts.nodes[at]), down=down)}
+    zones = {_zone(facts.nodes[at]) for at in down if down != alive}
+    evicting = {zone for zone in zones if _evicts(facts, zone, down=down)}
     changed = []
     for at, node in enumerate(facts.nodes):
         if node is None:
@@ -121,7 +122,7 @@ def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
         now = remove_taints(node, UNREACHABLE, "")
         if at in down:
             now = add_taint(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
-        if at in evicting:
+        if at in down and _zone(node) in evicting:
             now = add_taint(now, Taint(UNREACHABLE, "", NO_EXECUTE))
         changed.append((at, now))
     return with_nodes(facts, changed)._replace(down=down)

@@ -6,8 +6,8 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeIn
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, Optional
@@ -135,6 +135,14 @@ class Outcome:
         self.blocked = view.refused_evictions(state)
         self.restarts = view.restarts(state)
 
+    @cached_property
+    def pods_of(self) -> Mapping[Optional[ObjectKey], list[PodState]]:
+        """Return the pods by their workloads."""
+        found: dict[Optional[ObjectKey], list[PodState]] = defaultdict(list)
+        for pod in self.pods:
+            found[pod.owner].append(pod)
+        return found
+
     @property
     def is_complete(self) -> bool:
         """Return whether every workload is complete, and no pod is Pending or refused."""
@@ -160,9 +168,9 @@ class Outcome:
         """Return the number of a workload's pods per domain, without terminating pods."""
         owner = self._world.find_owner(key)
         found = dict.fromkeys(self.domain_values(topology_key), 0)
-        for pod in self.state.pods:
+        for pod in () if owner is None else of_owner(self.state.pods, owner):
             node = self._world.node(self.state.facts, pod.node)
-            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
+            if pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
                 found[node.labels[topology_key]] += 1
         return found
 
@@ -357,7 +365,7 @@ class View:
     def _workload(self, state: State, owner: int) -> SteadyWorkload:
         own = state.sets[owner]
         spec = self.world.specs[own.spec]
-        mine = [pod for pod in state.pods if pod.owner == owner and not pod.end]
+        mine = [pod for pod in of_owner(state.pods, owner) if not pod.end]
         desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
         return SteadyWorkload(
             desired,

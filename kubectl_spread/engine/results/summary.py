@@ -535,8 +535,8 @@ class _Summary:
 
     def _revisions(self, key: ObjectKey) -> tuple[int, ...]:
         """Return the numbers of the revisions of a workload's pods, over all outcomes."""
-        pods = (pod for item in self.outcomes for pod in item.pods)
-        return tuple(sorted({pod.number for pod in pods if pod.owner == key and pod.number}))
+        pods = (pod for item in self.outcomes for pod in item.pods_of.get(key, ()))
+        return tuple(sorted({pod.number for pod in pods if pod.number}))
 
     def _topology_keys(self, key: ObjectKey) -> list[str]:
         """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
@@ -650,13 +650,12 @@ def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:
 
 
 def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:
-    return tuple(
-        sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
-    )
+    pods = outcome.pods_of.get(key, ())
+    return tuple(sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in pods))
 
 
 def _terminating(outcome: Outcome, key: ObjectKey) -> list[PodState]:
-    return [pod for pod in outcome.pods if pod.owner == key and pod.is_terminating]
+    return [pod for pod in outcome.pods_of.get(key, ()) if pod.is_terminating]
 
 
 def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:

@@ -155,8 +155,10 @@ def node_tree(
     claims_bind_late = _claims_bind_late(world)
     domains = _joined_domains(keys.topology, joined, nodes.values())
     signed: dict[int, str] = {}
+    terms = [term for cls in classes for term in cls.node_affinity.required or ()]
+    required = {name for term in terms for field in term.match_fields for name in field.values}
     for at, node in nodes.items():
-        own = at if claims_bind_late or _is_named(node, classes) else 0
+        own = at if claims_bind_late or node.name in required else 0
         # A provisioner knows domains by their names.
         names = None if world.provisioner is None else sorted((node.labels | {HOSTNAME: ""}).items())
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
@@ -328,16 +330,6 @@ def _node_terms(classes: Iterable[PodClass]) -> Iterator[NodeSelectorTerm]:
 def _volume_terms(storage: Storage) -> Iterator[NodeSelectorTerm]:
     for volume in storage.volumes.values():
         yield from volume.terms or ()
-
-
-def _is_named(node: Node, classes: Iterable[PodClass]) -> bool:
-    """Return whether some pod requires the node by name."""
-    return any(
-        node.name in requirement.values
-        for cls in classes
-        for term in cls.node_affinity.required or ()
-        for requirement in term.match_fields
-    )
 
 
 def _is_unique(key: str, nodes: dict[int, Node]) -> bool:
