@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 from kubectl_spread.advice.actions import Action, AddNodes, EditSpec, SetRollout
 from kubectl_spread.advice.plan import HypotheticalCluster
 from kubectl_spread.advice.target import Op
-from kubectl_spread.explain.requirements.requirement import RequirementId, RequirementKind
+from kubectl_spread.explain.requirements.requirement import RequirementId
 
 if TYPE_CHECKING:
     from kubectl_spread.advice.problem import PendingPodProblem
@@ -153,11 +153,6 @@ class Ladder(NamedTuple):
     size: int
     step: Callable[[int], Optional[Change]]
 
-    def rank_at(self, at: int) -> Optional[int]:
-        """Return the rank of a step; None if there is no such step."""
-        change = self.step(at)
-        return None if change is None else change.rank
-
 
 Proposal = Union[Change, Ladder]
 
@@ -176,19 +171,10 @@ def of_spec(
     return Change(title, (EditSpec(tuple(ops)),), family, rank, weight, frozenset(relaxes), gives_up)
 
 
-def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:
-    """Return the ids of the requirements that belong to a constraint; none if Karpenter may add nodes by its rules."""
-    if problem.cluster.provisioning:
-        return frozenset()
-    return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
-
-
-def of_kind(problem: PendingPodProblem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
-    """Return the ids of the requirements of a kind, limited to one key if it is not empty."""
-    found = problem.explanation.requirements
-    return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
-
-
-def of_plugin(problem: PendingPodProblem, plugin: str) -> frozenset[RequirementId]:
-    """Return the ids of the requirements of a plugin."""
-    return frozenset(item.id for item in problem.explanation.requirements if item.plugin == plugin)
+def ids_of(problem: PendingPodProblem, **wanted: object) -> frozenset[RequirementId]:
+    """Return the ids of the requirements with some values in their fields."""
+    return frozenset(
+        item.id
+        for item in problem.explanation.requirements
+        if all(getattr(item, name) == value for name, value in wanted.items())
+    )

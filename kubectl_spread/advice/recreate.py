@@ -35,7 +35,10 @@ def spec_of(cls: PodClass) -> Plain:
             "topologySpreadConstraints": [_constraint(item, dict(cls.labels)) for item in cls.constraints],
             "nodeSelector": dict(cls.node_selector),
             "affinity": _affinity(cls),
-            "tolerations": [_without_empty(item._asdict()) for item in own_tolerations(cls)],
+            # Admission adds the others to every pod.
+            "tolerations": [
+                _without_empty(item._asdict()) for item in cls.tolerations if item not in DEFAULT_TOLERATIONS
+            ],
         }
     )
 
@@ -62,11 +65,6 @@ def whole_spec_of(cls: PodClass) -> Plain:
         }
     )
     return {**spec_of(cls), "containers": [container], **fixed}
-
-
-def own_tolerations(cls: PodClass) -> list[Any]:
-    """Return the tolerations except the ones that admission adds to every pod."""
-    return [item for item in cls.tolerations if item not in DEFAULT_TOLERATIONS]
 
 
 def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) -> Plain:

@@ -33,7 +33,10 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list
 
 MOVES: tuple[Callable[[PendingPodProblem], Iterator[Proposal]], ...] = (
-    pods.propose_waiting,
+    pods.propose_preemption,
+    pods.propose_terminating,
+    pods.propose_starting,
+    pods.propose_leaving,
     pods.propose_stale,
     constraints.propose,
     constraints.propose_selectors,
@@ -44,7 +47,11 @@ MOVES: tuple[Callable[[PendingPodProblem], Iterator[Proposal]], ...] = (
     pods.propose_rollout,
     template.propose_requests,
     nodes.propose_labels,
-    nodes.propose,
+    nodes.propose_uncordoned,
+    nodes.propose_untainted,
+    nodes.propose_recordoned,
+    nodes.propose_deleted,
+    nodes.propose_selected,
     new_nodes.propose,
     pods.propose,
     storage.propose,
@@ -139,7 +146,11 @@ class _Search:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        best = arrange(filter(None, map(self._probe, filter(self._may_be_enough, ladders))))
+        steps = ((ladder, ladder.step(0)) for ladder in ladders)
+        enough = [
+            ladder for ladder, change in steps if change and all(_loosens(change, one) for one in self._conflicts)
+        ]
+        best = arrange(filter(None, map(self._probe, enough)))
         chosen, left = self._judged(best, most)
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
@@ -212,11 +223,6 @@ class _Search:
                 return item._replace(change=other, scene=scene, effect=effect)
         return None
 
-    def _may_be_enough(self, ladder: Ladder) -> bool:
-        """Return whether a change loosens a requirement of every conflict."""
-        change = ladder.step(0)
-        return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
-
     def _probe(self, ladder: Ladder) -> Optional[TriedChange]:
         """Try the first step, and the last one if the first does less. `_least` finds the smallest step later."""
         low = self._try(ladder, 0)
@@ -225,9 +231,9 @@ class _Search:
         best = self._try(ladder, ladder.size - 1)
         if best is None or (low is not None and low.waiting <= best.waiting):
             return low
-        is_one_kind = ladder.rank_at(0) == best.change.rank
+        first = ladder.step(0)
         best = best._replace(is_rough=ladder.size > 2)
-        return best if is_one_kind else self._least(best)
+        return best if first is not None and first.rank == best.change.rank else self._least(best)
 
     def _least(self, item: TriedChange) -> TriedChange:
         """Return the first step of a ladder that does as much as the last one."""
@@ -375,7 +381,8 @@ def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
     first: list[TriedChange] = []
     for item in ordered:
         is_new = not any(item.change.family == one.change.family for one in first)
-        if len(first) < SHOWN and is_new and not _is_worse(item, ordered[0]):
+        worth = (item.waiting, item.change.parts) <= (ordered[0].waiting, ordered[0].change.parts)
+        if len(first) < SHOWN and is_new and worth and not is_harmful(item):
             first.append(item)
     return [*first, *(item for item in ordered if not any(item is one for one in first))]
 
@@ -419,10 +426,6 @@ def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
     comes_late = item.comes_late or (buys_late and _adds_nodes(change))
     worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)
     return (*worth, change.rank, change.weight, change.title)
-
-
-def _is_worse(item: TriedChange, best: TriedChange) -> bool:
-    return is_harmful(item) or (item.waiting, item.change.parts) > (best.waiting, best.change.parts)
 
 
 def _distinct(found: list[TriedChange]) -> list[TriedChange]:

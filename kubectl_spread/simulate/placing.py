@@ -187,7 +187,12 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
     while has_changed:
         refused, has_changed = [], False
         for pod in waiting:
-            found = _placed(pod, placer)
+            node, found = placer.scheduler.columns.index.get(pod.node_name), None
+            if node is not None:
+                found = placer.bind(pod, node)
+            elif not pod.node_name and placer.scheduler.has_profile(pod.cls) and not placer.unpredictable(pod):
+                answer = placer.place(pod)
+                found = answer.pod if isinstance(answer, Binding) else None
             if found is not None:
                 bound[pod.key] = found
                 has_changed |= bool(refused)
@@ -197,17 +202,6 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
                 return PlacedPods(bound, tuple(refused), placer.scheduler)
         waiting = refused
     return PlacedPods(bound, tuple(refused), placer.scheduler)
-
-
-def _placed(pod: Pod, placer: Placer) -> Optional[Pod]:
-    """Return the pod on its node; None if no node fits."""
-    if pod.node_name:
-        node = placer.scheduler.columns.index.get(pod.node_name)
-        return None if node is None else placer.bind(pod, node)
-    if not placer.scheduler.has_profile(pod.cls) or placer.unpredictable(pod):
-        return None
-    found = placer.place(pod)
-    return found.pod if isinstance(found, Binding) else None
 
 
 class TopologyLabels:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule
+from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
+    from kubectl_spread.guarantee.verdict import GroupResult
 
 Plain = dict[str, Any]
 
@@ -35,49 +35,34 @@ def refuted_rules(
     profiles: Mapping[str, Profile],
 ) -> Iterator[RefutedRule]:
     """Yield the violated rules of the groups whose first workload is this one; `members` may be in groups with it."""
-    for policy in policies:
-        for result in _results(policy, workload, members, cluster=cluster, profiles=profiles):
-            yield from _refuted(policy, result)
-
-
-def _results(
-    policy: Policy,
-    workload: Workload,
-    controllers: Iterable[Controller],
-    *,
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-) -> Iterator[GroupResult]:
     from kubectl_spread.engine.search.limit import Limit
     from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
     from kubectl_spread.guarantee.prove import prove
 
-    members = [member_of(key_of(item.workload), item, cluster) for item in controllers if item.workload.kind in KINDS]
-    around = {item.key: item.controller for item in members}
+    found = [member_of(key_of(item.workload), item, cluster) for item in members if item.workload.kind in KINDS]
+    around = {item.key: item.controller for item in found}
     cluster = cluster._replace(controllers={**cluster.controllers, **around})
-    for spec in policy.groups:
-        for part in groups_of(spec, members):
-            if part[0].controller.workload.key == workload.key:
-                limit = Limit(_MOST_STATES)
-                yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
+    for policy in policies:
+        for spec in policy.groups:
+            for part in groups_of(spec, found):
+                if part[0].controller.workload.key == workload.key:
+                    limit = Limit(_MOST_STATES)
+                    result = prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
+                    yield from _refuted(policy, result)
 
 
 def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
-    """Yield each refuted rule once, with the first regime that violates it."""
+    """Yield each refuted rule once, with the first regime that violates it, if possible once settled."""
     seen = set()
     for regime in result.results:
         for verdict in regime.rules:
-            if verdict.witness is not None and verdict.rule not in seen:
-                seen.add(verdict.rule)
-                settled = _settled(result, verdict.rule)
-                shown = settled or verdict
-                witness = shown.witness or verdict.witness
-                events = _EVENTS[(shown.regime or regime.regime).value]
-                message = violation_text(witness.evaluation, waiting=witness.waiting_pods)
-                yield RefutedRule(policy.name, rule_text(verdict.rule), events, message, settled is not None)
-
-
-def _settled(result: GroupResult, rule: PolicyRule) -> Optional[RuleVerdict]:
-    """Return the first verdict that refutes a rule once settled."""
-    found = (item.once_settled for regime in result.results for item in regime.rules if item.rule == rule)
-    return next((item for item in found if item.witness is not None), None)
+            if verdict.witness is None or verdict.rule in seen:
+                continue
+            seen.add(verdict.rule)
+            every = (item for one in result.results for item in one.rules if item.rule == verdict.rule)
+            settled = next((item.once_settled for item in every if item.once_settled.witness is not None), None)
+            shown = settled or verdict
+            witness = shown.witness or verdict.witness
+            events = _EVENTS[(shown.regime or regime.regime).value]
+            message = violation_text(witness.evaluation, waiting=witness.waiting_pods)
+            yield RefutedRule(policy.name, rule_text(verdict.rule), events, message, settled is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
@@ -48,18 +48,17 @@ def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predi
 def _predicted(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> PredictedCluster:
     evicted = {item.pod.uid for placement in placements.values() for item in placement.evictions}
     added = [pod for placement in placements.values() for pod in _pods(placement)]
-    kept = (pod for pod in cluster.pods if pod.uid not in evicted and not _is_placed_again(pod, cluster, placements))
+    kept = (  # The placement of a workload has a pod in the place of each one that waits.
+        pod
+        for pod in cluster.pods
+        if pod.uid not in evicted and (pod.node_name or pod.terminating or workload_of(pod, cluster) not in placements)
+    )
     return PredictedCluster(
         _with_workloads(cluster, placements)._replace(pods=(*kept, *added)),
         placements,
         frozenset(pod.uid for pod in added if pod.node_name),
         frozenset(item.pod.uid for placement in placements.values() for item in placement.unpredicted),
     )
-
-
-def _is_placed_again(pod: Pod, cluster: Cluster, placements: Collection[ObjectKey]) -> bool:
-    """Return whether a pod waits whose workload's placement has a pod in its place."""
-    return not (pod.node_name or pod.terminating) and workload_of(pod, cluster) in placements
 
 
 def _with_workloads(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Cluster:

@@ -374,7 +374,8 @@ class Rehearsal:
         placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
             placings[at] = _Placing(owners[at], placer, self.owned, quotas, explains=explain_first)
-            placings[at].start()
+            placings[at].create()
+            placings[at].retry()
         evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
         for _ in range(_MOST_ROUNDS):
             before = -1
@@ -443,19 +444,14 @@ class _Placing:
         if unknown := unknown_class(owner, cluster):
             beyond[f"the runtime class {unknown}, which is not in the cluster facts"] = None
 
-    def start(self) -> None:
-        """Create the missing pods and try each; then retry the refused ones."""
-        self._create()
-        self.retry()
-
     def retry(self) -> None:
         """Retry the refused pods, and create the pods that waited for one of them."""
         self.queue.retry()
-        while self.owner.is_ordered and not (self.queue.is_waiting or self._refused) and self._create():
+        while self.owner.is_ordered and not (self.queue.is_waiting or self._refused) and self.create():
             self.queue.retry()
 
-    def _create(self) -> bool:
-        """Let the controller create pods; of an ordered set none after one that does not run.
+    def create(self) -> bool:
+        """Let the controller create pods and try each; of an ordered set none after one that does not run.
 
         Returns whether it created any.
         """

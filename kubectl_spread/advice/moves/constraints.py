@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubectl_spread.advice.change import Change, Ladder, of_constraint, of_spec, Proposal, Rank
+from kubectl_spread.advice.change import Change, ids_of, Ladder, of_spec, Proposal, Rank
 from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
@@ -70,7 +70,7 @@ def _edit(
         family=str(ops[0].path[2]),
         rank=rank,
         weight=weight,
-        relaxes=of_constraint(problem, report.constraint.position) if is_enough else (),
+        relaxes=ids_of(problem, position=report.constraint.position) if is_enough else (),
         gives_up=gives_up,
     )
 
@@ -118,7 +118,7 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     ops = [put_op(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
     if constraint.min_domains is not None:
         ops.append(drop(route(report, "minDomains")))
-    relaxes = of_constraint(problem, constraint.position) if len(problem.reports) == 1 else frozenset()
+    relaxes = ids_of(problem, position=constraint.position) if len(problem.reports) == 1 else frozenset()
     if any((item.topology_key, item.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for item in problem.constraints):
         title = f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays"
         ops, relaxes = [drop((FIELD, constraint.position))], frozenset()
@@ -197,7 +197,7 @@ def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> It
                 family=policies[0].field,
                 rank=policies[0].rank,
                 weight=len(reports) + len(policies) - 2,
-                relaxes=frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports)),
+                relaxes=frozenset().union(*(ids_of(problem, position=item.constraint.position) for item in reports)),
                 gives_up="; ".join(policy.gives_up for policy in reversed(policies)),
             )
 

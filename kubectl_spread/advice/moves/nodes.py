@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kubectl_spread.advice.actions import Action, DeleteNode, EditNode, EditSpec
-from kubectl_spread.advice.change import Change, Ladder, of_kind, Proposal, Rank
+from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import Op, put_op
@@ -73,11 +73,6 @@ def is_of_system(taint: Taint) -> bool:
     return key in _KEYS or key.startswith(_PREFIXES) or key.endswith(_SUFFIXES)
 
 
-def ends_when_ready(taint: Taint) -> bool:
-    """Return whether the taint is removed automatically once its node is Ready."""
-    return taint.key in _STARTING or taint.key.endswith(("/agent-not-ready", "/not-ready", "/uninitialized"))
-
-
 def is_leaving(node: Node) -> bool:
     """Return whether an autoscaler or the cloud is about to remove the node."""
     return any(taint.key in _LEAVING or taint.key.startswith(_LEAVING_PREFIXES) for taint in node.taints)
@@ -92,7 +87,8 @@ def temporary_taints(node: Node) -> tuple[Taint, ...]:
     """Return the taints that the node loses when it becomes Ready; none for a node that is being removed."""
     if is_leaving(node):
         return ()
-    return tuple(taint for taint in node.taints if taint.repels and ends_when_ready(taint))
+    ends = ("/agent-not-ready", "/not-ready", "/uninitialized")
+    return tuple(item for item in node.taints if item.repels and (item.key in _STARTING or item.key.endswith(ends)))
 
 
 def is_unfit(nodes: Iterable[Node]) -> bool:
@@ -161,24 +157,15 @@ def equal_ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], 
 _MOST = 4  # Most nodes that are proposed for one kind of change.
 
 
-def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Propose changes of nodes that hold the global minimum down or that could take the pod."""
-    yield from _uncordoned(problem)
-    yield from _untainted(problem)
-    yield from _recordoned(problem)
-    yield from _deleted(problem)
-    yield from _selected(problem)
-
-
 def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
     """Return the nodes sorted so that domains at the global minimum come first: they lack a pod."""
     held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
     return sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
 
 
-def _uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
     cordoned = (node for node in problem.cluster.nodes if node.unschedulable and not is_leaving(node))
-    relaxes = of_kind(problem, RequirementKind.CORDON)
+    relaxes = ids_of(problem, kind=RequirementKind.CORDON)
 
     def change(nodes: Sequence[Node], named: str) -> Change:
         return Change(
@@ -196,7 +183,7 @@ def _uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
         yield equal_ladder(group, change)
 
 
-def _untainted(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_untainted(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Remove a taint that a user has put on nodes; taints that cluster components set are left alone."""
     tolerations = problem.pod.cls.tolerations
     chosen = (
@@ -224,7 +211,7 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Cordon a node again whose cordon lacks its taint: a constraint that honours taints counts such a node."""
     nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
     if nodes:
@@ -238,9 +225,16 @@ def _recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
         )
 
 
-def _deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Delete the unusable, empty nodes of one domain at the global minimum, all at once."""
-    idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
+    idle = {  # cordoned or down, with DaemonSet and static pods only
+        node.name
+        for node in problem.cluster.nodes
+        if (node.unschedulable or is_down(node))
+        and not (is_control_plane(node) or is_leaving(node))
+        # On a node that is down, pods that terminate end only once the node is deleted.
+        and all(is_down(node) and pod.terminating for pod in problem.pods_of_workloads(node.name))
+    }
     for report in problem.reports if idle else ():
         key = report.constraint.topology_key
         by_value: dict[str, list[Node]] = {}
@@ -261,16 +255,6 @@ def _deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
                 )
 
 
-def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
-    """Return whether a node is cordoned or down, and runs only DaemonSet and static pods.
-
-    On a node that is down, pods that terminate end only once the node is deleted.
-    """
-    if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
-        return False
-    return all(is_down(node) and pod.terminating for pod in problem.pods_of_workloads(node.name))
-
-
 def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterator[str]:
     """Yield a warning of a second pod with one identity: a node that is down may still run pods of StatefulSets."""
     down = [node for node in nodes if is_down(node)]
@@ -284,7 +268,7 @@ def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterato
         )
 
 
-def _selected(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Label nodes that lack only a label that nodeSelector requires.
 
     Labels that a node has from the beginning are not proposed.

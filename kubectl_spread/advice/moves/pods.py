@@ -179,15 +179,7 @@ def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
 _MOST_NAMED = 4
 
 
-def propose_waiting(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Propose to wait."""
-    yield from _preemption(problem)
-    yield from _terminating(problem)
-    yield from _starting(problem)
-    yield from _leaving(problem)
-
-
-def _preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until the scheduler has evicted pods in favour of this one."""
     item = problem.explanation
     victims = [pod for pod in item.victims if pod.node_name]
@@ -203,7 +195,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
     )
 
 
-def _terminating(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_terminating(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until deleted pods, which still hold their place, have terminated."""
     ending = [pod for pod in blocking_pods(problem) if pod.terminating]
     for pod in ending[:_MOST_NAMED]:
@@ -231,7 +223,7 @@ def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     )
 
 
-def _starting(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_starting(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until nodes become Ready that are starting or down."""
     nodes = [node for node in problem.cluster.nodes if temporary_taints(node)]
     for group in equal_groups(nodes)[:_MOST_NAMED]:
@@ -255,7 +247,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     )
 
 
-def _leaving(problem: PendingPodProblem) -> Iterator[Proposal]:
+def propose_leaving(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until an autoscaler has removed nodes that still count as domains."""
     nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
     if nodes and len(nodes) <= _MOST_NAMED * _MOST_NAMED:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.advice.actions import EditSpec, EndPods, PREEMPTED, SetRollout
-from kubectl_spread.advice.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Proposal, Rank
+from kubectl_spread.advice.change import Change, Damage, ids_of, Ladder, of_spec, Proposal, Rank
 from kubectl_spread.advice.moves.nodes import idle_taints, is_of_system
 from kubectl_spread.advice.moves.pods import (
     deleting_first,
@@ -164,7 +164,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[P
 
 def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
     selector = fields(problem.spec.get("nodeSelector"))
-    relaxes = of_plugin(problem, names.NODE_AFFINITY)
+    relaxes = ids_of(problem, plugin=names.NODE_AFFINITY)
     for key, value in selector.items():
         path = ("nodeSelector", key)
         removed = [test(path, value), drop(path)]
@@ -255,7 +255,7 @@ def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> I
         for item in (expression, corrected)
     )
     title = f"write node affinity {now} instead of {written}, which no node has"
-    relaxes = of_plugin(problem, names.NODE_AFFINITY)
+    relaxes = ids_of(problem, plugin=names.NODE_AFFINITY)
     yield of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes)
 
 
@@ -282,7 +282,7 @@ def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 def propose_host_ports(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Remove the host ports; a Service reaches the pods by their container ports."""
-    refused = of_kind(problem, RequirementKind.PORT)
+    refused = ids_of(problem, kind=RequirementKind.PORT)
     if not refused or not problem.is_template_known or problem.spec.get("hostNetwork"):
         return
     ports: list[int] = []

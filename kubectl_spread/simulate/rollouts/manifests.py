@@ -33,7 +33,10 @@ def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list
     group_of = list(range(len(classes)))
     for at, pod_class in enumerate(classes):
         for other in range(at):
-            if group_of[other] != group_of[at] and _matter(pod_class, classes[other], cluster):
+            one, shared = classes[other], set(pod_class.host_ports) & set(classes[other].host_ports)
+            if group_of[other] != group_of[at] and (
+                shared or _selects(pod_class, one, cluster) or _selects(one, pod_class, cluster)
+            ):
                 old = group_of[other]
                 group_of = [group_of[at] if group == old else group for group in group_of]
     found: dict[int, list[int]] = {}
@@ -42,13 +45,8 @@ def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list
     return list(found.values())
 
 
-def _matter(one: PodClass, other: PodClass, cluster: Cluster) -> bool:
-    """Return whether a selector of a class matches the pods of the other one."""
-    shared_port = bool(set(one.host_ports) & set(other.host_ports))
-    return shared_port or _selects(one, other, cluster) or _selects(other, one, cluster)
-
-
 def _selects(one: PodClass, other: PodClass, cluster: Cluster) -> bool:
+    """Return whether a selector of a class matches the pods of the other one."""
     labels, own = dict(other.labels), dict(one.labels)
     if one.namespace == other.namespace and any(
         effective_selector(item, own).matches(labels) for item in one.constraints
@@ -95,7 +93,10 @@ class ManifestRollouts:
         self, workloads: Sequence[ManifestWorkload], cluster: Cluster, profiles: Mapping[str, Profile]
     ) -> None:
         self._workloads = [item for item in workloads if item.key.kind in reading.KINDS]
-        self._cluster = cluster = _with_running(self._workloads, cluster)
+        # Pods of a manifest's workload may run although the cluster facts lack the workload.
+        running = [item for item in self._workloads if any(pod.ran_already for pod in item.placement.placed)]
+        controllers = {**{item.key: item.controller for item in running}, **cluster.controllers}
+        self._cluster = cluster = cluster._replace(controllers=controllers)
         self._profiles = profiles
         self._budget = Budget()
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
@@ -153,7 +154,9 @@ class ManifestRollouts:
             return question.unknown(Basis.NOT_SIMULATED, because)
         if not item.is_placed:
             return None
-        if key in self._with_room or self._has_own_room(item):
+        # Each new pod of a DaemonSet takes the room of the old one, if no other pod may wait for it.
+        is_daemon = key.kind == "DaemonSet" and all(other.is_placed for other in self._new)
+        if key in self._with_room or (is_daemon and self._checker.leaves_room(controller)):
             return question.proven()
         settled = self._settled
         if settled is None:
@@ -192,15 +195,6 @@ class ManifestRollouts:
         others = [(_class_of(other), other.pods) for other in self._new if other is not item]
         return self._checker.has_room(_class_of(item), pods=replicas + most_pods(item.controller), others=others)
 
-    def _has_own_room(self, item: ManifestWorkload) -> bool:
-        """Return whether each new pod of a DaemonSet takes the room of the old one; no other pod may wait for it."""
-        is_daemon = item.key.kind == "DaemonSet"
-        return is_daemon and self._are_all_placed and self._checker.leaves_room(item.controller)
-
-    @cached_property
-    def _are_all_placed(self) -> bool:
-        return all(item.is_placed for item in self._new)
-
     @cached_property
     def _settled(self) -> Optional[RolloutChecker]:
         """Return the checker for the cluster after the manifests are applied; None if that takes too long."""
@@ -237,12 +231,6 @@ def _in_any_order(placement: Placement, summary: Optional[StepSummary]) -> Place
             most = item.desired.most - item.pending.least - item.not_created.least
             return placement._replace(certainty=known, in_any_order=Range(least, most) if least < most else None)
     return placement._replace(certainty=known)
-
-
-def _with_running(workloads: Sequence[ManifestWorkload], cluster: Cluster) -> Cluster:
-    """Return the cluster with the manifests' workloads whose pods run although the cluster facts lack the workloads."""
-    found = {item.key: item.controller for item in workloads if any(pod.ran_already for pod in item.placement.placed)}
-    return cluster._replace(controllers={**found, **cluster.controllers})
 
 
 def _class_of(item: ManifestWorkload) -> PodClass:

@@ -536,7 +536,8 @@ def _groups(
     """Yield the groups that a specification makes: by namespace, or of one workload each."""
     members: dict[tuple[str, str], list[ObjectKey]] = {}
     for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name)):
-        if _is_member(key, labels[key], spec):
+        is_there = not spec.namespace or key.namespace == spec.namespace
+        if is_there and (spec.selector is None or spec.selector.matches(labels[key])):
             members.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
     domains = node_domains(cluster, spec.rules)
     for (namespace, own), keys in members.items():
@@ -546,12 +547,6 @@ def _groups(
         wanted = sum(_wanted_by(key, found[key], cluster) for key in keys)
         rules = tuple(evaluate(spec.rules, GroupState(pods, wanted, domains)))
         yield GroupStatus(name, namespace, tuple(keys), running, wanted, rules)
-
-
-def _is_member(key: ObjectKey, labels: Labels, spec: GroupSpec) -> bool:
-    if spec.namespace and key.namespace != spec.namespace:
-        return False
-    return spec.selector is None or spec.selector.matches(labels)
 
 
 def _wanted_by(key: ObjectKey, pods: list[GroupPod], cluster: Cluster) -> int:
