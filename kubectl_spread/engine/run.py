@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -36,6 +37,7 @@ _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
 _FEW_NEW = 200  # With more new pods at a time, there is no run of the whole step.
+_LAST_RUN_S = 0.5  # after a search was stopped
 _KEPT = 5  # One state of this many is kept for the random runs that follow a search that was cut off,
 _LEAST_KEPT = 1_000  # and these at least: a low limit is for the search alone.
 _MOST_NAMES = 6  # of pods in a note
@@ -158,11 +160,19 @@ class Watch:
         self.step = 0  # the one that is played, from 0
         self.states = 0  # visited in it
         self.is_stopped = False
+        self._until_s: float = 0  # CPU time after which no run goes on
 
     def saw(self, states: int) -> bool:
         """Record the number of visited states, and return whether to stop."""
         self.states = states
         return self.is_stopped
+
+    def is_late(self, _states: int) -> bool:
+        """Return whether to stop a run, too: it may go on for a moment, as its end is the least that can be told."""
+        if not self.is_stopped:
+            return False
+        self._until_s = self._until_s or time.process_time() + _LAST_RUN_S
+        return time.process_time() > self._until_s
 
 
 class Answer(NamedTuple):
@@ -523,7 +533,7 @@ class _Player:
                 found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
                 continue
             if limits.mode is Mode.FIRST:
-                run = Budget(limits.max_run, self._watch.saw)
+                run = Budget(limits.max_run, self._watch.is_late)
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
@@ -570,7 +580,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            run = Budget(self._limits.max_run, lambda _: self._watch.is_stopped)
+            run = Budget(self._limits.max_run, self._watch.is_late)
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, budget=run)
             done += one.runs
             for state, last in one.came_from.items():
