@@ -61,9 +61,7 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatu
         and budget.selector.matches(dict(world.classes[pod.cls].labels))
     ]
     others = [
-        pod
-        for pod in world.background
-        if pod.namespace == budget.namespace and budget.selector.matches(dict(pod.cls.labels))
+        pod for pod in world.background if pod.namespace == budget.namespace and budget.selector.matches(pod.labels)
     ]
     healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
     healthy += sum(_is_healthy(pod) for pod in others)

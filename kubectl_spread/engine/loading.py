@@ -187,7 +187,7 @@ class _Loading:
         if not controller.revision or reading.is_on_delete(controller):
             return False
         first = reading.first_ordinal_to_update(controller)
-        hashes = [dict(pod.cls.labels).get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
+        hashes = [pod.labels.get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
         return any(text and text != controller.revision for text in hashes)
 
     def _add(self, key: ObjectKey, controller: Controller) -> None:
@@ -213,7 +213,7 @@ class _Loading:
         """Return the state of a controller whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
         running = [pod for pod in self._owned.of(key) if pod.is_visible]
-        hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
+        hashes = Counter(pod.labels.get(label, "") for pod in running) if label else Counter()
         newest = controller.revision if label else ""
         if not newest and hashes:
             newest = hashes.most_common(1)[0][0]
@@ -288,7 +288,7 @@ class _Loading:
     def _note_orphans(self, key: ObjectKey, selector: Selector) -> None:
         """Record the pods that the first ReplicaSet of a Deployment adopts if their hash is that of its template."""
         for pod in self.cluster.pods:
-            labels = dict(pod.cls.labels)
+            labels = pod.labels
             is_orphan = pod.owner is None and pod.namespace == key.namespace and POD_TEMPLATE_HASH in labels
             if is_orphan and not pod.terminating and selector.matches(labels):
                 text = f"{key.kind} {key.namespace}/{key.name}: whether its new ReplicaSet adopts pod {pod.name}"
@@ -342,7 +342,7 @@ class _Loading:
             known = self.world.revisions[item.rev]
             text = key.name.removeprefix(f"{known.workload.name}-")
             mine = _created_by(key.name, pods)
-            hashes = [dict(pod.cls.labels).get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
+            hashes = [pod.labels.get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
             rev = self._old_revision(
                 self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
             )
@@ -352,14 +352,14 @@ class _Loading:
     def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         """Return a ReplicaSet that is only known from its pods."""
         mine = _created_by(name, pods)
-        text = dict(mine[0].cls.labels).get(POD_TEMPLATE_HASH, name)
+        text = mine[0].labels.get(POD_TEMPLATE_HASH, name)
         rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
         size = sum(not pod.terminating for pod in mine)
         return deployment.Set(rev, size, above.workload.replicas or 0, 0)
 
     def _pod(self, pod: Pod, key: Optional[ObjectKey]) -> P:
         owner = self.world.find_owner(key) if key is not None else None
-        labels = dict(pod.cls.labels)
+        labels = pod.labels
         rev = -1
         if owner is not None and key is not None:
             rev = self._revision_of(key, labels)
@@ -398,7 +398,7 @@ class _Loading:
             return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
         if key.kind == "StatefulSet":
             return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
-        text = dict(pod.cls.labels).get(JOB_INDEX, "") if key.kind == "Job" else ""
+        text = pod.labels.get(JOB_INDEX, "") if key.kind == "Job" else ""
         return _integer(text, NO_ORDINAL)
 
 
@@ -431,14 +431,14 @@ def _created_by(name: str, pods: Iterable[Pod]) -> list[Pod]:
 
 def _labelled(pods: Iterable[Pod], key: str, value: str) -> list[Pod]:
     """Return the pods with a label; without the label, its value is empty."""
-    return [pod for pod in pods if dict(pod.cls.labels).get(key, "") == value]
+    return [pod for pod in pods if pod.labels.get(key, "") == value]
 
 
 def _hash_of(pods: Iterable[Pod]) -> str:
     """Return the most frequent revision hash of the waiting pods, or of all pods if none waits."""
     known = list(pods)
     waiting = [pod for pod in known if not pod.node_name]
-    counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in waiting or known)
+    counts = Counter(pod.labels.get(POD_TEMPLATE_HASH, "") for pod in waiting or known)
     return counts.most_common(1)[0][0] if counts else ""
 
 
@@ -536,7 +536,7 @@ def most_alike(running: Iterable[PodClass], workload: Workload) -> Optional[PodC
     counts = Counter(running)
     if not counts:
         return None
-    if workload.kind == "DaemonSet" or not (workload.template.get("spec") or {}).get("containers"):
+    if workload.kind == "DaemonSet" or not workload.pod_spec.get("containers"):
         return counts.most_common(1)[0][0]
     made = replica(workload, 0).cls
     agreeing = [cls for cls, _ in counts.most_common() if agrees(cls, made)]

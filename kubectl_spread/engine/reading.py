@@ -190,7 +190,7 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     pods = _adopted_pods(cluster, {**cluster.controllers, **created})
     makers = {key: item for key, item in created.items() if key.kind in _OF_PODS}
     if makers:
-        owners = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+        owners = {pod.owner_key for pod in pods}
         expected |= {key: item for key, item in makers.items() if key in owners}
     owned = cluster._replace(
         pods=pods,
@@ -255,7 +255,7 @@ def _is_bare(pod: Pod) -> bool:
 
 
 def _adopted(pod: Pod, selectors: Mapping[ObjectKey, Selector]) -> Pod:
-    labels = dict(pod.cls.labels)
+    labels = pod.labels
     for key, selector in selectors.items():
         ordinal = pod.name.removeprefix(f"{key.name}-")
         is_named = key.kind != "StatefulSet" or (ordinal != pod.name and ordinal.isdecimal())

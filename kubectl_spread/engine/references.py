@@ -62,7 +62,7 @@ def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
 
 
 def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
-    return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
+    return op.namespace in ("", pod.namespace) and op.selector.matches(pod.labels)
 
 
 def pinning(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[str]:

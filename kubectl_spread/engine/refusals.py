@@ -109,7 +109,7 @@ def spec_of_class(cls: PodClass) -> Plain:
 
 def lasting_refusal(owner: Workload, cluster: Cluster) -> str:
     """Return the API server's message if every new pod of a workload is refused; empty if none is."""
-    spec = owner.template.get("spec") or {}
+    spec = owner.pod_spec
     name = spec.get("runtimeClassName") or ""
     if name and "RuntimeClass" in cluster.complete and name not in cluster.runtime_classes:
         return f'pod rejected: RuntimeClass "{name}" not found'
@@ -119,7 +119,7 @@ def lasting_refusal(owner: Workload, cluster: Cluster) -> str:
 
 def unknown_class(owner: Workload, cluster: Cluster) -> str:
     """Return the RuntimeClass that a workload's pods name, if the cluster facts may lack it."""
-    name = (owner.template.get("spec") or {}).get("runtimeClassName") or ""
+    name = owner.pod_spec.get("runtimeClassName") or ""
     is_known = name in cluster.runtime_classes or "RuntimeClass" in cluster.complete
     return "" if is_known else str(name)
 

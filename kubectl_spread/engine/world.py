@@ -188,7 +188,7 @@ class World:
         """
         stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
         for known in self.revisions_of(owner):
-            is_of_pods = not (known.workload.template.get("spec") or {}).get("containers")
+            is_of_pods = not known.workload.pod_spec.get("containers")
             is_named = is_of_pods and written.known_hash != "" and written.known_hash == known.name
             if is_named or same_template(known.workload.template, stored.template):
                 return known

@@ -85,7 +85,7 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
     keys = {
         cluster.top_owner(pod)
         for pod in cluster.pods
-        if namespace in ("", pod.namespace) and chosen.matches(dict(pod.cls.labels))
+        if namespace in ("", pod.namespace) and chosen.matches(pod.labels)
     }
     op = steps.DeleteSelected(namespace, chosen, is_forced)
     return CommandEffect((op,), frozenset(key for key in keys if key is not None))

@@ -187,7 +187,7 @@ def labels_of(record: Any) -> Labels:
     """Return the labels of an object of `records`; none if they are not read."""
     if isinstance(record, dict):
         return record
-    return dict(record.cls.labels) if hasattr(record, "cls") else getattr(record, "labels", {})
+    return getattr(record, "labels", {})
 
 
 def plain_of(key: ObjectKey, record: Any) -> Plain:

@@ -99,7 +99,7 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
     for name in names:
         reasons: dict[str, list[str]] = {}
         for pod in cluster.pods:
-            if pod.node_name == name and (chosen is None or chosen.matches(dict(pod.cls.labels))):
+            if pod.node_name == name and (chosen is None or chosen.matches(pod.labels)):
                 why = _why_not_evicted(pod, command, cluster)
                 if why:
                     reasons.setdefault(why, []).append(pod.key)

@@ -276,7 +276,7 @@ class KnownCluster:
             for pod in () if namespace == found.pod_class.namespace else pods:
                 owner = owner_of(pod.cls, self._cluster)
                 is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
-                if not is_like and report.selector.matches(dict(pod.cls.labels)):
+                if not is_like and report.selector.matches(pod.labels):
                     numbers[namespace] = numbers.get(namespace, 0) + 1
         return tuple(sorted(numbers.items()))
 
@@ -349,7 +349,7 @@ class KnownCluster:
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
         """Return the default constraints of the scheduler's configuration; None for the built-in ones."""
-        name = (workload.template.get("spec") or {}).get("schedulerName") or scheduler_profiles.DEFAULT_SCHEDULER
+        name = workload.pod_spec.get("schedulerName") or scheduler_profiles.DEFAULT_SCHEDULER
         profile = self._profiles.get(name)
         for plugin in () if profile is None else profile.pre_filter:
             if isinstance(plugin, PodTopologySpread):
@@ -393,7 +393,7 @@ class KnownCluster:
         return found
 
     def _ask(self, workload: Workload) -> Optional[Evidence]:
-        spec = workload.template.get("spec") or {}
+        spec = workload.pod_spec
         if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
             return None
         owner, positions = self._known_part(workload)
@@ -452,7 +452,7 @@ class KnownCluster:
 
     def _placement(self, workload: Workload) -> Optional[Placement]:
         owner, _ = self._known_part(workload)
-        if self._evidence(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
+        if self._evidence(workload) is None or owner.pod_spec.get("schedulingGates"):
             return None
         known = self._placements.get(key_of(owner))
         if known is None or not _is_same(known.workload, owner):
@@ -497,7 +497,7 @@ class KnownCluster:
 
 def _is_same(placed: Workload, owner: Workload) -> bool:
     """Return whether a workload was placed with the same constraints, as a rule may ask about changed ones."""
-    specs = [item.template.get("spec") or {} for item in (placed, owner)]
+    specs = [item.pod_spec for item in (placed, owner)]
     return placed.replicas == owner.replicas and specs[0].get(CONSTRAINTS) == specs[1].get(CONSTRAINTS)
 
 

@@ -65,7 +65,7 @@ class CountedConstraint(NamedTuple):
 
     def selects(self, pod: Pod) -> bool:
         """Return whether the selector matches a pod."""
-        return self.report.selector.matches(dict(pod.cls.labels))
+        return self.report.selector.matches(pod.labels)
 
     def own_matching(self) -> dict[str, int]:
         """Count the workload's own pods in each domain."""
@@ -204,7 +204,7 @@ def as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload,
 
     The reduced workload requires less. So if it does not fit, the written one does not fit either.
     """
-    spec: Plain = owner.template.get("spec") or {}
+    spec: Plain = owner.pod_spec
     written = mappings(spec.get(CONSTRAINTS))
     if keys is None:
         return owner, tuple(range(len(written)))

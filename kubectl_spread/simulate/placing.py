@@ -226,7 +226,7 @@ class TopologyLabels:
             return pod
         found = self._known.get((id(pod.cls), copied))
         if found is None:
-            own = {**dict(pod.cls.labels), **dict(copied)}
+            own = {**pod.labels, **dict(copied)}
             found = pod.cls, pod.cls._replace(labels=tuple(sorted(own.items())))
             self._known[id(pod.cls), copied] = found
         return pod._replace(cls=found[1])

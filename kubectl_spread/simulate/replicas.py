@@ -391,7 +391,7 @@ class Rehearsal:
         found = [placing.placement() for placing in placings.values()]
         complete = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
-        stored = [field_versions.stored_spec(item.template.get("spec") or {}, minor) for item in self._written]
+        stored = [field_versions.stored_spec(item.pod_spec, minor) for item in self._written]
         ignored = [IgnoredFields(f"1.{minor}", item.ignored) for item in stored]
         return [complete[at]._replace(ignored=fields) for at, fields in enumerate(ignored)]
 
@@ -438,7 +438,7 @@ class _Placing:
         self.queue = Queue(owner.namespace, placer, explains=explains)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, owned)]
         beyond = self.queue.beyond
-        class_name = (owner.template.get("spec") or {}).get("priorityClassName") or ""
+        class_name = owner.pod_spec.get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
             beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
         if unknown := unknown_class(owner, cluster):
@@ -458,7 +458,7 @@ class _Placing:
         has_created = False
         for created in () if self._is_held else self._coming:
             has_created = True
-            refusal = self._refusal or self._quotas.admit(charge(self.owner.template.get("spec") or {}))
+            refusal = self._refusal or self._quotas.admit(charge(self.owner.pod_spec))
             if refusal:
                 self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             known = self._new_claims.without(created, self.owner)
@@ -508,7 +508,7 @@ class _Placing:
 
 
 def _priority(owner: Workload) -> int:
-    return int((owner.template.get("spec") or {}).get("priority") or 0)
+    return int(owner.pod_spec.get("priority") or 0)
 
 
 def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
@@ -529,7 +529,7 @@ def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]
 
 def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:
     """Count the workload's pods per domain of each topology key in its constraints."""
-    constraints = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
+    constraints = mappings(owner.pod_spec.get("topologySpreadConstraints"))
     nodes = np.array([columns.index[pod.node] for pod in placed if pod.node in columns.index], np.intp)
     found: dict[str, dict[str, int]] = {}
     for key in dict.fromkeys(constraint.get("topologyKey") or "" for constraint in constraints):
@@ -571,7 +571,7 @@ def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
     claims, quotas = NewClaims(rehearsal.cluster), usage_at_start(rehearsal.cluster, owner.namespace)
     lasting = lasting_refusal(owner, rehearsal.cluster)
     for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
-        if not quotas.admit(charge(owner.template.get("spec") or {})):
+        if not quotas.admit(charge(owner.pod_spec)):
             yield claims.without(pod, owner)
         elif owner.is_ordered:
             return
@@ -596,7 +596,7 @@ def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
 
 def soften(owner: Workload, positions: Iterable[int]) -> Workload:
     """Return the workload with some of its constraints made ScheduleAnyway."""
-    spec = owner.template.get("spec") or {}
+    spec = owner.pod_spec
     written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
     for position in positions:
         written[position]["whenUnsatisfiable"] = SCHEDULE_ANYWAY

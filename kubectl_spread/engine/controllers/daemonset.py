@@ -57,7 +57,7 @@ def verdicts(world: World, facts: int, rev: int) -> tuple[Optional[DaemonVerdict
 
 def verdict_on(workload: Workload, node: Node) -> DaemonVerdict:
     """Return whether a node gets a pod of a DaemonSet, and whether an existing one may stay."""
-    pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.template.get("spec") or {}})
+    pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec})
     if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
         return DaemonVerdict(runs=False, stays=False)
     tolerations = daemon(workload, "").cls.tolerations

@@ -315,12 +315,8 @@ class View:
             self._words(pod, state, messages) if is_pending else "",
             self.number(pod.rev),
             self.world.classes[pod.cls].namespace,
-            self._maker(pod) if key is None else None,
+            self.world.classes[pod.cls].owner_key if key is None else None,
         )
-
-    def _maker(self, pod: P) -> Optional[ObjectKey]:
-        cls = self.world.classes[pod.cls]
-        return None if cls.owner is None else ObjectKey(cls.owner.kind, cls.namespace, cls.owner.name)
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
         """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.

@@ -182,7 +182,7 @@ def _made(world: World, rev: Revision) -> PodClass:
     """Return the class of new pods; for a DaemonSet, with the conditions on its nodes."""
     workload = rev.workload
     if workload.kind == "DaemonSet":
-        spec = workload.template.get("spec") or {}
+        spec = workload.pod_spec
         return read.pod({"metadata": {"namespace": workload.namespace}, "spec": spec}).cls
     return world.classes[world.cls_of(rev.at, workload.first_ordinal)]
 

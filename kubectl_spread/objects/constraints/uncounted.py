@@ -53,10 +53,10 @@ def find_uncounted(
     if selector.requirements is None or selector.is_empty:
         return None
     running = list(own)
-    missed = [pod for pod in running if not selector.matches(dict(pod.cls.labels))]
+    missed = [pod for pod in running if not selector.matches(pod.labels)]
     matched = len(running) - len(missed)
     if not missed or not (matched or selector.matches(next_labels)):
         return None
-    labels = dict(missed[0].cls.labels)
+    labels = missed[0].labels
     key = next(item.key for item in selector.requirements if not item.matches(labels))
     return UncountedPods(matched, tuple(sorted(pod.name for pod in missed)), key, labels.get(key))

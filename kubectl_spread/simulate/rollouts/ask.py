@@ -135,11 +135,11 @@ def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[P
     own = running_pods(owner, owned)
     newest = newest_hash(owner, own, owned.cluster)
     label, prefix = revision_label(owner), f"{owner.name}-" if key.kind == "StatefulSet" else ""
-    values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
+    values = {pod.uid: pod.labels.get(label, "").removeprefix(prefix) for pod in own}
     if newest and any(values.values()):
         return [pod for pod in own if values[pod.uid] != newest]
     labels = created_labels(owner)
-    missed = (find_uncounted(item, own, labels) for item in constraint.constraints(owner.template.get("spec") or {}))
+    missed = (find_uncounted(item, own, labels) for item in constraint.constraints(owner.pod_spec))
     names = {name for found in missed if found is not None for name in found.pods}
     return [pod for pod in own if pod.name in names]
 

@@ -40,7 +40,7 @@ def is_changed(owner: Workload, cluster: Cluster) -> bool:
 def _template_class(owner: Workload) -> PodClass:
     """Return the pod class of the template, without the fields that admission adds."""
     metadata = {"labels": _labels(owner), "namespace": owner.namespace}
-    pod_class = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
+    pod_class = read.pod({"metadata": metadata, "spec": owner.pod_spec}).cls
     return pod_class._replace(priority=0, preemption_policy="")
 
 
@@ -54,17 +54,18 @@ def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
     if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
         return known.revision.removeprefix(f"{owner.name}-")
     label = revision_label(owner)
-    made = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    made = {pod.owner_key for pod in pods}
     numbered = [
         (number, str(hash_))
         for key in made
-        if (maker := cluster.controllers.get(key)) is not None
+        if key is not None
+        and (maker := cluster.controllers.get(key)) is not None
         and (number := natural(maker.revision)) is not None
         and (hash_ := _labels(maker.workload).get(label))
     ]
     if numbered:
         return max(numbered)[1]
-    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in pods)
+    hashes = Counter(pod.labels.get(label, "") for pod in pods)
     found = hashes.most_common(1)[0][0] if hashes else ""
     return found.removeprefix(f"{owner.name}-") if owner.kind == "StatefulSet" else found
 
@@ -153,7 +154,7 @@ def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
 
 def _is_of_template(pod: Pod, owner: Workload) -> bool:
     """Return whether a pod is created from a workload's template: a LeaderWorkerSet has two."""
-    member = dict(pod.cls.labels).get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
+    member = pod.labels.get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
     at = natural(member)
     return at is None or owner.group.first <= at < owner.group.first + owner.group.size
 
@@ -164,7 +165,7 @@ def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
     The pod's own affinity is replaced when it is created, so that only the controller looks at it.
     Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
     """
-    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.template.get("spec") or {}})
+    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.pod_spec})
     tolerations = daemon(owner, "").cls.tolerations
     for node in cluster.nodes:
         fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)

@@ -294,7 +294,7 @@ def counted_workloads(
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
         own = pods.get(key, [])
-        labels = _labels(key, cluster, dict(own[0].cls.labels) if own else {})
+        labels = _labels(key, cluster, own[0].labels if own else {})
         if wants(key, labels):
             yield _status(key, labels, own, known)
 
@@ -518,7 +518,7 @@ def policy_status(
 ) -> PolicyStatus:
     """Return the rules of a policy on the pods of a cluster; `wants` selects workloads by key and labels."""
     pods = _by_workload(cluster)
-    labels: dict[ObjectKey, Labels] = {key: dict(own[0].cls.labels) for key, own in pods.items()}
+    labels: dict[ObjectKey, Labels] = {key: own[0].labels for key, own in pods.items()}
     found = {key: [GroupPod(key, pod.node_name, pod.terminating) for pod in own] for key, own in pods.items()}
     for key, controller in cluster.controllers.items():
         if key not in cluster.owners and controller.workload.replicas and key.kind not in ("Job", "CronJob"):
