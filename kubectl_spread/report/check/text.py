@@ -211,11 +211,12 @@ def coverage(
         lines.append(
             f"{many} of constraints {_was(unjoined)} not read on a workload, as none in this run fits: {names}"
         )
-    if any(_LIST_OF_CONSTRAINTS in result.source.text for result in results):
-        for kind, use in _FACTS:
-            held = [item for item in results if f"\nkind: {kind}\n" in f"\n{item.source.text}"]
-            if held and not any(manifest.kind == kind for item in held for manifest in item.others):
-                lines.append(f"{count_noun(len(held), 'file')} with a {kind} {_was(held)} not used: {use}")
+    held = [item for item in results if f"\nkind: {_DESCHEDULER}\n" in f"\n{item.source.text}"]
+    is_read = any(manifest.kind == _DESCHEDULER for item in held for manifest in item.others)
+    if held and not is_read and any(_LIST_OF_CONSTRAINTS in item.source.text for item in results):
+        lines.append(
+            f"{count_noun(len(held), 'file')} with a {_DESCHEDULER} {_was(held)} not used: --extend-select SPR705"
+        )
     lines += [
         _files(count_noun(len(found), noun), found) if found else ""
         for reason, noun in (
@@ -231,8 +232,7 @@ def coverage(
     return tuple(line for line in lines if line)
 
 
-# Kinds beside manifests that rules read only if they are selected.
-_FACTS = (("NodePool", "--autoscaler karpenter"), ("DeschedulerPolicy", "--extend-select SPR705"))
+_DESCHEDULER = "DeschedulerPolicy"
 
 
 def _files(what: str, found: Sequence[Result]) -> str:

@@ -222,8 +222,7 @@ def test_a_snapshot_in_a_directory_is_no_manifest(
 @pytest.mark.parametrize(
     ("kind", "options", "expected"),
     [
-        ("NodePool", [], "1 file with a NodePool was not used: --autoscaler karpenter"),
-        ("NodePool", ["--autoscaler", "karpenter"], ""),
+        ("NodePool", [], ""),
         ("DeschedulerPolicy", [], "1 file with a DeschedulerPolicy was not used: --extend-select SPR705"),
         ("DeschedulerPolicy", ["--extend-select", "SPR705"], ""),
         ("ConfigMap", [], ""),

@@ -41,7 +41,7 @@ def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str]
     ("autoscaler", "followed"),
     [
         ("", set()),
-        ("karpenter", {"SPR701", "SPR702", "SPR703"}),
+        ("karpenter", {"SPR701", "SPR702", "SPR703", "SPR707", "SPR708"}),
         ("cluster-autoscaler", {"SPR701", "SPR704"}),
     ],
 )
@@ -57,7 +57,7 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: st
 
 @pytest.mark.parametrize(
     ("autoscaler", "left_out"),
-    [("", set()), ("karpenter", {"SPR704"}), ("cluster-autoscaler", {"SPR702", "SPR703"})],
+    [("", set()), ("karpenter", {"SPR704"}), ("cluster-autoscaler", {"SPR702", "SPR703", "SPR707", "SPR708"})],
 )
 def test_the_strict_profile_leaves_out_opinions_about_other_autoscalers(autoscaler: str, left_out: set[str]) -> None:
     """A cluster with Karpenter has no cluster-autoscaler that adds one node at a time."""
