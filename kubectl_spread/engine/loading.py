@@ -154,12 +154,18 @@ class _Loading:
         if scaler is not None and scaler.nearest(replicas) != replicas:
             return True
         alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
-        owners = {pod.owner.name for pod in alive if pod.owner is not None}
-        if len(alive) != replicas or len(owners) > 1:
+        sizes = Counter(pod.owner.name for pod in alive if pod.owner is not None)
+        if len(alive) != replicas or len(sizes) > 1:
             return True
         if key.kind == "Deployment":
-            return any(self._is_outdated(ObjectKey("ReplicaSet", key.namespace, name), controller) for name in owners)
+            sets = [(ObjectKey("ReplicaSet", key.namespace, name), size) for name, size in sizes.items()]
+            return any(self._is_resized(made, size) or self._is_outdated(made, controller) for made, size in sets)
         return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
+
+    def _is_resized(self, key: ObjectKey, pods: int) -> bool:
+        """Return whether a ReplicaSet wants another number of pods than it has."""
+        known = self.cluster.controllers.get(key)
+        return known is not None and _size_of(known, pods) != pods
 
     def _is_outdated(self, key: ObjectKey, above: Controller) -> bool:
         """Return whether a ReplicaSet has another template than its Deployment, which is about to replace its pods."""
@@ -323,7 +329,7 @@ class _Loading:
         rev = self.world.revision(owner, workload, known_hash=text).at
         self._rev_of[self.world.keys[owner], text] = rev
         self._know(rev, _created_by(key.name, pods))
-        size = controller.workload.replicas or 0
+        size = _size_of(controller, sum(not pod.terminating for pod in _created_by(key.name, pods)))
         desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
 
@@ -400,6 +406,12 @@ class _Loading:
             return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
         text = pod.labels.get(JOB_INDEX, "") if key.kind == "Job" else ""
         return _integer(text, NO_ORDINAL)
+
+
+def _size_of(made: Controller, pods: int) -> int:
+    """Return the replicas of a ReplicaSet, which has a number of pods; shortened facts leave them out."""
+    replicas = made.spec.get("replicas")
+    return replicas if type(replicas) is int else pods
 
 
 def _end(pod: Pod) -> Deletion:

@@ -93,7 +93,6 @@ class Moves:
         self._is_hasty = is_hasty
         self._keeps_ordinals = keeps_ordinals
         self.is_cut = False  # whether only some of the choices of pods to delete were returned
-        self._may_overtake = False  # whether a state was returned in which controllers have not acted yet
         self._priorities = (0, False)  # number of known classes, and whether their priorities differ
         self._twins = twins
         self._known: dict[State, Sequence[Way]] = {}
@@ -125,6 +124,11 @@ class Moves:
             draft.allowed = []
             is_settled = _act(draft)
         return draft.step()._replace(is_settled=is_settled)
+
+    def begin(self, state: State) -> Step:
+        """Return the beginning of the user's steps; if controllers have work to do, the user may be faster."""
+        step = self.settle(Draft(self._world, state), are_late=True)
+        return step if step.state == state else self._before_controllers(Draft(self._world, state))
 
     def _created(self, state: State) -> list[Way]:
         """Return ways to create one of several different pods, of which a quota admits some: each may be the first."""
@@ -165,7 +169,9 @@ class Moves:
         victims = self._victims(state)
         if victims:
             # The scheduler, kubelets and the user may be faster than the ReplicaSet.
-            others = (find(state) for find in (self._ended, self._by_user, self._autoscaled, self._acted))
+            others = (
+                find(state) for find in (self._ended, self._by_user, self._autoscaled, self._acted, self._lagging)
+            )
             return [*victims, *Ways(self._scheduled(state)), *itertools.chain.from_iterable(others)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
@@ -410,7 +416,7 @@ class Moves:
 
     def _lagging(self, state: State) -> list[Way]:
         """Return ways in which the user, the garbage collector or a taint is faster than a controller."""
-        if not self._may_overtake:
+        if not self._world.may_lag:
             return []
         step = self.settle(Draft(self._world, state), are_late=True)
         if step.state == state:
@@ -419,7 +425,7 @@ class Moves:
 
     def _before_controllers(self, draft: Draft) -> Step:
         """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""
-        self._may_overtake = True
+        self._world.may_lag = True
         return draft.step()
 
     def _provisioned(self, state: State) -> list[Way]:

@@ -12,7 +12,6 @@ from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
-from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves, no_twins, Twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
@@ -466,9 +465,8 @@ class _Player:
         return Outcome(view, self._start, path=tuple)
 
     def _begun(self, start: State, todo: tuple[object, ...]) -> Step:
-        """Return the beginning of a step, after controllers have acted on pending changes."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
-        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo)), are_late=True)
+        return self._moves.begin(start._replace(pods=pods, todo=todo))
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not begun:

@@ -115,6 +115,7 @@ class World:
         self.notes: dict[str, None] = {}  # what was not simulated
         self.gaps: dict[str, Optional[ObjectKey]] = {}  # those that change the outcome, with the workload, or for any
         self.ops: list[Any] = []  # the steps of the user, by number
+        self.may_lag = False  # whether there is a state in which controllers have not acted yet
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
         self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision

@@ -163,14 +163,14 @@ def _drop_owners(items: list[Plain], chance: random.Random) -> list[Plain]:
         gone = {item["metadata"]["uid"] for item in owners}
         for item in items:
             if objects.controller_of(item).get("uid") in gone:
-                item["metadata"].pop("ownerReferences")
+                item["metadata"]["ownerReferences"] = []
     return [item for item in items if item not in owners]
 
 
 def _orphan(items: list[Plain], chance: random.Random) -> list[Plain]:
     """Some objects lose the reference to an owner that is still there."""
     for item in _some(_of(items, "ReplicaSet", "Pod"), chance):
-        item["metadata"].pop("ownerReferences", None)
+        item["metadata"]["ownerReferences"] = []
     return items
 
 
@@ -199,9 +199,8 @@ def _grace_zero(items: list[Plain], chance: random.Random) -> list[Plain]:
 def _fill_quota(items: list[Plain], chance: random.Random) -> list[Plain]:
     used = len(_of(items, "Pod"))
     hard: Plain = chance.choice([{"pods": str(used)}, {"pods": str(used + 1)}, {"requests.cpu": "100m"}, {"pods": "0"}])
-    now = {name: (str(used) if name == "pods" else "100m") for name in hard}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full", "namespace": NAMESPACE}}
-    return [*items, {**quota, "spec": {"hard": hard}, "status": {"hard": hard, "used": now}}]
+    return [*items, {**quota, "spec": {"hard": hard}}]
 
 
 def _limit(items: list[Plain], chance: random.Random) -> list[Plain]:
@@ -294,6 +293,8 @@ def _finish(items: list[Plain], chance: random.Random) -> list[Plain]:
     """Some pods have failed, succeeded, or are unready."""
     for pod in _some(_of(items, "Pod"), chance):
         phase = chance.choice(["Failed", "Succeeded", "Running"])
+        if phase == "Running" and not pod["spec"].get("nodeName"):
+            continue
         conditions = [{"type": "Ready", "status": "False"}]
         pod["status"] = {"phase": phase, "conditions": conditions}
     return items

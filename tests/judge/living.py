@@ -299,8 +299,8 @@ def _age(item: Plain) -> tuple[int, str]:
 
 def _deployment_name(item: Plain) -> str:
     reference = objects.controller_of(item)
-    if reference:
-        return str(reference["name"]) if reference["kind"] == "Deployment" else ""
+    if reference or "ownerReferences" in item["metadata"]:  # Only shortened snapshots leave owners out.
+        return str(reference["name"]) if reference.get("kind") == "Deployment" else ""
     short = objects.labels_of({"metadata": item["spec"]["template"].get("metadata") or {}}).get(_HASH)
     name = str(item["metadata"]["name"])
     return name.removesuffix(f"-{short}") if short and name.endswith(f"-{short}") else ""

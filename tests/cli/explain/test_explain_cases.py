@@ -227,6 +227,77 @@ def test_the_first_sentence_and_the_exit_code(
     assert (case.code, case.sentence) == (code, " ".join(paragraph.split()))
 
 
+# The title of the best suggestion. No other case has any: nothing is to be done there but to wait.
+FIRST = {
+    ("P105b.yaml", "pod/etcd-0"): "set maxSkew: 2 in the constraint on topology.kubernetes.io/zone",
+    ("P22.yaml", "pod/web-abc12-p0"): (
+        "add kubernetes.io/os: linux to nodeSelector, as only nodes with linux can run these pods"
+    ),
+    ("P56-md3.yaml", "pod/web-abc12-p0"): (
+        "wait until node c1 comes back, and the scheduler tries again once it is Ready"
+    ),
+    ("P67.yaml", "pod/web-4"): "set maxSkew: 2 in the constraint on topology.kubernetes.io/zone",
+    ("cc.yaml", "pod/web-abc12-p0"): "add a node to zone c with cpu 100m free",
+    ("cronjob.yaml", "pod/j-3"): "add a node to zone c with cpu 100m free",
+    ("i1.yaml", "deploy/web"): "add a node to zone c with cpu 100m free",
+    ("i1.yaml", "pod/web-abc12-p0"): "add a node to zone c with cpu 100m free",
+    ("job.yaml", "pod/j-3"): "add a node to zone c with cpu 100m free",
+    ("l1.yaml", "deploy/api"): "add a node with cpu 700m free",
+    ("l1.yaml", "pod/web-abc12-p0"): "add a node to zone b with cpu 1 free",
+    ("n1.yaml", "pod/web-2"): "set nodeTaintsPolicy: Honor in the constraint on kubernetes.io/hostname",
+    ("o02.yaml", "pod/green-g1-p0"): (
+        "add track: green to the selector of the constraint on topology.kubernetes.io/zone"
+    ),
+    ("o04.yaml", "pod/web-new-1"): "add a node with cpu 1500m free",
+    ("o05.yaml", "pod/web-new-1"): (
+        "set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
+    ),
+    ("o07.yaml", "pod/w1"): "only wait: preemption evicts batch-abc12-r0 from b1, and this pod takes its place",
+    ("o08.yaml", "pod/web-abc12-p0"): (
+        "correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b"
+    ),
+    ("o14.yaml", "pod/web-abc12-p0"): (
+        "wait until node c1 (1 of 2 equal nodes) comes back, and the scheduler tries again once it is Ready"
+    ),
+    ("o15.yaml", "pod/web-abc12-p0"): "uncordon nodes nc000, nc001 (2 of 334 equal nodes)",
+    ("o17.yaml", "pod/agent-b1"): "lower the cpu request of container c to 200m",
+    ("o26b.yaml", "pod/x"): "create the missing claim nope",
+    ("o26c.yaml", "pod/n"): (
+        "set volumeBindingMode: WaitForFirstConsumer in the StorageClass imm, and create the claims again: data-web-1"
+    ),
+    ("o27.yaml", "pod/web-abc12-p0"): "drop hostPort 80, so that a node takes more than one of these pods",
+    ("o28.yaml", "pod/gpu-abc12-p0"): (
+        "add nvidia.com/gpu.present: true to nodeSelector, as only such nodes have nvidia.com/gpu, and give b1 this "
+        "label, and set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
+    ),
+    ("o32.yaml", "pod/web-abc12-p0"): (
+        "wait for pod web-abc12-old (terminating since 2026-11-22T00:00:00Z) to end on b1: then its place is free"
+    ),
+    ("o33.yaml", "pod/web-abc12-p0"): "write nodeSelector disktype: ssd instead of diskType: ssd, which no node has",
+    ("o45.yaml", "pod/x"): "stop pod u on a1, which holds claim c1: one pod at a time may use it",
+    ("o48.yaml", "pod/web-abc12-p0"): "wait until node c1 is removed, as the taint says",
+    ("paused.yaml", "pod/web-abc12-p0"): (
+        "set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone"
+    ),
+    ("deadlock.json.gz", "pod/web-7557d7d7cc-nh9r8"): (
+        "set nodeTaintsPolicy: Honor in the constraint on topology.kubernetes.io/zone"
+    ),
+    ("uneven.json.gz", "pod/web-56bbb56c99-nwdcf"): (
+        "set minDomains: 2 in the constraint on topology.kubernetes.io/zone, the number of existing domains"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: f"{case.file}-{case.target}")
+def test_the_first_suggestion(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = ["--snapshot", str(CASES / case.file), "--suggestions", "1"]
+    assert run(["explain", case.target, "-n", case.namespace, *facts, "-o", "json"]) == case.code
+    told = json.loads(capsys.readouterr().out)
+    titles = [item["title"] for part in told.get("items", [told]) for item in part["suggestions"]]
+
+    assert titles[:1] == [FIRST[key] for key in [(case.file, case.target)] if key in FIRST]
+
+
 def document(case: Case, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """The JSON document of a case, which is as its schema says."""
     run(explained(case, "-o", "json"))

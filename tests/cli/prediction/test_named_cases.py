@@ -1,0 +1,147 @@
+"""Inputs on which we were wrong once: the exit code, the first sentences, and the best suggestion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kubectl_spread.cli.main import run
+
+CASES = Path(__file__).parents[2] / "cases"
+MISSING = "  db-2 was on node gone, which is not in the cluster facts"
+
+
+class Case(NamedTuple):
+    """A command whose words with a slash are files of the cases; lines: some of the answer, in their order."""
+
+    words: str
+    code: int
+    lines: tuple[str, ...]
+
+
+def on_missing_node(command: str, code: int, *lines: str) -> Case:
+    """A command for a cluster in which a pod is on a node that is not there."""
+    return Case(f"{command} --snapshot engine/node-not-in-facts.json", code, lines)
+
+
+ANSWERS = (
+    on_missing_node(
+        "simulate rollout restart sts/db", 0,
+        "rollout restart sts/db: completes",
+        "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+        MISSING,
+    ),
+    on_missing_node(
+        "simulate scale sts/db --replicas=5", 0,
+        "scale sts/db --replicas=5: completes",
+        "  5 of 5 pods ready, as few as 2 during the step, 1 old pod deleted",
+        MISSING,
+    ),
+    on_missing_node(
+        "simulate delete pod db-1", 0,
+        "delete pod db-1: completes",
+        "  3 of 3 pods ready, as few as 1 during the step, 2 old pods deleted",
+        MISSING,
+    ),
+    on_missing_node(
+        "simulate set image sts/db *=x:2", 0,
+        "set image sts/db '*=x:2': completes",
+        "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+        MISSING,
+    ),
+    on_missing_node(
+        "simulate drain n00000 --ignore-daemonsets", 1,
+        "drain n00000 --ignore-daemonsets: gets stuck",
+        "  2 of 3 pods ready, as few as 1 during the step, 2 old pods deleted, 1 Pending",
+        MISSING,
+    ),
+    on_missing_node(
+        "explain pod db-2", 1,
+        (
+            "Pod default/db-2 is bound to node gone, which does not exist: no kubelet will run it. The pod garbage "
+            "collector deletes it; StatefulSet db then creates another."
+        ),
+    ),
+    Case(
+        "simulate rollout restart sts/db -n shop --snapshot engine/statefulset-on-lost-node.yaml", 0,
+        (
+            "rollout restart sts/db: completes",
+            "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+            "  db-2 was on node c1, which is not in the cluster facts",
+        ),
+    ),
+    Case(
+        "explain pt -n shop --snapshot engine/terminating-snapshot.json", 1,
+        ("Pod shop/pt has been terminating since 2026-11-22T00:00:00Z, and the scheduler ignores terminating pods.",),
+    ),
+    Case(
+        "simulate delete pod pt -n shop --snapshot engine/terminating-snapshot.json", 0,
+        ("delete pod pt: completes", "No workload changes."),
+    ),
+    Case(
+        "simulate apply -f engine/terminating-manifest.json --snapshot engine/terminating-snapshot.json", 1,
+        ("Deployment default/web gets stuck", "  0 of 3 pods ready, 3 Pending", "  no node has the label rack"),
+    ),
+    Case(
+        "explain -f engine/terminating-manifest.json --snapshot engine/terminating-snapshot.json", 1,
+        (
+            "Deployment default/web: 0 of 3 replicas placed, 3 Pending.",
+            "Do: label node a1 with rack=rack-1",
+            "  $ kubectl label node a1 rack=rack-1 --overwrite",
+        ),
+    ),
+    Case(
+        "simulate create -f engine/orphaned-deployment.yaml --snapshot engine/orphaned-replicaset.yaml -n shop", 0,
+        (
+            "deployment.apps/web adopts replicaset.apps/web-h1, which no controller has",
+            "Deployment shop/web completes",
+            "  5 of 5 pods ready",
+        ),
+    ),
+    Case(
+        "check engine/counted-by-each-other.yaml --snapshot engine/counted-by-each-other-snapshot.json.gz", 1,
+        ("Deployment default/apin: 1 of 3 replicas placed, 2 Pending; 1 to 3, depending on the order of creation",),
+    ),
+    Case(
+        "explain -f engine/read-write-once-pod-app.yaml --snapshot engine/read-write-once-pod.yaml", 1,
+        (
+            "Deployment shop/web: 1 of 2 replicas placed, 1 Pending.",
+            "Do: run one replica: one pod at a time may use claim one",
+            (
+                "  Note: for several replicas, give each pod a claim of its own (claim templates of a StatefulSet), or "
+                "use a volume with the access mode ReadWriteMany."
+            ),
+        ),
+    ),
+    Case(
+        "guarantee policy/web.yaml --topology zones=3,nodes=2 --at-most zone=1/2 --shards 3..5", 1,
+        (
+            "Policy of the command line: refuted",
+            "  creation, restarts: proved: a zone holds at most 2 pods",
+            "  rollouts, scaling, disruptions: refuted: zone c holds 3 of 4 pods; 2 allowed",
+        ),
+    ),
+    Case(
+        "guarantee policy/web.yaml --topology zones=3,nodes=2 --policy policy/regimes-of-objects.yaml", 2,
+        (
+            (
+                "error: policy/regimes-of-objects.yaml:3:11: regimes[0]: must be one of creation, restarts, rollouts, "
+                "scaling, disruptions: a mapping"
+            ),
+        ),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.words)
+def test_the_answer(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(CASES)
+    code = run(case.words.split())
+    told = capsys.readouterr()
+    lines = iter((told.out or told.err).splitlines())
+
+    assert code == case.code
+    assert all(line in lines for line in case.lines), told
