@@ -210,7 +210,7 @@ def play(
         splitter: of the cluster. A single step with too many states may be answered by its parts (`StepAnswer.parts`).
         provisioner: adds nodes for pods that find none; then no step is answered by its parts or by counts.
     """
-    ops = _expanded(cluster, written)
+    ops = [tuple(_as_step(item)) for item in written]
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
     limits = limits or Limits()
@@ -367,20 +367,6 @@ def _incomplete(outcome: Outcome) -> Hashable:
     """Return what does not complete in an outcome."""
     keys = frozenset(key for key, item in outcome.workloads.items() if not item.is_complete)
     return keys, bool(outcome.blocked), outcome.is_steady
-
-
-def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:
-    found = []
-    for item in written:
-        ops: list[steps.Op] = []
-        for op in _as_step(item):
-            if isinstance(op, steps.Become):
-                ops += references.steps_to(cluster, op.cluster)
-                cluster = op.cluster
-            else:
-                ops.append(op)
-        found.append(tuple(ops))
-    return found
 
 
 def _as_step(item: Written) -> Sequence[steps.Op]:

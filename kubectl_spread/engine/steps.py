@@ -12,12 +12,6 @@ from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.storage import NamespacedName
 
 
-class Become(NamedTuple):
-    """Apply all differences to another cluster: workloads, nodes, claims, pods."""
-
-    cluster: Cluster
-
-
 class Apply(NamedTuple):
     """Creation or change of a workload; `keeps_replicas`: the change does not write the number of its replicas."""
 
@@ -222,7 +216,7 @@ ON_WORKLOADS = (Scale, Restart, Undo, Pause, Delete, DeleteSet, Orphan)  # with 
 ON_PODS = (DeletePods, Evict, LabelPods, SetCost)  # with the pods as `uids`
 
 Op = Union[
-    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
+    Apply, Scale, Restart, Undo, Pause, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
     PatchSome, LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp,
     ChangeFacts, CreatePod, DeleteClaims, SetCost, Orphan,
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from tests.naive import objects
 from tests.naive.controllers import actions, explore, job, nodes, statefulset
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import is_ready, World
+from tests.timeline.becoming import steps_to
 
 Plain = dict[str, Any]
 State = Any
@@ -155,7 +156,8 @@ def _create_daemons(world: World, chance: random.Random) -> Any:
     container["ports"] = [{"containerPort": 80, "hostPort": chance.choice([80, 90]), "protocol": "TCP"}]
     manifest = {**manifest, "metadata": {"name": "helper", "namespace": "shop"}}
     manifest.pop("status", None)
-    return (("apply", manifest),), (steps.Become(cluster_of([*clusters.snapshot(world), manifest])),)
+    before = clusters.snapshot(world)
+    return (("apply", manifest),), steps_to(cluster_of(before), cluster_of([*before, manifest]))
 
 
 def _rolled_out(world: World, item: Optional[Plain], chance: random.Random, fields: list[str]) -> Any:
@@ -174,7 +176,7 @@ def _rolled_out(world: World, item: Optional[Plain], chance: random.Random, fiel
     before = clusters.snapshot(world)
     key = key_of(item)
     changed = [after if is_item(other, key) else other for other in before]
-    return (("apply", manifest),), (steps.Become(cluster_of(changed)),)
+    return (("apply", manifest),), steps_to(cluster_of(before), cluster_of(changed))
 
 
 def is_item(item: Plain, key: ObjectKey) -> bool:

@@ -19,6 +19,7 @@ from tests.naive import objects
 from tests.naive.controllers import admission, explore
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import World
+from tests.timeline.becoming import steps_to
 
 Plain = dict[str, Any]
 Step = Optional[tuple[tuple[Action, ...], tuple[Any, ...]]]
@@ -77,14 +78,15 @@ def manifest(item: Plain) -> Plain:
 def applied(world: World, *manifests: Plain) -> Step:
     """Return the step that applies manifests in one go."""
     keys = {(item["kind"], objects.name_of(item)) for item in manifests}
-    kept = [item for item in clusters.snapshot(world) if (item["kind"], objects.name_of(item)) not in keys]
+    items = clusters.snapshot(world)
+    kept = [item for item in items if (item["kind"], objects.name_of(item)) not in keys]
     after = []
     for item in manifests:
         before = world.get(item["kind"], objects.name_of(item), NAMESPACE)
         metadata = {**(before or item)["metadata"], "namespace": NAMESPACE}
         after.append({**(before or {}), **item, "metadata": metadata})
     script = tuple(("apply", item) for item in manifests)
-    return script, (steps.Become(cluster_of([*kept, *copy.deepcopy(after)])),)
+    return script, steps_to(cluster_of(items), cluster_of([*kept, *copy.deepcopy(after)]))
 
 
 def _priorities(maker: _Maker) -> Step:

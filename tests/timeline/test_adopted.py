@@ -11,6 +11,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.timeline.becoming import steps_to
 from tests.timeline.test_run import node, THREE_ZONES, ZONE
 
 Plain = dict[str, Any]
@@ -94,7 +95,7 @@ def test_a_replica_set_keeps_pods_of_the_template_it_had_before() -> None:
     """Only pods that are created after the change are made of the new template."""
     objects = [*THREE_ZONES, _replica_set(_spec(), replicas=2), _pod("old", _spec())]
     changed = cluster_of([*THREE_ZONES, _replica_set(_spec(**_ON_SSD), replicas=2), _pod("old", _spec())])
-    answer = play(cluster_of(objects), profiles(), [(), steps.Become(changed)])
+    answer = play(cluster_of(objects), profiles(), [(), steps_to(cluster_of(objects), changed)])
 
     assert {len(outcome.pods) for outcome in answer.last.outcomes} == {2}
     assert {outcome.restarts.get(SET, 0) for outcome in answer.last.outcomes} == {0}
@@ -104,7 +105,7 @@ def test_a_replica_set_keeps_pods_of_the_template_it_had_before() -> None:
 def test_a_zone_that_a_node_joins_is_unlike_other_zones() -> None:
     """Only the two zones that no step changes are interchangeable."""
     changed = cluster_of([*THREE_ZONES, node("a2", "a")])
-    answer = play(cluster_of(THREE_ZONES), profiles(), [(), steps.Become(changed)])
+    answer = play(cluster_of(THREE_ZONES), profiles(), [(), steps_to(cluster_of(THREE_ZONES), changed)])
 
     for step in answer.steps:
         alike = step.symmetry.alike(ZONE)
@@ -119,7 +120,8 @@ def test_tolerated_taints_of_the_start_may_remove_pods_before_a_command() -> Non
     seconds = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}
     spec = _spec(tolerations=[{**seconds, "effect": "NoExecute"}])
     rest = [*THREE_ZONES[1:], _replica_set(spec), _pod("old", spec)]
-    answer = play(cluster_of([down, *rest]), profiles(), [steps.Become(cluster_of([node("a1", "a"), *rest]))])
+    lost, ready = cluster_of([down, *rest]), cluster_of([node("a1", "a"), *rest])
+    answer = play(lost, profiles(), [steps_to(lost, ready)])
 
     assert {outcome.restarts.get(SET, 0) for outcome in answer.last.outcomes} == {0, 1}
     assert answer.last.is_complete
@@ -133,6 +135,6 @@ def test_commands_follow_each_other_before_tolerated_taints_remove_pods() -> Non
     spec = _spec(tolerations=[{**seconds, "effect": "NoExecute"}])
     rest = [*THREE_ZONES[1:], _replica_set(spec), _pod("old", spec)]
     ready, lost = cluster_of([node("a1", "a"), *rest]), cluster_of([down, *rest])
-    answer = play(ready, profiles(), [(steps.Become(lost), steps.Become(ready))])
+    answer = play(ready, profiles(), [(*steps_to(ready, lost), *steps_to(lost, ready))])
 
     assert [outcome.restarts.get(SET, 0) for outcome in answer.last.outcomes] == [0]

@@ -19,6 +19,7 @@ from kubectl_spread.engine.state import EventKind
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.timeline.becoming import steps_to
 
 Plain = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -121,7 +122,7 @@ def test_what_became_of_another_cluster() -> None:
     """A cluster in which a template differs is a rollout."""
     before = cluster_of([*THREE_ZONES, deployment(3)])
     after = cluster_of([*THREE_ZONES, deployment(3, cpu="200m")])
-    answer = play(before, profiles(), [(), steps.Become(after)])
+    answer = play(before, profiles(), [(), steps_to(before, after)])
 
     assert answer.last.is_complete
     assert answer.last.outcomes[0].restarts == {WEB: 3}
@@ -294,7 +295,7 @@ def test_other_pods_may_repel_one_revision_only() -> None:
     first["spec"]["template"]["metadata"]["labels"]["version"] = "v1"
     second["spec"]["template"]["metadata"]["labels"]["version"] = "v2"
 
-    answer = run([*others, first], steps.Become(cluster_of([*others, second])))
+    answer = run([*others, first], steps_to(cluster_of([*others, first]), cluster_of([*others, second])))
 
     hosts = [[pod.node for outcome in step.outcomes for pod in outcome.pods] for step in answer.steps]
     assert hosts == [["a1"], ["b1"]]
