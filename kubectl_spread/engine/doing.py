@@ -119,10 +119,6 @@ def _scale(draft: Draft, op: steps.Scale) -> None:
     _with_spec(draft, op.key, lambda spec: spec._replace(replicas=op.replicas))
 
 
-def _pause(draft: Draft, op: steps.Pause) -> None:
-    _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=op.is_paused))
-
-
 def _restart(draft: Draft, op: steps.Restart) -> None:
     _with_spec(draft, op.key, lambda spec: spec._replace(rev=_restarted(draft.world, spec.rev, op)))
 
@@ -314,7 +310,6 @@ def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
 _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.Apply: _apply,
     steps.Scale: _scale,
-    steps.Pause: _pause,
     steps.Restart: _restart,
     steps.Undo: _undo,
     steps.Delete: _delete,

@@ -616,7 +616,7 @@ def remaining_pods(pods: Sequence[Pod], replicas: int, *, read_at: str = "") -> 
         P(0, 0, at, 0, nodes[pod.node_name], stage_of(pod), age=ages.get(pod.uid, 0), cost=pod.deletion_cost)
         for at, pod in enumerate(pods)
     ]
-    order = replicaset.order(states, states, max(0, len(pods) - replicas))
+    order = replicaset.order(states, replicaset.ranks(states), max(0, len(pods) - replicas))
     tied = {state.ordinal for state in order.tied}
     gone = {state.ordinal for state in order.certain} | tied
     return RemainingPods(

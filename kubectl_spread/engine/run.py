@@ -127,26 +127,6 @@ class StepAnswer(NamedTuple):
         """Return whether everything completes in every outcome, for certain."""
         return self.is_exact and bool(self.outcomes) and all(item.is_complete for item in self.outcomes)
 
-    @property
-    def may_wedge(self) -> bool:
-        """Return whether some outcome found does not complete."""
-        return self.is_endless or any(not item.is_complete for item in self.outcomes)
-
-    def counts(self, key: ObjectKey, topology_key: str) -> dict[str, tuple[int, int]]:
-        """Return the fewest and most pods of a workload in each domain, over all outcomes.
-
-        Domains that an earlier step made different keep the names that they have in the outcome of that step.
-        """
-        alike = self.symmetry.alike(topology_key)
-        found: dict[object, tuple[int, int]] = {}
-        domains: dict[str, object] = {}
-        for outcome in self.outcomes:
-            for domain, count in outcome.counts(key, topology_key).items():
-                kind = domains[domain] = alike.get(domain, domain)
-                least, most = found.get(kind, (count, count))
-                found[kind] = (min(least, count), max(most, count))
-        return {domain: found[kind] for domain, kind in domains.items()}
-
 
 class Watch:
     """Progress of a search, readable from another thread.

@@ -38,13 +38,6 @@ class Undo(NamedTuple):
     key: ObjectKey
 
 
-class Pause(NamedTuple):
-    """Pause or resumption of a Deployment."""
-
-    key: ObjectKey
-    is_paused: bool = True
-
-
 class Delete(NamedTuple):
     """Deletion of a workload with its pods."""
 
@@ -211,12 +204,12 @@ class CreatePod(NamedTuple):
     cls: PodClass
 
 
-ON_WORKLOADS = (Scale, Restart, Undo, Pause, Delete, DeleteSet, Orphan)  # with the workload as `key`
+ON_WORKLOADS = (Scale, Restart, Undo, Delete, DeleteSet, Orphan)  # with the workload as `key`
 
 ON_PODS = (DeletePods, Evict, LabelPods, SetCost)  # with the pods as `uids`
 
 Op = Union[
-    Apply, Scale, Restart, Undo, Pause, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
+    Apply, Scale, Restart, Undo, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
     PatchSome, LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp,
     ChangeFacts, CreatePod, DeleteClaims, SetCost, Orphan,
 ]  # fmt: skip

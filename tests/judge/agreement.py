@@ -22,7 +22,7 @@ from tests.naive import objects
 from tests.naive.controllers import actions, explore, job, nodes, statefulset
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import is_ready, World
-from tests.timeline.becoming import steps_to
+from tests.timeline.played import steps_to
 
 Plain = dict[str, Any]
 State = Any

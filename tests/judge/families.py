@@ -19,7 +19,7 @@ from tests.naive import objects
 from tests.naive.controllers import admission, explore
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import World
-from tests.timeline.becoming import steps_to
+from tests.timeline.played import steps_to
 
 Plain = dict[str, Any]
 Step = Optional[tuple[tuple[Action, ...], tuple[Any, ...]]]
@@ -140,7 +140,9 @@ def _paused(maker: _Maker) -> Step:
         return script, (steps.Scale(agreement.key_of(found), replicas),)
     if maker.often(0.6):
         patch = {**agreement.reference(found), "patch": {"spec": {"paused": False}}, "type": "merge"}
-        return (("patch", patch),), (steps.Pause(agreement.key_of(found), is_paused=False),)
+        after = manifest(found)
+        after["spec"]["paused"] = False
+        return (("patch", patch),), applied(maker.world, after)[1]
     return maker.step()
 
 

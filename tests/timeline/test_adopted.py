@@ -11,7 +11,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from tests.timeline.becoming import steps_to
+from tests.timeline.played import steps_to
 from tests.timeline.test_run import node, THREE_ZONES, ZONE
 
 Plain = dict[str, Any]

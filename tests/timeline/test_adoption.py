@@ -15,6 +15,7 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer
 from kubectl_spread.objects.keys import ObjectKey
+from tests.timeline.played import counts
 from tests.timeline.test_run import deployment, replica_set, run, running, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -57,7 +58,7 @@ def test_a_new_deployment_adopts_the_replicaset_of_its_template() -> None:
     assert answer.last.is_complete
     assert kept(answer) == {3}
     assert {len(item.pods) for item in answer.last.outcomes} == {5}
-    assert answer.last.counts(WEB, ZONE) == {"a": (1, 2), "b": (1, 2), "c": (1, 2)}
+    assert counts(answer.last, WEB, ZONE) == {"a": (1, 2), "b": (1, 2), "c": (1, 2)}
 
 
 def test_a_new_deployment_replaces_the_pods_of_another_template() -> None:

@@ -17,6 +17,7 @@ from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.symmetry import Places
 from kubectl_spread.engine.state import State
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.timeline.played import counts
 from tests.timeline.test_run import HOSTNAME, node, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -140,8 +141,8 @@ def test_nodes_with_different_pods_at_the_start_stay_different() -> None:
 
     assert full.last.is_exact
     # Zone c has two pods at the start. Three new ones in b: an old pod ends before its ReplicaSet deletes others.
-    assert full.last.counts(WEB, ZONE) == {"a": (0, 3), "b": (0, 3), "c": (0, 2)}
-    assert counted.last.counts(WEB, ZONE) == full.last.counts(WEB, ZONE)
+    assert counts(full.last, WEB, ZONE) == {"a": (0, 3), "b": (0, 3), "c": (0, 2)}
+    assert counts(counted.last, WEB, ZONE) == counts(full.last, WEB, ZONE)
     assert {_by_node(item.state) for item in counted.last.outcomes} == {
         _by_node(item.state) for item in full.last.outcomes
     }

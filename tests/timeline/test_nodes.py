@@ -9,6 +9,7 @@ import pytest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import play
+from tests.timeline.played import counts
 from tests.timeline.test_run import deployment, node, profiles, replica_set, run, running, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -28,7 +29,7 @@ def test_a_cordoned_node_has_its_taint_although_the_facts_lack_it(spec: Plain) -
     answer = run([node("a1", "a"), node("b1", "b"), {**node("c1", "c"), "spec": spec}, honouring(4)])
 
     assert answer.last.is_complete
-    assert answer.last.counts(WEB, ZONE) == {"a": (2, 2), "b": (2, 2), "c": (0, 0)}
+    assert counts(answer.last, WEB, ZONE) == {"a": (2, 2), "b": (2, 2), "c": (0, 0)}
 
 
 def test_the_taint_goes_with_the_cordon() -> None:
@@ -36,7 +37,7 @@ def test_the_taint_goes_with_the_cordon() -> None:
     answer = run([node("a1", "a"), {**node("b1", "b"), "spec": {"taints": [TAINT]}}, honouring(2)])
 
     assert answer.last.is_complete
-    assert answer.last.counts(WEB, ZONE) == {"a": (1, 1), "b": (1, 1)}
+    assert counts(answer.last, WEB, ZONE) == {"a": (1, 1), "b": (1, 1)}
 
 
 def test_uncordoning_a_node_without_the_taint_brings_its_domain_back() -> None:
@@ -45,7 +46,7 @@ def test_uncordoning_a_node_without_the_taint_brings_its_domain_back() -> None:
         [node("a1", "a"), cordoned, honouring(1)], steps.Cordon(("b1",), is_cordoned=False), steps.Scale(WEB, 2)
     )
 
-    assert answer.last.counts(WEB, ZONE) == {"a": (1, 1), "b": (1, 1)}
+    assert counts(answer.last, WEB, ZONE) == {"a": (1, 1), "b": (1, 1)}
 
 
 UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}

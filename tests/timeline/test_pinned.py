@@ -8,6 +8,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.kubectl.situation import controller_of
+from tests.timeline.played import counts
 from tests.timeline.test_run import deployment, run, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -26,7 +27,7 @@ def test_all_pods_are_on_the_named_node() -> None:
 
     for step in answer.steps[1:]:
         assert step.is_complete
-        assert step.counts(WEB, ZONE) == {"a": (0, 0), "b": (3, 3), "c": (0, 0)}
+        assert counts(step, WEB, ZONE) == {"a": (0, 0), "b": (3, 3), "c": (0, 0)}
     (note,) = answer.notes
     assert note == (
         "Deployment app/web: its pods bypass the scheduler, because nodeName is set; whether the kubelet of b1 accepts "

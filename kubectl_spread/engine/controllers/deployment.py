@@ -314,11 +314,12 @@ def excess(world: World, pods: Sequence[P], own: DeploymentState) -> list[replic
         return []
     related = replicaset.active(pods)
     have_chosen = {pod.rev for pod in related if pod.is_chosen}
+    rank = replicaset.rank_on_any_node if world.is_widened else replicaset.ranks(related)
     found: list[replicaset.Shrinking] = []
     for item in own.sets:
         if item.rev not in have_chosen:
             mine = [pod for pod in related if pod.rev == item.rev]
-            found += replicaset.shrinking(mine, None if world.is_widened else related, len(mine) - item.size)
+            found += replicaset.shrinking(mine, rank, len(mine) - item.size)
     return found
 
 

@@ -106,21 +106,9 @@ def excess(world: World, pods: Sequence[P], own: JobState) -> list[replicaset.Sh
     spec: JobSpec = world.specs[own.spec]
     mine = replicaset.active(pods)
     count = len(mine) - spec.replicas
-    if count <= 0:
-        return []
-    is_whole = count >= len(mine)
-    if spec.is_indexed:
-        return [replicaset.Shrinking([tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])], is_whole)]
-    ranked = sorted(mine, key=_rank)
-    last = _rank(ranked[count - 1])
-    certain = [pod for pod in ranked if _rank(pod) < last]
-    tied = [pod for pod in ranked if _rank(pod) == last]
-    choices = [(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))]
-    return [replicaset.Shrinking(choices, is_whole)]
-
-
-def _rank(pod: P) -> tuple[int, ...]:
-    return (pod.node != PENDING, pod.stage, pod.age)
+    if spec.is_indexed:  # Each ordinal has a rank of its own.
+        return replicaset.shrinking(mine, lambda pod: (-pod.ordinal,), count)
+    return replicaset.shrinking(mine, lambda pod: (pod.node != PENDING, pod.stage, pod.age), count)
 
 
 def is_complete(world: World, pods: Sequence[P], own: JobState) -> bool:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import P, PENDING, Stage
@@ -72,7 +72,7 @@ def excess(world: World, pods: Sequence[P], own: ReplicaSetState) -> list[Shrink
     """Return the ReplicaSet if it has too many pods."""
     spec: ReplicaSetSpec = world.specs[own.spec]
     mine = active(pods)
-    return shrinking(mine, None if world.is_widened else mine, len(mine) - spec.replicas)
+    return shrinking(mine, rank_on_any_node if world.is_widened else ranks(mine), len(mine) - spec.replicas)
 
 
 def is_complete(world: World, pods: Sequence[P], own: ReplicaSetState) -> bool:
@@ -82,22 +82,16 @@ def is_complete(world: World, pods: Sequence[P], own: ReplicaSetState) -> bool:
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 
-def victims(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> list[tuple[P, ...]]:
-    """Return every choice of pods to delete, chosen on one snapshot.
-
-    Args:
-        pods: the active pods of the ReplicaSet.
-        related: active pods of all ReplicaSets of the same controller, including these; None if their nodes are not
-            told apart, so that any pod may go that nothing but nodes and ages saves.
-        count: number of pods to delete.
-    """
-    found = order(pods, related, count)
-    return [] if count <= 0 else [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
+Rank = Callable[[P], tuple[int, ...]]  # the sort key of deletion; the lowest is deleted first
 
 
-def shrinking(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> list[Shrinking]:
-    """Return a ReplicaSet if it has pods to delete; arguments as of `victims`."""
-    return [Shrinking(victims(pods, related, count), count >= len(pods))] if count > 0 else []
+def shrinking(pods: Sequence[P], rank: Rank, count: int) -> list[Shrinking]:
+    """Return a controller of some active pods if it has a number of them to delete."""
+    if count <= 0:
+        return []
+    found = order(pods, rank, count)
+    every = [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
+    return [Shrinking(every, count >= len(pods))]
 
 
 class DeletionOrder(NamedTuple):
@@ -108,29 +102,29 @@ class DeletionOrder(NamedTuple):
     left: int
 
 
-def order(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> DeletionOrder:
-    """Return which pods of a ReplicaSet are deleted; arguments as of `victims`."""
+def order(pods: Sequence[P], rank: Rank, count: int) -> DeletionOrder:
+    """Return which of some active pods are deleted."""
     if count <= 0:
         return DeletionOrder([], [], 0)
     if count >= len(pods):
         return DeletionOrder(list(pods), [], 0)
-    on_node = None if related is None else Counter(pod.node for pod in related)
-    ranked = sorted([(rank(pod, None if on_node is None else on_node[pod.node]), pod) for pod in pods], key=_FIRST)
+    ranked = sorted([(rank(pod), pod) for pod in pods], key=_FIRST)
     last = ranked[count - 1][0]
     certain = [pod for key, pod in ranked if key < last]
     tied = [pod for key, pod in ranked if key == last]
     return DeletionOrder(certain, tied, count - len(certain))
 
 
-def rank(pod: P, related: Optional[int]) -> tuple[int, ...]:
-    """Return the sort key of deletion; the lowest is deleted first.
+def ranks(related: Sequence[P]) -> Rank:
+    """Return the ranks of pods, given the active pods of all ReplicaSets of the same controller."""
+    on_node = Counter(pod.node for pod in related)
+    return lambda pod: (*rank_on_any_node(pod), -on_node[pod.node], pod.age)
 
-    It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready; the
-    last two only if `related` is known.
-    """
+
+def rank_on_any_node(pod: P) -> tuple[int, ...]:
+    """Return the rank by node, phase, readiness and deletion cost, without other pods on the node and ages."""
     stage = pod.stage
-    before_nodes = (pod.node != PENDING, stage in _RUNNING, stage == _READY, pod.cost)
-    return before_nodes if related is None else (*before_nodes, -related, pod.age)
+    return (pod.node != PENDING, stage in _RUNNING, stage == _READY, pod.cost)
 
 
 def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:

@@ -98,9 +98,10 @@ class PodKinds:
         found = self._ranked.get(key)
         if found is None:
             kinds = self.contents[content]
-            related = None if self._is_widened else len(kinds)
+            pods = [self.pods[one] for one in kinds]  # on one node
+            rank = replicaset.rank_on_any_node if self._is_widened else replicaset.ranks(pods)
             found = self._ranked[key] = tuple(
-                DeletionCandidates(replicaset.rank(self.pods[kind], related), kind, count)
+                DeletionCandidates(rank(self.pods[kind]), kind, count)
                 for kind, count in sorted(Counter(kinds).items())
                 if self.revs[kind] == rev
             )

@@ -1,4 +1,4 @@
-"""Steps that turn one cluster into another."""
+"""Steps that turn one cluster into another, and counts of what they lead to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import reading, steps
+from kubectl_spread.engine.run import StepAnswer
+from kubectl_spread.objects.keys import ObjectKey
 
 
 def steps_to(before: Cluster, after: Cluster) -> tuple[steps.Op, ...]:
@@ -61,3 +63,19 @@ def _pods(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
     for pod in after.pods:
         if pod.uid not in known and not pod.node_name:
             yield steps.CreatePod(pod.name, pod.cls)
+
+
+def counts(step: StepAnswer, key: ObjectKey, topology_key: str) -> dict[str, tuple[int, int]]:
+    """Return the fewest and most pods of a workload in each domain, over all outcomes.
+
+    Domains that an earlier step made different keep the names that they have in the outcome of that step.
+    """
+    alike = step.symmetry.alike(topology_key)
+    found: dict[object, tuple[int, int]] = {}
+    domains: dict[str, object] = {}
+    for outcome in step.outcomes:
+        for domain, count in outcome.counts(key, topology_key).items():
+            kind = domains[domain] = alike.get(domain, domain)
+            least, most = found.get(kind, (count, count))
+            found[kind] = (min(least, count), max(most, count))
+    return {domain: found[kind] for domain, kind in domains.items()}
