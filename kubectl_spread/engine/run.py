@@ -127,6 +127,11 @@ class StepAnswer(NamedTuple):
         """Return whether everything completes in every outcome, for certain."""
         return self.is_exact and bool(self.outcomes) and all(item.is_complete for item in self.outcomes)
 
+    @property
+    def may_wedge(self) -> bool:
+        """Return whether some outcome found does not complete."""
+        return self.is_endless or any(not item.is_complete for item in self.outcomes)
+
 
 class Watch:
     """Progress of a search, readable from another thread.

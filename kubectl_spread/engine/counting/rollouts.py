@@ -36,6 +36,8 @@ class Alone:
         world = self._world
         if state.todo or state.claims or world.facts[state.facts].down or world.evicting(state.facts):
             return None
+        if world.may_lag and self._moves.settle(Draft(world, state), are_late=True).state != state:
+            return None  # Counts are those of a controller that has acted.
         owner = self._moving(state)
         if owner is None or not self._is_usual(state, owner) or self._may_preempt(state, owner):
             return None
