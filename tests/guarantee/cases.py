@@ -23,7 +23,7 @@ KEYS = (ZONE, HOSTNAME)
 
 def profiles() -> dict[str, Profile]:
     """Return the default profiles of the newest release."""
-    return dict(cluster_facts.load_profiles(ClusterSource(), held=""))
+    return dict(cluster_facts.load_profiles(ClusterSource()))
 
 
 def case(seed: int, regime: str) -> Plain:
