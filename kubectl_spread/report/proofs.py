@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from kubectl_spread.engine.results.certainty import Basis
@@ -179,7 +180,9 @@ def _placed(events: list[WitnessEvent]) -> str:
         return sentence(events[0])
     if len(set(names)) == 1:
         pods = names[0].removeprefix("a ").replace("pod of", "pods of")
-        return f"{len(events)} {pods} go to {comma_list([event.node for event in events], most=99)}."
+        numbers = Counter(event.node for event in events)
+        nodes = [f"{node} ({number})" if number > 1 else node for node, number in numbers.items()]
+        return f"{len(events)} {pods} go to {comma_list(nodes, most=99)}."
     places = [f"{name.removeprefix('pod ')} to {event.node}" for name, event in zip(names, events, strict=True)]
     return f"Pods go to nodes: {', '.join(places)}."
 

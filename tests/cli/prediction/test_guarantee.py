@@ -187,6 +187,14 @@ def test_a_policy_file_is_judged_as_junit(capsys: pytest.CaptureFixture[str], tm
     assert {other.text for other in others} == {"Refuted already by creation: see there."}
 
 
+def test_nodes_of_a_way_are_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = REDIS.parents[2] / "scenarios/soft-constraint-outvoted"
+    facts = ("-f", str(folder / "before.yaml"), "--topology", str(folder / "cluster.yaml"))
+    _, out, _ = said(capsys, *facts, "--at-most", "zone=1/2", "--regime", "creation")
+
+    assert "1. 4 pods of web go to a1, b1 (3)." in out
+
+
 def test_scaling_down_breaks_a_bound(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Evenly spread pods stay uneven when the ReplicaSet deletes others."""
     text = WEB.replace("containers:", "topologySpreadConstraints: [" + ZONE_SPREAD + "]\n      containers:")
