@@ -50,8 +50,8 @@ def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[st
     code, out, _ = said(capsys, *facts)
 
     assert (code, out[0]) == (1, "Policy of the command line: refuted")
-    assert "    7. The rollout of web keeps 0 old pods, and replaces the others." in out
-    assert "    9. A pod of web on node-a1 is deleted." in out
+    assert "    6. The rollout of web keeps 0 old pods, and replaces the others." in out
+    assert "    8. A pod of web on node-a1 is deleted." in out
 
 
 def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
