@@ -276,12 +276,10 @@ class RuleVerdict(NamedTuple):
 
     @property
     def method(self) -> str:
-        """Return how the rule was decided. Merged states have all workloads as one; more can happen there."""
+        """Return how the rule was decided."""
         if self.verdict is not ProofStatus.PROVED:
             return "none" if self.witness is None else "witness"
-        if self.bound is not None:
-            return "bound"
-        return "states" if self.basis is Basis.ALL_OUTCOMES else "mergedStates"
+        return "states" if self.bound is None else "bound"
 
     @property
     def once_settled(self) -> RuleVerdict:
