@@ -389,12 +389,15 @@ def write(path: str, content: bytes, *, known: Optional[os.stat_result] = None) 
             with open(path, "ab") as file:  # /dev/stdout may lead to a file that is not ours to replace
                 file.write(content)
             return
-        new = open(draft, "xb")  # noqa: SIM115 (it is closed before the draft is renamed)
+        old = os.stat(target) if os.path.exists(target) else None
+        mode = 0o600 if old else 0o666  # others never read the draft of a private file
+        new = open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115 (closed below)
         try:
             with new:
                 new.write(content)
-            if os.path.exists(target):
-                old = os.stat(target)
+                new.flush()
+                os.fsync(new.fileno())
+            if old:
                 with contextlib.suppress(OSError, AttributeError):  # only root gives files away; not on Windows
                     os.chown(draft, old.st_uid, old.st_gid)
                 os.chmod(draft, stat.S_IMODE(old.st_mode))
