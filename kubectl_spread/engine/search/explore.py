@@ -156,6 +156,8 @@ class _Visit:
                 self.goal = state
                 return True
             for way in steps:
+                if self._budget.is_stopped():  # A large state has thousands of steps.
+                    return False
                 step = way()
                 after = self._canonical(step.state)
                 if after not in self.came_from:

@@ -62,4 +62,7 @@ class Budget:
 
     def is_over(self) -> bool:
         """Return whether to stop, for whatever reason."""
-        return self.is_spent() or self._is_enough(self.visited)
+        return self.is_spent() or self.is_stopped()
+
+    def is_stopped(self) -> bool:
+        return self._is_enough(self.visited)
