@@ -325,7 +325,7 @@ _PATTERNS = (
             since=36, start="node "),
     Wording(r"waiting for scheduling gates: (?P<subject>\[[^\[\]]*\])", Kind.GATES,
             since=26, is_of_pod=True, start="waiting for scheduling gates"),
-    Wording(r"waiting for minCount pods from a gang to appear in scheduling queue", Kind.POD_GROUP,
+    Wording(r"waiting for minCount pods from a gang to (?:appear in scheduling queue|be scheduled)", Kind.POD_GROUP,
             since=35, is_of_pod=True, start="waiting for minCount pods"),
     Wording(r"No victims found on node (?P<subject>\S+) for preemptor pod [^\s,.]+", Kind.NO_VICTIMS,
             since=21, until=23, start="No victims found on node "),

@@ -52,6 +52,8 @@ CASES = (
     Case("0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated "
          "taint(s). no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
          2, "1 constraint, 1 taint", "not eligible due to preemptionPolicy=Never", (34, 38), (NEW,)),
+    Case("0/3 nodes are available: waiting for minCount pods from a gang to be scheduled.",
+         3, "- podGroup", None, (35, 38)),
     Case("0/2 nodes are available: persistentvolumeclaim \"missing\" not found. not found",
          2, "- claimNotFound missing", None, (34, 38), ("not found",)),
     Case("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found",
