@@ -37,7 +37,7 @@ def ignore_edit(finding: Finding) -> Optional[Edit]:
     helps = any(
         finding.rule.code in suppression.words
         and suppression.covers(moved)
-        # It is what the edit added.
+        # The edit added it.
         and suppression.place.span.start <= edit.start + len(edit.text)
         and edit.start <= suppression.place.span.end
         for suppression in suppress.from_comments(edited)

@@ -225,7 +225,7 @@ def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
     autoscalers=(KARPENTER,),
 )
 def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find hard constraints over a key of which the terms of a node affinity name different values."""
+    """Find hard constraints over a key for which the terms of a node affinity name different values."""
     affinity = fields(fields(subject.spec.get("affinity")).get("nodeAffinity"))
     required = fields(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
     terms = [mappings(term.get("matchExpressions")) for term in mappings(required.get("nodeSelectorTerms"))]

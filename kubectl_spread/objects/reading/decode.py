@@ -179,7 +179,7 @@ _ANY, _STRING, _INT32, _INT64 = Atom.ANY, Atom.STRING, Atom.INT32, Atom.INT64
 
 
 def problems(value: Any, shape: Shape) -> list[Problem]:
-    """Yield everything in a plain value that does not decode, in document order; null fits every type."""
+    """Return everything in a plain value that does not decode, in document order; null fits every type."""
     return [] if _fits(value, shape, strict=True) else list(_walk(value, shape, (), ""))
 
 

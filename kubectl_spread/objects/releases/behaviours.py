@@ -127,7 +127,6 @@ def _shown(text: str) -> str:
 
 _PLUGINS = "pkg/scheduler/framework/plugins"
 _FIT = f"{_PLUGINS}/noderesources/fit.go"
-_ALLOCATION = f"{_PLUGINS}/noderesources/resource_allocation.go"
 _BALANCE = f"{_PLUGINS}/noderesources/balanced_allocation.go"
 _SPREAD = f"{_PLUGINS}/podtopologyspread"
 _POD_AFFINITY = f"{_PLUGINS}/interpodaffinity"

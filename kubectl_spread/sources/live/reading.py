@@ -311,7 +311,7 @@ def read_list(
         transport: the API server.
         path: of the list.
         query: selectors.
-        start: returns the consumers of items; called again for each restart, which discards all previous items.
+        start: returns the consumer of items; called again for each restart, which discards all previous items.
 
     Raises:
         ClusterError: it cannot be read.

@@ -124,7 +124,7 @@ PROVISIONING = (
         is_namespaced=False,
     ),
 )
-# Only Karpenter's own one: its image has its release.
+# Only Karpenter's own Deployment: its image names the release.
 KARPENTER = Resource(
     "Deployment",
     "the release of Karpenter is not known",
