@@ -202,7 +202,7 @@ def _provisioned(cluster: Cluster, source: ClusterSource) -> Cluster:
 
     path, table = source.instance_types or "", None
     if path:
-        table = to_plain(root_of(files.read_text(path, inside=source.inside), "a table of instance types"))
+        table = to_plain(root_of(files.read_text(path), "a table of instance types"))
     return reading.with_settings(cluster, path, table, source.karpenter_version)
 
 

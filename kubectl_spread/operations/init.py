@@ -83,7 +83,7 @@ def plan_setup(directory: str) -> SetupPlan:
     start = os.path.abspath(directory)
     root = next((here for here in files.upwards(start) if os.path.exists(os.path.join(here, ".git"))), start)
     sources = []
-    for item in files.inputs((root,), recursive=True):
+    for item in files.inputs((root,), recursive=True, inside=root):
         if isinstance(item, files.Input):
             sources.append(item.source)
         elif item.source == root:

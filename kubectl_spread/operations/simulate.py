@@ -110,7 +110,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
             has_autoscalers=True,
             has_revisions="rollout undo" in verbs,
             has_manifests=bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE),
-            has_new_nodes=True,
+            has_new_nodes=bool(request.commands),
             fallback=session.target.namespace,
         )
         known = cluster_facts.load(source, session, question)

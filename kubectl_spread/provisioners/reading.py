@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
 from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.provisioners import objects, versions
 from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeFacts, NodePool
@@ -19,7 +19,7 @@ Plain = dict[str, Any]
 
 ANY_POOL = "*"  # in a table: instance types of every pool that has none of its own
 TABLE, SETTINGS = ("InstanceTypes", ""), ("Karpenter", "")  # among the NodePools of cluster facts, if a user gives them
-_IMAGE = re.compile(r"(?:^|/)karpenter/controller:v?([0-9]+\.[0-9]+\.[0-9]+)")
+_IMAGE = re.compile(r"(?:^|/)karpenter/controller:v?([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![0-9])")
 
 
 class GapKind(Enum):
@@ -106,8 +106,8 @@ def of_cluster(cluster: Cluster) -> Provisioning:
         for container in mappings(controller.workload.pod_spec.get("containers")):
             match = _IMAGE.search(str(container.get("image") or ""))
             if match is not None:
-                set_by = {str(item.get("name")): item.get("value") for item in mappings(container.get("env"))}
-                found = {**set_by, "version": match[1]}
+                variables = numbered_mappings(container.get("env"))
+                found = {str(item.get("name")): item.get("value") for _, item in variables} | {"version": match[1]}
     found |= given
     groups = {objects.node_pool(plain).class_ref.group for plain in plains.values() if plain["kind"] == "NodePool"}
     options = Options(

@@ -383,7 +383,7 @@ def write(path: str, content: bytes, *, known: Optional[os.stat_result] = None) 
         SourceError: the file cannot be written, or has changed; its old content is unchanged.
     """
     target = os.path.realpath(path)
-    draft = os.path.join(os.path.dirname(target), f".kubectl-spread-{os.getpid()}")
+    draft = os.path.join(os.path.dirname(target), f".kubectl-spread-{os.urandom(4).hex()}")
     try:
         if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
             with open(path, "ab") as file:  # /dev/stdout may lead to a file that is not ours to replace

@@ -90,7 +90,7 @@ def _check_references(directory: str, *, inside: Optional[str], allow_remote: bo
     Raises:
         SourceError: it is outside of the directory `inside`, or kustomize would have to download it.
     """
-    pending, seen = [(directory, "")], set()
+    pending, seen, known = [(directory, "")], set[str](), set[str]()
     while pending:
         path, file = pending.pop()
         if not allow_remote and _REMOTE.match(path.strip()):
@@ -104,25 +104,28 @@ def _check_references(directory: str, *, inside: Optional[str], allow_remote: bo
             raise error
         if os.path.isdir(where):
             names = (os.path.join(where, name) for name in FILE_NAMES)
-            pending += [(text, name) for name in names if os.path.isfile(name) for text in _references(name)]
+            pending += [(text, name) for name in names if os.path.isfile(name) for text in _references(name, known)]
 
 
-def _references(file: str) -> Iterator[str]:
-    """Yield the texts of a kustomization, or of a generator or transformer, that may name files or directories."""
+def _references(file: str, known: set[str]) -> Iterator[str]:
+    """Yield the texts of a kustomization, generator or transformer that may name files, unless its file is known."""
+    if os.path.realpath(file) in known:
+        return
+    known.add(os.path.realpath(file))
     with contextlib.suppress(SourceError):  # Kustomize will say what is wrong with it.
-        yield from _references_in(read_text(file, inside=os.path.dirname(file) or "."))
+        yield from _references_in(read_text(file, inside=os.path.dirname(file) or "."), known)
 
 
-def _references_in(source: SourceFile) -> Iterator[str]:
+def _references_in(source: SourceFile, known: set[str]) -> Iterator[str]:
     for document in compose.compose(source):
         plain = document.plain if isinstance(document, Document) else None
         yield from _texts(plain)
         for text in _texts([fields(plain).get(field) for field in _PLUGINS]):
             path = os.path.join(os.path.dirname(source.name), text)
             if "\n" in text:
-                yield from _references_in(SourceFile(source.name, text))
+                yield from _references_in(SourceFile(source.name, text), known)
             elif os.path.isfile(path):
-                yield from _references(path)
+                yield from _references(path, known)
 
 
 def _texts(plain: Any) -> Iterator[str]:

@@ -50,6 +50,8 @@ def matches(pattern: str, name: str) -> bool:
     steps, parts = [step for step in pattern.removeprefix("./").split("/") if step], name.split("/")
     if len(steps) == 1 and not pattern.startswith(("/", "./")):
         steps = ["**", *steps]
+    if not steps:  # The root itself is no file or directory below it.
+        return False
     reached = {0}  # how many parts the steps so far may take
     for step in steps[:-1]:
         if step == "**":

@@ -222,6 +222,20 @@ def test_the_release_and_the_settings_are_those_of_the_deployment() -> None:
     assert "1.13.0" == reading.of_cluster(NONE).options.version
 
 
+@pytest.mark.parametrize("env", [5, "ab", [3], [{"name": 1}]])
+def test_an_environment_that_is_no_list_of_variables_sets_nothing(env: Any) -> None:
+    """The API server would refuse it, and a file may still have it; no release has five digits."""
+    container = {"name": "controller", "image": "public.ecr.aws/karpenter/controller:20240101.1.1", "env": env}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "karpenter", "namespace": "kube-system"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+
+    assert reading.of_cluster(NONE).options == reading.of_cluster(cluster_of([deployment])).options
+
+
 def test_what_is_no_release() -> None:
     """Text that names no release is refused."""
     with pytest.raises(ValueError, match="not a release of Karpenter: latest"):

@@ -51,6 +51,15 @@ def refused(directory: str, timeout_s: float = 60.0) -> str:
     return str(error)
 
 
+@pytest.mark.parametrize("field", ["generators", "transformers", "resources"])
+def test_a_kustomization_that_names_itself_is_read_once(install: Install, tmp_path: Path, field: str) -> None:
+    """kustomize says what is wrong with it; here it prints nothing."""
+    install("kustomize", "true")
+    (tmp_path / "kustomization.yaml").write_text(f"{field}: [kustomization.yaml, .]\n")
+
+    assert not only(str(tmp_path)).source.text
+
+
 def test_kubectl_renders_a_directory(install: Install) -> None:
     """Also where kustomize is installed, too; it is never taken for an option."""
     install("kubectl", 'echo "# kubectl $*"')

@@ -25,6 +25,19 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
 
 
 @needs_file_modes
+def test_a_draft_of_a_killed_run_does_not_block_later_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Process numbers repeat, above all in containers."""
+    monkeypatch.setattr("os.replace", lambda *paths: os._exit(0))
+    if not (child := os.fork()):
+        write(str(tmp_path / "file"), b"killed")
+    os.waitpid(child, 0)
+    monkeypatch.undo()
+    monkeypatch.setattr("os.getpid", lambda: child)
+    write(str(tmp_path / "file"), b"new")
+
+    assert b"new" == (tmp_path / "file").read_bytes()
+
+
 def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     mask = os.umask(0o027)
     try:

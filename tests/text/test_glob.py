@@ -14,6 +14,9 @@ from kubectl_spread.text.glob import glob_error, Globs, matches
     ("pattern", "name", "expected"),
     [
         ("web.yaml", "web.yaml", True),
+        ("/", "web.yaml", False),
+        ("./", "web.yaml", False),
+        ("", "web.yaml", False),
         ("web.yaml", "deploy/web.yaml", True),
         ("web.yaml", "deploy/web.yaml.bak", False),
         ("vendor", "a/vendor/b/web.yaml", True),

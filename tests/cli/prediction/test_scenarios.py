@@ -277,3 +277,11 @@ def test_the_schema_has_only_keywords_that_are_checked() -> None:
 
     collect(schemas.load("scenario"))
     assert found <= {*single_document.KEYWORDS, "$schema", "$defs", "title", "description", "$comment"}
+
+
+def test_a_table_of_the_command_line_may_be_anywhere(scenario: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Only files that a scenario names are below its directory."""
+    table = tmp_path_factory.mktemp("elsewhere") / "types.yaml"
+    table.write_text("{}\n")
+
+    assert run(["simulate", "run", str(scenario), "--instance-types", str(table)]) == 0
