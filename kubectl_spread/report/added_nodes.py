@@ -169,6 +169,11 @@ def section(found: Prospect) -> list[Block]:
     blocks: list[Block] = [HEADING, f"  {verdict(found)}", *(f"  {text}" for text in blocked(found)), *general]
     blocks += [f"  pool {safe(name)}: {line}" for name, line in lines if line is not None]
     for counted in _without_repeats(found.counted):
+        if not counted.domains:
+            blocks.append(
+                f"  Karpenter knows no domain of {safe(counted.key)}."
+            )
+            continue
         rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
         head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")
         blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows((head, *rows), indent="    ")]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubectl_spread.explain.requirements import decisive
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.decisive import conflict_sets
+from kubectl_spread.explain.requirements.decisive import causes, conflict_sets
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from tests.explain.relaxed import asked, left
 from tests.explain.tight import tight_cases
@@ -92,6 +92,18 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
     assert told == expected[: decisive.MAX_SETS]
     assert sets.more == max(0, len(expected) - decisive.MAX_SETS)
     assert sets.is_complete
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(_masks(), st.integers(0, 2**6 - 1))
+def test_a_cause_has_a_reason_for_each_node(found: list[Requirement], choosing: int) -> None:
+    """Either requirements leave it out, or one refuses it: there is no cause without words."""
+    affinity = RequirementKind.NODE_AFFINITY
+    found = [item._replace(kind=affinity) if choosing >> at & 1 else item for at, item in enumerate(found)]
+    names = [f"n{at}" for at in range(len(found[0].allowed))] if found else []
+    for cause in causes(found, conflict_sets(found, has_words=False).sets, names, has_words=False):
+        assert cause.narrowing or cause.refusals
+        assert {name for item in cause.refusals for name in item.nodes} >= set(cause.decisive)
 
 
 def test_sets_beyond_the_first_are_counted() -> None:

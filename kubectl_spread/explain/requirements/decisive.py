@@ -255,8 +255,8 @@ def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str
     refusing: list[tuple[Requirement, Bools]] = []
     for item in found:
         refused = decisive & ~item.allowed
-        # Of a part of the nodes, every refusal matters; of all nodes, only those that leave none.
-        matters = refused.any() if narrowing else decisive.any() and refused.all()
+        # If one requirement leaves no node, only others like it matter; else every refusal of a node does.
+        matters = refused.any() if len(conflict.requirements) > 1 or narrowing else decisive.any() and refused.all()
         if matters and item.id not in chosen:
             refusing.append((item, refused))
     refusing.sort(key=lambda pair: (-int(pair[1].sum()), pair[0].id not in of_conflict))

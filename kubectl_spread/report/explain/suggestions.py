@@ -64,7 +64,8 @@ def none_lines(suggestions: Suggestions, width: int = WIDTH) -> list[str]:
     """Return that nothing helps, and why the most obvious changes do not."""
     if not suggestions.tried:
         return _left_out(suggestions)
-    out = [f"No change that was tried helps; {count_noun(suggestions.tried, 'change')} tried, such as:"]
+    examples = ", such as:" if suggestions.failed else "."
+    out = [f"No change that was tried helps; {count_noun(suggestions.tried, 'change')} tried{examples}"]
     for item in suggestions.failed:
         text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", width, indent="    ")
         out += [f"  - {text[0].lstrip()}", *text[1:]]

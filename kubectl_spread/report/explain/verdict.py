@@ -318,7 +318,7 @@ def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_defa
 
 def _clause(found: Cause, explanation: Explanation) -> str:
     if not found.narrowing:
-        return _refused(found, "every node", is_one=True)
+        return _refused(found, "every node", is_one=True).removeprefix(". ")
     reports: dict[Optional[int], ConstraintReport] = {
         item.constraint.position: item for item in explanation.constraints
     }
