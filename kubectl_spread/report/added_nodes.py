@@ -170,9 +170,7 @@ def section(found: Prospect) -> list[Block]:
     blocks += [f"  pool {safe(name)}: {line}" for name, line in lines if line is not None]
     for counted in _without_repeats(found.counted):
         if not counted.domains:
-            blocks.append(
-                f"  Karpenter knows no domain of {safe(counted.key)}."
-            )
+            blocks.append(f"  Karpenter knows no domain of {safe(counted.key)}.")
             continue
         rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
         head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")
