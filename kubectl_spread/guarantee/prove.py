@@ -1,6 +1,7 @@
 """Verdicts on the rules of a policy for one group, regime by regime; loads numpy.
 
-A rule is decided by the first of these that can: a way from an earlier regime, a bound, a search through all states.
+A rule is decided by the first of these that can: a way from an earlier regime, a bound, a search through states that
+tell no workloads apart, a search through all states.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
+from kubectl_spread.guarantee.merged import merge_names
 from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, LossKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
@@ -243,17 +245,28 @@ def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Cluster:
 
 
 def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verdicts:
-    """Return the verdicts of a search on all states."""
+    """Return the verdicts of a search on merged states, and of one on all states for the rest."""
+    sure = [item for item in questions if is_sure(space, space.rules[item.rule])]
+    simpler = merge_names(space)
+    can_prove = [item for item in sure if simpler is not None and simpler.can_prove(space.rules[item.rule])]
     found: Verdicts = {}
-    search = Search(space, questions)
+    if simpler is not None and can_prove:
+        search = Search(simpler, can_prove)
+        search.run(limit)
+        for item in can_prove if search.is_exhaustive else ():
+            if item not in search.ways:
+                found[item] = _decided(space, item, Basis.EVERY_ORDER, search.states)
+    search = Search(space, [item for item in questions if item not in found])
     search.run(limit)
     for item in questions:
+        if item in found:
+            continue
         rule, way, path = space.rules[item.rule], None, search.ways.get(item)
         if path is not None and not (rule.kind is RuleKind.PLACED and space.group.has_gap(GapEffect.PREEMPTION)):
             way = witness(space, rule, path.states, is_shortest=path.is_shortest)
         if way is not None and not _is_doubtful(space, way):
             found[item] = _decided(space, item, Basis.SAMPLE, search.states, way=way)
-        elif item not in search.ways and search.is_exhaustive and is_sure(space, rule):
+        elif item not in search.ways and search.is_exhaustive and item in sure:
             found[item] = _decided(space, item, Basis.ALL_OUTCOMES, search.states)
         else:
             found[item] = _undecided(space, item, search.states)

@@ -276,10 +276,12 @@ class RuleVerdict(NamedTuple):
 
     @property
     def method(self) -> str:
-        """Return how the rule was decided."""
+        """Return how the rule was decided. Merged states have all workloads as one; more can happen there."""
         if self.verdict is not ProofStatus.PROVED:
             return "none" if self.witness is None else "witness"
-        return "states" if self.bound is None else "bound"
+        if self.bound is not None:
+            return "bound"
+        return "states" if self.basis is Basis.ALL_OUTCOMES else "mergedStates"
 
     @property
     def once_settled(self) -> RuleVerdict:

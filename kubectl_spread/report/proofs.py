@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
@@ -64,6 +65,8 @@ def proof(verdict: RuleVerdict, *, is_detailed: bool = True) -> str:
         return bound_text(verdict.bound, verdict.rule, is_detailed=is_detailed)
     if not is_detailed:
         return ""
+    if verdict.basis is not Basis.ALL_OUTCOMES:
+        return f"all {verdict.states:,} states were visited, whatever the workloads' names"
     return f"all {verdict.states:,} states were visited"
 
 
