@@ -57,7 +57,7 @@ class Terminal:
 
     def script(self) -> str:
         """Return the commands as they are printed."""
-        return self.text().partition("Commands:\n")[2].rpartition("\nIf one of them fails")[0]
+        return self.text().partition("Commands:\n")[2].rpartition("\nIf a command fails")[0]
 
     def run(self, script: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "KUBECONFIG": str(self._config)}

@@ -94,9 +94,8 @@ def test_check_says_that_the_rest_of_the_rollout_gets_stuck(capsys: pytest.Captu
         "etcd-0 stays Pending: the zone constraint (topology.kubernetes.io/zone, maxSkew 1) allows only zone b. Its "
         "only node, b1, is refused by the volume of claim d-etcd-1 (volume pv-1 is bound to nodes with "
         "topology.kubernetes.io/zone=a: not b1)\n"
-        "    1. Pod etcd-0 (revision 1) on a1 is gone.\n"
-        "    2. StatefulSet shop/etcd creates pod etcd-0 (revision 2).\n"
-        "    3. Pod etcd-0 finds no node, and stays Pending.\n"
+        "    1. Pod etcd-0 (revision 1) on a1 is deleted.\n"
+        "    2. Pod etcd-0 finds no node, and stays Pending.\n"
     )
     assert "no pod Pending, 1 rollout stuck" in err
 

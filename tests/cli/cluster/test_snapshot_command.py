@@ -506,7 +506,7 @@ def test_without_a_cluster_the_hint_names_what_the_command_takes(
     )
 
 
-@pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.chmod", "os.replace"])
+@pytest.mark.parametrize("step", ["os.fsync", "os.chmod", "os.replace"])
 def test_a_file_that_cannot_be_replaced_stays_as_it_was(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
