@@ -209,7 +209,7 @@ class Subject:
         return self._selectors[constraint.position]
 
     def may_count(self, constraint: TopologySpreadConstraint) -> bool:
-        """Return whether a constraint counts the workload's own pods, as far as these are in the text."""
+        """Return whether a constraint counts the workload's own pods, by the labels in the file."""
         if self.has_pod and self.has_known_labels:
             return self.is_in_its_group(constraint)
         return bool(self.selector(constraint).requirements)

@@ -451,9 +451,9 @@ def judge(
 def counts(read: ReadFiles, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:
     """Return the numbers of checked objects and of findings that are not reported; `baselined` are in the baseline.
 
-    `workloads` are those that the API server would accept, `rejected` those that it would not, `placeholders` those
-    with values that another tool fills in. `lists` are constraints outside pod templates, and `templates` files that
-    are not YAML until they are rendered; these three are there only if there are any.
+    `workloads` counts workloads that the API server accepts, and `rejected` the others. `placeholders` counts workloads
+    with values that another tool fills in, `lists` constraints outside pod templates, and `templates` files that are
+    not YAML until they are rendered. The last three are left out if they are 0.
     """
     outside = [result.outside for result in read.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)

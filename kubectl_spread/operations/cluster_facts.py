@@ -53,8 +53,8 @@ class ClusterSource(NamedTuple):
         scheduler_config: a KubeSchedulerConfiguration file; by default the facts' configuration, or kube-scheduler's
             defaults.
         kubernetes_version: the version to follow; by default the facts' version, or the newest.
-        instance_types: a file with the instance types of NodePools; by default those that nodes show.
-        karpenter_version: the release of Karpenter to follow; by default that of its Deployment, or the newest.
+        instance_types: a file with the instance types of NodePools. Without it, nodes and NodeClaims show them.
+        karpenter_version: the release of Karpenter to follow. Without it, the image of Karpenter's Deployment decides.
         all_nodes: score every feasible node, in large clusters as well.
         seed: choose reproducibly at random among nodes of equal score; by default the first by name is taken.
         connection: kubectl's flags for a live cluster.
@@ -356,17 +356,15 @@ def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> d
     """
     from kubectl_spread.objects.releases.version import LATEST, nearest_release
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
-
-    release = nearest_release(release_of(source) or LATEST)
-    if not source.scheduler_config and held is None:
-        return scheduler_profiles.profiles(None, release)
     from kubectl_spread.sources import scheduler_config
 
-    if source.scheduler_config or held is None:
-        name = source.scheduler_config or ""
-        loaded = scheduler_config.load(name, release)
-    else:
+    release = nearest_release(release_of(source) or LATEST)
+    if source.scheduler_config:
+        name, loaded = source.scheduler_config, scheduler_config.load(source.scheduler_config, release)
+    elif held is not None:
         name, loaded = held.name.removeprefix("the snapshot's "), scheduler_config.read(held, release)
+    else:
+        return scheduler_profiles.profiles(None, release)
     for note in loaded.notes:
         source.warn(f"{name}: {note}")
     return loaded.profiles

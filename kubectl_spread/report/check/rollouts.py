@@ -131,7 +131,7 @@ def _way(result: RolloutResult) -> list[str]:
 
 
 def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:
-    """Return the events after the user's step; in short without those that follow from others."""
+    """Return the events after the user's step. Without `--details`, leave out events that others cause."""
     played = result.played
     if played is None or not played.summary.witness:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Optional, Union
 
@@ -54,7 +55,7 @@ class NodeValues:
         return value
 
 
-class NodeScores:
+class NodeScores(ABC):
     """The base of states whose score of a node depends on the node's requests alone (`ByNode`)."""
 
     def __init__(self, plugin: str, columns: Columns, watched: Sequence[Int64s]) -> None:
@@ -73,9 +74,9 @@ class NodeScores:
         self.overflows |= bool(((scores < 0) | (scores > 100)).any())
         return scores
 
+    @abstractmethod
     def node_scores(self, nodes: NodeIndices) -> Int64s:
         """Return the scores of some nodes now, int64 (F,); Go's arithmetic may overflow."""
-        raise NotImplementedError
 
 
 class ScoredTogether:
