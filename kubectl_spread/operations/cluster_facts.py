@@ -359,8 +359,8 @@ def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> d
     from kubectl_spread.sources import scheduler_config
 
     release = nearest_release(release_of(source) or LATEST)
-    if source.scheduler_config:
-        name, loaded = source.scheduler_config, scheduler_config.load(source.scheduler_config, release)
+    if name := source.scheduler_config:
+        loaded = scheduler_config.load(name, release)
     elif held is not None:
         name, loaded = held.name.removeprefix("the snapshot's "), scheduler_config.read(held, release)
     else:
