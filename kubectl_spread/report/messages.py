@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_spread.explain.messages import meaning as meanings
+from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.parse import Message, Part, Preemption
-from kubectl_spread.explain.messages.sentences import Component
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.report.documents import form, Plain, report_document, to_document

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
+from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.parse import Message, parse, Part
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
-from kubectl_spread.explain.messages.sentences import Component
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 

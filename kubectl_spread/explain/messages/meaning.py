@@ -7,7 +7,8 @@ spread constraints, pod affinity, devices, features.
 
 from __future__ import annotations
 
-from kubectl_spread.explain.messages import reasons, sentences
+from kubectl_spread.explain.messages import reasons
+from kubectl_spread.explain.messages.catalogue import COMMANDS, Form, FORMS
 from kubectl_spread.explain.messages.parse import Message, NO_CLAIMS, parse_all, Part, Preemption, STATE_NOT_FOUND
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 from kubectl_spread.objects import node as nodes
@@ -63,7 +64,9 @@ _WORDS = {
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
     is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
-    text = (reasons.SPREAD_CUT if is_spread_cut else part.kind.meaning).format_map(_words(part, of_groups=of_groups))
+    text = (reasons.SPREAD_CUT if is_spread_cut else part.kind.form.meaning).format_map(
+        _words(part, of_groups=of_groups)
+    )
     if part.kind is ReasonKind.TAINT and not part.subject:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
     if part.kind is ReasonKind.TAINT:
@@ -197,19 +200,19 @@ def commands(message: Message) -> tuple[str, ...]:
             for text in _form(message).commands
         )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
-    found = [command for part in parts for command in part.kind.commands]
+    found = [command for part in parts for command in part.kind.form.commands]
     if message.is_of_nodes:
-        found[:0] = [reasons.EXPLAIN, reasons.WHOLE_MESSAGE] if message.is_cut else [reasons.EXPLAIN]
+        found[:0] = [COMMANDS["EXPLAIN"], *([COMMANDS["WHOLE_MESSAGE"]] if message.is_cut else [])]
     if message.form == "notScaled" and not found:
-        found.append(reasons.AUTOSCALER)
+        found.append(COMMANDS["AUTOSCALER"])
     return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
 
 
 _MOST_COMMANDS = 5
 
 
-def _form(message: Message) -> sentences.Form:
-    return next(form for form in sentences.FORMS if (form.name, form.component) == (message.form, message.component))
+def _form(message: Message) -> Form:
+    return next(form for form in FORMS if (form.name, form.component) == (message.form, message.component))
 
 
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
@@ -235,6 +238,9 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
+        "one_reason_since": f"1.{reasons.ONE_REASON_SINCE}",
+        "oldest": f"1.{reasons.EVERY_MINOR.least}",
+        "newest": f"1.{reasons.EVERY_MINOR.most}",
     }
 
 

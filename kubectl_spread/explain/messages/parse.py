@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.pasted_text import (
     HEADER,
     line_start,
@@ -31,15 +32,13 @@ from kubectl_spread.explain.messages.pasted_text import (
 from kubectl_spread.explain.messages.reasons import (
     begins_longer_wording,
     EVERY_MINOR,
+    Kind,
     kind_beginning,
     match,
     OF_AUTOSCALER,
     without_space,
 )
-from kubectl_spread.explain.messages.reasons import (
-    ReasonKind as Kind,
-)
-from kubectl_spread.explain.messages.sentences import Component, MessageStart
+from kubectl_spread.explain.messages.sentences import MessageStart
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.behaviours import (
     CLAIMS,
@@ -84,7 +83,7 @@ class Message(NamedTuple):
     """A message about a pod that is not scheduled.
 
     form: `nodes` for a scheduler's list of nodes, `notScaled` for the autoscaler's, the name of a form of
-    `sentences`, or `unknown`.
+    the catalogue, or `unknown`.
     post_filter: the words between the list and the preemption clause.
     free: the number before the slash, which is 0 in every message of the scheduler.
     times: the number of times it was pasted or, by its event, seen.

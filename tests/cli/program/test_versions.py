@@ -292,7 +292,7 @@ def _sentences(path: Path) -> str:
     return "\n".join(text for text in strings if isinstance(text, str))
 
 
-@pytest.mark.parametrize("path", [*_PACKAGE.rglob("SPR*.md"), *_PACKAGE.rglob("*.py")], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*_PACKAGE.rglob("*.md"), *_PACKAGE.rglob("*.py")], ids=lambda path: path.stem)
 def test_sentences_name_the_releases_of_the_table(path: Path) -> None:
     name = path.stem.split("-")[0]
     named = {int(minor) for minor in _MINOR.findall(_sentences(path))}

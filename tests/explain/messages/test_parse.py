@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.explain.messages import meaning, sentences
+from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.parse import Message, parse, parse_all, Part
 from kubectl_spread.explain.messages.reasons import match, ReasonKind, WORDINGS
-from kubectl_spread.explain.messages.sentences import Component
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.scheduler import plugins
@@ -314,7 +314,7 @@ def test_the_table_has_every_reason_of_our_own_plugins() -> None:
 def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
     parts = [Part(number, "x", kind, "y") for kind in ReasonKind for number in (None, 1, 4)]
 
-    assert all(kind.meaning for kind in ReasonKind)
+    assert all(kind.form.meaning for kind in ReasonKind)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
     for form in sentences.FORMS:
         bare = meaning.fill_template(form.meaning, {})
