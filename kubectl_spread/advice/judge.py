@@ -45,7 +45,8 @@ _FEWEST_STATES, _MOST_STATES = 150, 800
 _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
 _PLAYED = 40  # Largest workload, in pods, that is simulated move by move.
 _SMALL = 30  # Largest cluster, in nodes, with a search for all outcomes.
-_LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
+_CROWD = 100  # Most other waiting pods with a search for all outcomes.
+_LARGE = 300  # Largest cluster, in nodes or other waiting pods, with a random sample of outcomes.
 _HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
@@ -60,7 +61,9 @@ class Judge:
         self._start = start_of(problem)
         self._key = simulated_key(problem, self._start)
         self._others: Counter[Optional[ObjectKey]] = Counter()  # pods of each other workload that wait in any case
-        self._is_large = len(problem.own) + len(problem.running) > _PLAYED or problem.columns.n > _HUGE
+        self._rivals = len(problem.before) + len(problem.after)
+        own = len(problem.own) + len(problem.running)
+        self._is_large = own > _PLAYED or self._rivals > _LARGE or problem.columns.n > _HUGE
         if self._is_large:
             return
         plan = Plan(problem, self._start)
@@ -75,10 +78,10 @@ class Judge:
     @property
     def _limits(self) -> Limits:
         """Return the simulation limits that the size of the problem leaves time for."""
-        nodes = self.problem.columns.n
-        if nodes > _SMALL:
+        problem, nodes = self.problem, self.problem.columns.n
+        size = nodes + len(problem.own) + len(problem.running)
+        if nodes > _SMALL or self._rivals > _CROWD:
             return QUICK if nodes > _LARGE else _SOME
-        size = nodes + len(self.problem.own) + len(self.problem.running)
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
     def _play(self, plan: Plan, limits: Limits) -> Answer:

@@ -201,7 +201,7 @@ class _Search:
             other = item if at == item.at else self._try(item.ladder, at)
             if other is None:
                 continue
-            self._left_s -= _PLAYED * self._cost_s(len(self._problem.own) + len(self._problem.running))
+            self._left_s -= _PLAYED * self._cost_s(len(self._queue(other.scene)) + len(self._problem.running))
             effect = self._judge.judge(other.change, other.scene, is_thorough=True)
             if isinstance(effect, Setback):
                 self._failed.append((other.change, effect))

@@ -11,7 +11,7 @@ from typing import Optional, TYPE_CHECKING, Union
 
 import click
 
-from kubectl_spread.errors import NotFoundError, SpreadError
+from kubectl_spread.errors import NotFoundError, RefusedError, SpreadError
 from kubectl_spread.operations.cluster_facts import Level, Notice
 from kubectl_spread.text.wording import safe
 
@@ -38,8 +38,8 @@ def flush() -> None:
 
 
 def print_error(what: Union[SpreadError, str]) -> None:
-    """Print an error."""
-    click.echo(f"error: {safe(str(what))}", err=True)
+    """Print an error; a refusal is already what kubectl prints."""
+    click.echo(f"{'' if isinstance(what, RefusedError) else 'error: '}{safe(str(what))}", err=True)
 
 
 def warn(message: str) -> None:
@@ -50,13 +50,13 @@ def warn(message: str) -> None:
 def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bool = False) -> int:
     """Print the errors of a run below its answer, and return the exit code.
 
-    An object that does not exist is an answer; any other error means that an input could not be read.
+    An object that does not exist, or is refused, is an answer; any other error means that an input could not be read.
     """
     flush()
     is_unread = False
     for problem in problems:
         print_error(problem)
-        is_unread |= not isinstance(problem, NotFoundError)
+        is_unread |= not isinstance(problem, (NotFoundError, RefusedError))
     if is_interrupted:
         return Exit.INTERRUPTED
     if is_unread:

@@ -21,6 +21,7 @@ from kubectl_spread.objects.releases.version import FIRST_MINOR, LAST_MINOR, REC
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.report.table import Style
 from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:
     from kubectl_spread.operations.cluster_facts import LoadedCluster
@@ -395,10 +396,11 @@ class SectionedCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            meant = meant_flag(error.option_name, {name for param in self.params for name in param.opts})
-            if not meant:
-                raise
-            raise click.UsageError(f"no such option '{error.option_name}': did you mean `{meant}`?", ctx) from None
+            name = error.option_name
+            known = {name for param in self.params for name in param.opts}
+            meant = meant_flag(name, known) or nearest(name[2:], [item[2:] for item in known], cutoff=0.7)
+            hint = f": did you mean `--{meant.removeprefix('--')}`?" if meant else ""
+            raise click.UsageError(f"no such option '{name}'{hint}", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the lists of exit codes and steps wrapped to the terminal."""

@@ -9,7 +9,9 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, StoredR
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name, with_records
+from kubectl_spread.kubectl.parsing import StepError
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
@@ -122,6 +124,8 @@ class Situation:
         """
         controller = controller_of(plain)
         key = key_of(controller.workload)
+        if not controller.workload.is_simulated:
+            raise StepError(f"{full_name(key.kind)} {key.name}: {decode.too_many(controller.workload.replicas or 0)}")
         before = self.cluster.controllers.get(key)
         if before is not None:
             self._store_revision(key)

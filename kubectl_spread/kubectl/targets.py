@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, RefusedError
 from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, labels_of, OTHERS, records
@@ -190,16 +191,22 @@ def require(target: ObjectKey, cluster: Cluster) -> None:
         raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
     if any(item.kind == target.kind and item.namespace != target.namespace for item in cluster.unread):
         raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
-    if any(cluster.top_owner(pod) == target for pod in cluster.pods):
-        raise RefusedError(
-            f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
-            f"itself; {_HINT.format(kind=full_name(target.kind), name=target.name, namespace=target.namespace)}"
-        )
+    if text := only_pods(target, cluster):
+        raise RefusedError(f"error: {text}")
     where = f' in namespace "{target.namespace}"' if target.namespace else ""
     others = [key for key in records(target.kind, cluster) if key.name == target.name]
     refusal = f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found{where}'
     hint = _elsewhere(others)
     raise RefusedError(refusal + (f";{hint}" if hint else ""))
+
+
+def only_pods(target: ObjectKey, cluster: Cluster) -> str:
+    """Return how to add a workload to cluster facts that hold only its pods; empty if they hold none."""
+    if all(workload_of(pod, cluster) != target for pod in cluster.pods):
+        return ""
+    kind = full_name(target.kind)
+    hint = _HINT.format(kind=kind, name=target.name, namespace=target.namespace)
+    return f'the cluster facts hold pods of {kind} "{target.name}", but not the object itself; {hint}'
 
 
 def _is_of_a_set(target: ObjectKey, cluster: Cluster) -> bool:

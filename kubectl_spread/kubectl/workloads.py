@@ -17,7 +17,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import short
@@ -26,7 +26,6 @@ Plain = dict[str, Any]
 _Change = Callable[[Plain], Plain]
 
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
-MOST_REPLICAS = 100_000
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 _NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
@@ -63,8 +62,8 @@ def count_of(command: Command) -> int:
     significant = digits.lstrip("0") or "0"
     if text.startswith("-") and significant != "0":
         raise StepError(_NO_COUNT)
-    if len(significant) > len(str(MOST_REPLICAS)) or int(significant) > MOST_REPLICAS:
-        raise StepError(f"--replicas={text}: the largest number simulated is {MOST_REPLICAS:,}")
+    if len(significant) > len(str(MOST_PODS)) or int(significant) > MOST_PODS:
+        raise StepError(f"--replicas={short(text)}: at most {MOST_PODS:,} pods of one workload are simulated")
     return int(significant)
 
 

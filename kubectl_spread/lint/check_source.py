@@ -75,6 +75,7 @@ class SkipReason(Enum):
     NOT_YAML = "notYaml"  # a file that the user did not name, without constraints
     SNIPPET = "snippet"  # an example in a documentation, with constraints and parts that are left out
     SUITE = "suite"  # of helm-unittest, with constraints
+    FIXTURE = "fixture"  # an input of another program's tests
     GENERATED = "generated"  # from other files, with constraints
     FACTS = "facts"  # a snapshot in a directory
     NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints

@@ -162,5 +162,7 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str],
 
 def is_seen(result: Result) -> bool:
     """Return whether the rules see all of a source: every document decodes, and none is a template."""
-    is_hidden = any(skip.reason in (SkipReason.TEMPLATE, SkipReason.NOT_YAML) for skip in result.skipped)
+    is_hidden = any(
+        skip.reason in (SkipReason.TEMPLATE, SkipReason.NOT_YAML, SkipReason.FIXTURE) for skip in result.skipped
+    )
     return not is_hidden and not any(finding.is_unreadable for finding in result.findings)

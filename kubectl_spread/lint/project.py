@@ -118,6 +118,12 @@ class TargetCluster(NamedTuple):
 _ANY = TargetCluster()
 
 
+def applied(subjects: Sequence[Subject]) -> list[Subject]:
+    """Return the workloads that the API server would accept, without those that controllers among them made."""
+    keys = {subject.key for subject in subjects}
+    return [subject for subject in subjects if not (subject.refusals or subject.maker in keys)]
+
+
 class Project:
     """Workloads and other objects that are applied together, with facts about their target cluster.
 
@@ -177,7 +183,7 @@ class Project:
     @property
     def workloads(self) -> list[Workload]:
         """Return the workloads that the API server would accept, as they would run."""
-        return [subject.workload for subject in self.subjects if not subject.refusals]
+        return [subject.workload for subject in applied(self.subjects)]
 
     def for_manifest(self, manifest: Manifest) -> Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding, RuleTarget
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
-from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster, widest_range
+from kubectl_spread.lint.project import applied, Project, ReplicaRange, TargetCluster, widest_range
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
 from kubectl_spread.lint.roots import reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
@@ -71,12 +71,12 @@ class Projects:
         An autoscaler of the input brings the number of replicas within its bounds.
         """
         found = []
-        for subject in self.subjects:
+        for subject in applied(self.subjects):
             owner, bounds = subject.workload, self.replicas(subject)
             if bounds.autoscaler is not None and owner.replicas is not None:
                 least = max(owner.replicas, bounds.minimum or 0)
                 owner = owner._replace(replicas=least if bounds.maximum is None else min(least, bounds.maximum))
-            found += [] if subject.refusals else [owner]
+            found.append(owner)
         return found
 
     def replicas(self, subject: Subject) -> ReplicaRange:

@@ -110,11 +110,15 @@ def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Fin
 def findings_by_object(
     project: Project, codes: Container[str] = RULES, asked: Optional[Container[int]] = None
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
-    """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests."""
+    """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests.
+
+    What a controller of the project made, is left out: its findings are the controller's.
+    """
     rules = _rules(project, RuleTarget.WORKLOAD, codes)
     followed: dict[tuple[frozenset[str], Knowledge], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
+    keys = {subject.key for subject in project.subjects}
     for subject in project.subjects:
-        if asked is not None and id(subject.manifest) not in asked:
+        if (asked is not None and id(subject.manifest) not in asked) or subject.maker in keys:
             continue
         key = subject.words, subject.knowledge
         if key not in followed:

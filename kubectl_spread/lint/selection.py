@@ -69,7 +69,9 @@ class UnknownRuleError(Exception):
     def __str__(self) -> str:
         from kubectl_spread.text.wording import did_you_mean, short
 
-        near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))
+        # Another number is another rule, not a misspelling.
+        codes = () if self.word[3:].isdecimal() else tuple(RULES)
+        near = did_you_mean(self.word, (*codes, *(rule.name for rule in RULES.values())))
         return f"no rule is called `{short(self.word)}`" + (f": {near}" if near else "")
 
 

@@ -186,6 +186,16 @@ class Subject:
         """Return whether an update stops all pods of the old revision before it makes those of the new one."""
         return fields(self.controller.get("strategy")).get("type") == "Recreate"
 
+    @property
+    def maker(self) -> str:
+        """Return the key of the controller that made the object; empty if none did."""
+        if not self.is_owned:
+            return ""
+        from kubectl_spread.objects.reading import read  # few manifests have owners
+
+        made_by = read.controller(self.manifest.plain["metadata"])
+        return "" if made_by is None else f"{made_by.kind} {self.workload.namespace}/{made_by.name}"
+
     @cached_property
     def is_owned(self) -> bool:
         """Return whether another object made it: a ReplicaSet of a Deployment, a pod of either."""

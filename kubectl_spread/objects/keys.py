@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from kubectl_spread.text.wording import short
+
+MOST_PODS = 100_000  # of one workload that are simulated
 
 
 class ObjectKey(NamedTuple):
@@ -19,6 +24,23 @@ class Range(NamedTuple):
 
     least: int
     most: int
+
+    @classmethod
+    def of_text(cls, text: str, *, noun: str = "replicas", most: int = MOST_PODS) -> Range:
+        """Return the range of `MIN..MAX`.
+
+        Raises:
+            ValueError: it is none, or goes beyond `most`; its text says what to write.
+        """
+        match = re.match(r"(\d{1,20})\.\.(\d{1,20})\Z", text, re.ASCII)
+        if match is None:
+            raise ValueError(f"{short(text) or 'the empty text'} is not a range of {noun}: write 3..9")
+        found = cls(int(match[1]), int(match[2]))
+        if found.least > found.most:
+            raise ValueError(f"{found.least} is greater than {found.most}: write {found.most}..{found.least}")
+        if found.most > most:
+            raise ValueError(f"{short(text)}: the largest number of {noun} is {most:,}")
+        return found
 
     def __str__(self) -> str:
         return str(self.least) if self.is_single else f"{self.least} to {self.most}"

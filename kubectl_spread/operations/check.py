@@ -186,6 +186,9 @@ def prepare(request: CheckRequest) -> PreparedCheck:
         texts = tuple(result.source.text for result in read.results)
         known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts, has_new_nodes=True))
     if known is not None:
+        from kubectl_spread.sources.manifest_objects import too_large
+
+        read.errors.extend(error for result in read.results for error in too_large(result.workloads))
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
     elif not config.domains and (words := _asking_for_facts(request.choice)):
         verb = "needs" if len(words) == 1 else "need"
@@ -321,7 +324,6 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     """
     from kubectl_spread.lint.check_source import SkipReason
     from kubectl_spread.lint.pipeline import is_seen
-    from kubectl_spread.lint.workload import FIELD
     from kubectl_spread.sources import kustomize
     from kubectl_spread.sources.files import inputs
     from kubectl_spread.text.source import SourceFile
@@ -343,8 +345,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture:
-            is_about_spread = FIELD in item.source.text
-            results.append(_unread(item.source, SkipReason.GENERATED if is_about_spread else SkipReason.NOT_YAML))
+            results.append(_unread(item.source, SkipReason.FIXTURE))
         else:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))

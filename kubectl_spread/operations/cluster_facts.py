@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from operator import attrgetter
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
@@ -222,7 +223,7 @@ def place(
     from kubectl_spread.simulate import placing, replicas  # numpy: 80 ms
 
     scaled = []
-    for workload in workloads:
+    for workload in filter(attrgetter("is_simulated"), workloads):
         scaler, number = known.cluster.autoscalers.get(key_of(workload)), workload.replicas
         if scaler is not None and number is not None:
             workload = workload._replace(replicas=scaler.nearest(number))  # noqa: PLW2901

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
+from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.operations import cluster_facts, pod_reports
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
@@ -79,8 +79,8 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
         ClusterError: the live cluster cannot be read.
     """
     has_files = bool(request.paths or request.kustomize)
-    if (request.targets and has_files) or not (request.targets or has_files or request.namespace is not None):
-        raise RequestError("name a pod or workload, or a manifest with -f; -A explains everything that is Pending")
+    if request.targets and has_files:
+        raise RequestError("name a pod or workload, or a manifest with -f, not both")
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     manifests = [
@@ -133,10 +133,11 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
     from kubectl_spread.lint.project import Project
-    from kubectl_spread.sources.manifest_objects import looks_like_facts
+    from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
 
     errors = list(settings.known.errors)
     minor = next((profile.minor for profile in settings.known.profiles.values()), None)
+    missing: list[SpreadError] = []
     subjects: list[Subject] = []
     others: list[Manifest] = []
     sources: list[SourceFile] = []
@@ -148,9 +149,14 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
         result = check_source(given.source, named=True, codes=(), namespace=settings.namespace, minor=minor)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
-            errors.append(given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}"))
+            error = given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
+            if finding.is_unreadable:
+                errors.append(error)
+            else:
+                missing.append(RefusedError(f"error: {error}"))
         if not refused and not result.workloads and not looks_like_facts(given.source.text):
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
+        errors += too_large(result.workloads)
         subjects += result.subjects
         others += result.others
     applied = cluster_facts.with_manifests(settings.known, sources, settings.namespace)
@@ -158,7 +164,6 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
     workloads = Project(subjects, others, namespace=settings.namespace).workloads
     placements = cluster_facts.place(workloads, applied, explain_first=True)
     reports: list[PodReport] = []
-    missing: list[SpreadError] = []
     notes: list[str] = []
     for at, placement in enumerate(placements):
         try:

@@ -173,6 +173,9 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
         models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
     report = _report(twin, cluster, asked, state=state)
+    report = report._replace(
+        explanation=report.explanation._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
+    )
     if state.running or not state.failures:
         return report
     return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
@@ -196,7 +199,10 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
         pod = placement.first.pod
         reports = [PodReport(placement.first) if pod.node_name else _report(pod, moment, asked)]
     for report in reports:
-        explanation = report.explanation._replace(ignored=placement.ignored)
+        owner, pod = placement.workload, report.explanation.pod
+        explanation = report.explanation._replace(
+            ignored=placement.ignored, new_of="" if owner.has_named_pods or pod.node_name else owner.key
+        )
         added = placement.added_nodes.get(explanation.pod.key)
         yield report._replace(explanation=explanation, placement=placement, added_node=added)
 

@@ -117,6 +117,7 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     message names the workload.
     """
     from kubectl_spread.kubectl.kinds import full_name
+    from kubectl_spread.kubectl.targets import only_pods
 
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
@@ -132,6 +133,8 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     ]
     if unread:
         return ClusterError(f'{full_name(kind)} "{name}": {_missing_rights(unread)}')
+    if text := only_pods(ObjectKey(kind, namespace, name), cluster):
+        return NotFoundError(text)
     what = f'{full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
     other = namespaces_of(cluster, kind, name)
     return NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)

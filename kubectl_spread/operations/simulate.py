@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional, Union
 
@@ -21,7 +20,7 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import kinds_of
-from kubectl_spread.kubectl.workloads import MOST_REPLICAS, SCALED
+from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.operations import cluster_facts
@@ -267,29 +266,7 @@ def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
         raise scene.lost() from error
 
 
-_RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000
-
-
-def replica_counts(text: str) -> Range:
-    """Return the numbers of a range as `1..50`.
-
-    Raises:
-        StepError: it is none.
-    """
-    match = _RANGE.match(text)
-    if match is None:
-        raise StepError(f"--replicas takes a range, such as 1..50, not {text or 'empty'}")
-    found = Range(int(match[1]), int(match[2]))
-    if found.least > found.most:
-        raise StepError(
-            f"--replicas {text}: {found.least} is greater than {found.most}: write {found.most}..{found.least}"
-        )
-    if found.most > MOST_REPLICAS:
-        raise StepError(f"--replicas {text}: the largest number is {MOST_REPLICAS:,}")
-    if found.most - found.least >= _MOST_ROWS:
-        raise StepError(f"--replicas={text} are more than {_MOST_ROWS:,} numbers")
-    return found
 
 
 def replica_table(
@@ -318,6 +295,10 @@ def replica_table(
             raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
     least, most = numbers or Range(scalers[key].min_replicas, scalers[key].max_replicas)
     most = max(least, most)
+    if most - least >= _MOST_ROWS:
+        raise StepError(
+            f"{least}..{most} replicas are more than {_MOST_ROWS:,} rows: name a shorter range with --replicas"
+        )
     rest = tuple(command for command in request.commands if ".." not in command.value("replicas"))
     request = request._replace(limits=request.limits._replace(has_messages=False))
     rows: list[ReplicaCountRow] = []

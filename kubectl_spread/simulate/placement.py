@@ -85,7 +85,6 @@ class Placement(NamedTuple):
     on_missing_nodes: placed pods whose node does not exist.
     refused: pods that admission refuses.
     first_replica: the workload's first pod, as its controller creates it.
-    not_tried: the number of replicas beyond the largest number that is simulated.
     in_any_order: the placed pods over all orders of creation, if other workloads are created as well and they differ.
     added_nodes: by the key of a Pending pod, what Karpenter does about it; empty without NodePools.
     advice: a change with which all of them find a node, if Karpenter adds none.
@@ -109,7 +108,6 @@ class Placement(NamedTuple):
     on_missing_nodes: tuple[str, ...] = ()
     refused: tuple[UntriedPod, ...] = ()
     first_replica: Optional[Pod] = None
-    not_tried: int = 0
     in_any_order: Optional[Range] = None
     added_nodes: dict[str, Prospect] = {}  # noqa: RUF012 (never written to)
     advice: str = ""
@@ -122,4 +120,4 @@ class Placement(NamedTuple):
     @property
     def replicas(self) -> int:
         created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
-        return created + len(self.not_created) + len(self.refused) + self.not_tried
+        return created + len(self.not_created) + len(self.refused)

@@ -54,7 +54,6 @@ from kubectl_spread.simulate.placement import (
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer, Unschedulable
 from kubectl_spread.simulate.running.controllers import (
     creates_no_pods,
-    MAX_REPLICAS,
     missing_replicas,
     running_pods,
     running_workload,
@@ -472,10 +471,9 @@ class _Placing:
     def placement(self) -> Placement:
         """Return the placement of the pods; call it after all pods are placed."""
         queue, columns = self.queue, self._placer.scheduler.columns
-        not_tried = max(0, (self.owner.replicas or 0) - MAX_REPLICAS)
         has_choice = queue.evictions or any(pod.hosts > 1 for pod in queue.placed)
         certainty = Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
-        if queue.beyond or not_tried:
+        if queue.beyond:
             certainty = Certainty.NOT_PREDICTABLE
         first = self._replica(self.owner, 0)
         return Placement(
@@ -495,7 +493,6 @@ class _Placing:
             refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
             first_replica=first,
-            not_tried=not_tried,
         )
 
     def _replica(self, owner: Workload, ordinal: int) -> Pod:

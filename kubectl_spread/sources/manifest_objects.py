@@ -13,6 +13,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RefusedError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import KINDS
@@ -71,6 +72,15 @@ def _undecodable(manifest: Manifest, what: str) -> list[SourceError]:
         )
         for problem in decode.type_problems(manifest.plain, SHAPES[manifest.kind])
     ]
+
+
+def too_large(subjects: Iterable[Subject]) -> Iterator[SourceError]:
+    """Yield an error for each workload with more pods than are simulated."""
+    for subject in subjects:
+        owner, place = subject.workload, subject.place(("spec", "replicas"))
+        if not owner.is_simulated:
+            what = f"{owner.kind} {short(owner.name)}: {decode.too_many(owner.replicas or 0)}"
+            yield place.source.error(place.span.start, what)
 
 
 _EXTENSIONS = "[.json .yaml .yml]"  # resource.FileExtensions
@@ -161,7 +171,8 @@ class StepObjects:
                 self.errors.append(error)
                 self._refusals += [] if finding.is_unreadable else [error]
                 lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
-        good = {_key(checked.manifest, namespace) for checked in result.workloads}
+        self.errors += too_large(result.workloads)
+        good = {_key(checked.manifest, namespace) for checked in result.workloads if checked.workload.is_simulated}
         for document in compose.compose(source):
             if isinstance(document, compose.SyntaxProblem):
                 continue  # It is reported as a finding.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
+from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import (
     Amount,
@@ -16,7 +17,6 @@ from kubectl_spread.guarantee.policy.policy import (
     REGIMES,
     RuleKind,
 )
-from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import compile_selector, key_errors, Selector, value_errors
@@ -30,10 +30,15 @@ def load(path: str, *, inside: Optional[str] = None) -> Policy:
     """Read a policy; `inside` is the directory that must contain it, if a setting names the file.
 
     Raises:
-        SourceError: it cannot be read, or is not YAML.
-        ConfigError: it has errors; all of them are listed.
+        SourceError: it cannot be read.
+        ConfigError: it is not YAML, or has errors; all of them are listed.
     """
-    return _PolicyReader(files.read_text(path, inside=inside), "policy").policy()
+    source = files.read_text(path, inside=inside)
+    try:
+        reader = _PolicyReader(source, "policy")
+    except SourceError as error:
+        raise ConfigError((error,)) from None
+    return reader.policy()
 
 
 class _PolicyReader(Document):
@@ -82,7 +87,7 @@ class _PolicyReader(Document):
             selector,
             self.text((*route, "namespace")),
             is_each,
-            self._parsed((*route, "replicas"), texts.replicas, replicas) if replicas else None,
+            self._parsed((*route, "replicas"), Range.of_text, replicas) if replicas else None,
             shards,
             line,
             column,
@@ -143,7 +148,7 @@ class _PolicyReader(Document):
         """Return what a text means, a rule with its place; None if it is wrong, which is noted."""
         try:
             found = read(*texts)
-        except PolicyTextError as error:
+        except ValueError as error:
             self.refuse(route, str(error), key=key)
             return None
         if isinstance(found, PolicyRule):

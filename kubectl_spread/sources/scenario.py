@@ -17,7 +17,6 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 
-_RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")
 
 
@@ -200,14 +199,11 @@ class _ScenarioReader(Document):
         if not isinstance(value, str):
             number = self._integer(route)
             return Range(number, number)
-        match = _RANGE.match(value)
-        if match is None:
-            self.refuse(route, f"must be a number or a range, such as 2..4, not {short(value) or 'empty'}")
+        try:
+            return Range.of_text(value, noun="pods")
+        except ValueError as error:
+            self.refuse(route, str(error))
             return Range(0, 0)
-        least, most = int(match[1]), int(match[2])
-        if least > most:
-            self.refuse(route, f"{least} is greater than {most}: write {most}..{least}")
-        return Range(min(least, most), max(least, most))
 
     def _integer(self, route: Route) -> int:
         value = self.value(route)

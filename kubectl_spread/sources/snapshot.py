@@ -43,7 +43,7 @@ class SnapshotFacts(NamedTuple):
 def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False) -> SnapshotFacts:
     """Read cluster facts; of two objects with one name the later one wins.
 
-    A Snapshot or a List without nodes is accepted, too.
+    A Snapshot or a NodeList without nodes is accepted, too.
 
     Args:
         paths: the files.
@@ -66,7 +66,7 @@ def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False)
     if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
         builder.leave_out({})  # A whole document, or a part of a list.
     if not builder.has_nodes:
-        reading.warn_without_nodes()
+        reading.refuse_without_nodes()
     cluster = builder.cluster()._replace(**_head(reading.head))
     return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings), tuple(objects))
 
@@ -174,12 +174,10 @@ class _Reading:
         self.errors += map(item.error, decode.type_problems(plain, shape))
         return False
 
-    def warn_without_nodes(self) -> None:
-        """Add a warning that a list of objects has no node; none for a snapshot or a list of nodes.
-
-        Raises:
-            SourceError: the input is not a list of objects, or an object could not be read.
-        """
+    def refuse_without_nodes(self) -> None:
+        """Raise SourceError if a node is missing or could not be read; a snapshot or a list of nodes may have none."""
+        if self.head.get("kind") in ("Snapshot", "NodeList") and not self.errors:
+            return
         without = SourceError(
             ", ".join(self._paths),
             "no Node in it, so nothing can be placed; "
@@ -187,12 +185,10 @@ class _Reading:
         )
         if not self.errors and not self.head and len(self._paths) == 1:
             _refuse_empty(self._paths[0])
-        if self.errors or not self.head:
-            lost: list[SourceError] = [error for error in self.errors if isinstance(error, _LostNodeError)]
-            first, *others = lost or (self.errors if len(self.errors) == 1 else [without])
-            first.others = tuple(others)
-            raise first
-        self.warnings += [] if self.head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
+        lost: list[SourceError] = [error for error in self.errors if isinstance(error, _LostNodeError)]
+        first, *others = lost or (self.errors if len(self.errors) == 1 else [without])
+        first.others = tuple(others)
+        raise first
 
 
 def _refuse_empty(path: str) -> None:

@@ -98,9 +98,9 @@ def test_the_last_pods_after_a_scale_in_are_uneven(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--shards", "0..3"), "0..3 is not a range of shards: write 3..5"),
+        (("--shards", "0..3"), "0..3 has no workload: write 1..3"),
         (("--shards", "5..3"), "5 is greater than 3: write 3..5"),
-        (("--shards", "3..1000"), "the largest number of shards is 100"),
+        (("--shards", "3..1000"), "3..1000: the largest number of shards is 100"),
         (("--shards", "3..5", "--replicas", "1..2"), "--replicas and --shards exclude each other"),
     ],
 )

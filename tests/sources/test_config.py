@@ -142,7 +142,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         "4:25: no rule is called `x`",
         "4:28: severity.x: must be one of error, warning, info: fatal",
         "5:9: failOn: must be one of error, warning, info, never: eror; did you mean `error`?",
-        "6:20: kubernetesVersion: the rules of Kubernetes 1.99 are not known: only 1.18 to 1.38, used up to 1.48",
+        "6:20: kubernetesVersion: the rules of Kubernetes 1.99 are not known: only 1.18 to 1.38",
         "7:8: paths: the list is empty",
         "8:11: exclude[0]: not a glob, as in .gitignore but without `!`: !a",
         "8:17: exclude[1]: the text is empty",

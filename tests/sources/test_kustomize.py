@@ -140,7 +140,7 @@ def test_explain_renders_too(install: Install, capsys: pytest.CaptureFixture[str
     install("kubectl", f"echo '{DEPLOYMENT.replace('maxSkew: 0', 'maxSkew: 1')}'")
     run(["explain", "-k", "overlay", "--topology", "zones=1,nodes=1"])
 
-    assert capsys.readouterr().out.startswith("Pod default/web-1 ")
+    assert capsys.readouterr().out.startswith("A new pod of Deployment default/web ")
 
 
 def test_what_is_rendered_is_not_written_to(install: Install, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,10 +31,15 @@ _GIBI = 1024 * _MEBI
 _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
+_MOST_OF_A_NODE = 10**15  # milli-CPU or bytes; no machine has as much
+
+
 def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
     if problem.owner.kind == "DaemonSet":
         return  # Each of its pods has its own node.
+    if any(amount >= _MOST_OF_A_NODE for _, amount in problem.pod.cls.requests):
+        return
     places = _places(problem)
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None

@@ -362,7 +362,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
         written = fields(fields(container.get("resources")).get("requests")).get(resource)
         if written is not None:
             thousandths = quantity.parse(written)
-            requests.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
+            requests.append(((quantity.milli if resource == CPU else quantity.whole_units)(thousandths), at))
     if not requests:
         return
     request, at = max(requests)

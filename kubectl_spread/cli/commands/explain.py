@@ -66,7 +66,7 @@ def command(
     """Explain why a pod is Pending, or why it runs where it does.
 
     The answer starts with the reason. Then come the change that helps best, what it brings and costs, the pods of each
-    domain, and other changes. Each change was simulated first.
+    domain, and other changes. Each change was simulated first, as far as its controller is known.
 
     \b
     Exit codes:

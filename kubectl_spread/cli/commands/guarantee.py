@@ -28,7 +28,6 @@ from kubectl_spread.cli.options import (
 from kubectl_spread.cli.targets import namespace_of, parse_targets, selection, without_files
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
-from kubectl_spread.guarantee.policy.texts import PolicyTextError
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import Style
 
@@ -46,7 +45,7 @@ def _read(line: str, read: Callable[[str], Any], **settings: Any) -> Callable[[A
             if isinstance(value, tuple):
                 return tuple(read(text) for text in value)
             return None if value is None else read(value)
-        except PolicyTextError as error:
+        except ValueError as error:
             raise click.BadParameter(str(error), ctx, param) from None
 
     return option(line, callback=callback, **settings)
@@ -74,7 +73,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
 @option("--allow-pending: Allow pods to stay Pending.")
 @option("-l, --selector SELECTOR: Judge workloads with these labels as one group.", name="label_selector")
-@_read("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", texts.replicas)
+@_read("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", Range.of_text)
 @_read("--shards MIN..MAX: The group grows by whole workloads.", texts.shards)
 @option(
     f"--regime NAME...: Only {', '.join(item.value for item in REGIMES)}.",
@@ -164,7 +163,7 @@ def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -
         raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum", ctx)
     try:
         return [texts.survive(text, keep) for text in survive]
-    except PolicyTextError as error:
+    except ValueError as error:
         raise click.UsageError(str(error), ctx) from None
 
 

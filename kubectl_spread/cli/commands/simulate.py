@@ -23,10 +23,10 @@ from kubectl_spread.cli.options import (
     redirect_output,
 )
 from kubectl_spread.cli.step_words import StepCommand
-from kubectl_spread.errors import RefusedError
+from kubectl_spread.errors import RequestError
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import Style
-from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.scenarios import ScenarioRequest
@@ -125,17 +125,13 @@ def command(
         from kubectl_spread.operations import simulate
 
         request = simulate.SimulateRequest(commands, limits=limits, **asked)
-        try:
-            if replicas is not None or replica_range(commands):
-                with redirect_output(output):
-                    return _table(request, replicas, output.format, style, under_way)
-            read = simulate.read_inputs(request)
-            with search.interruptible(under_way, steps=len(commands)) as watch:
-                has_frames = output.format == "html"
-                found = simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
-        except RefusedError as error:
-            click.echo(safe(str(error)), err=True)
-            return Exit.FINDINGS
+        if replicas is not None or replica_range(commands):
+            with redirect_output(output):
+                return _table(request, replicas, output.format, style, under_way)
+        read = simulate.read_inputs(request)
+        with search.interruptible(under_way, steps=len(commands)) as watch:
+            has_frames = output.format == "html"
+            found = simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
     with redirect_output(output):
         _print(found, output, style._replace(is_detailed=details))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
@@ -149,7 +145,10 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
 
     read = simulate.read_inputs(request)
     text = replicas or replica_range(request.commands)
-    numbers = None if text == "hpa" else simulate.replica_counts(text)
+    try:
+        numbers = None if text == "hpa" else Range.of_text(text)
+    except ValueError as error:
+        raise RequestError(f"--replicas: {error}") from None
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = simulate.replica_table(request, read, numbers=numbers, watch=watch)
     if output in DOCUMENTS:

@@ -179,7 +179,7 @@ class ClusterBuilder:
             nodes=tuple(sorted(every["Node"], key=lambda node: node.name)),
             pods=tuple(self._pods.values()),
             namespaces=named["Namespace"],
-            owners=self._owners,
+            owners=_without_circles(self._owners),
             services=every["Service"],
             owner_selectors=self._owner_selectors,
             budgets=every["PodDisruptionBudget"],
@@ -252,6 +252,19 @@ class ClusterBuilder:
             )
         elif key.kind in ("ReplicaSet", "StatefulSet"):
             self._owner_selectors[key] = compile_selector(constraint.label_selector(spec.get("selector")))
+
+
+def _without_circles(owners: dict[ObjectKey, ObjectKey]) -> dict[ObjectKey, ObjectKey]:
+    """Return the owners of objects that do not own themselves, however indirectly."""
+    found = {}
+    for made, owner in owners.items():
+        above, seen = owner, {made}
+        while above not in seen:
+            seen.add(above)
+            above = owners.get(above, above)
+        if above != made:
+            found[made] = owner
+    return found
 
 
 def _progress(status: Plain) -> JobProgress:

@@ -39,7 +39,7 @@ CSIDriverSpec: storageCapacity bool
 VolumeAttachmentSource: persistentVolumeName string
 VolumeAttachmentSpec: nodeName string; source VolumeAttachmentSource
 CrossVersionObjectReference: apiVersion, kind, name string
-HorizontalPodAutoscalerSpec: minReplicas, maxReplicas int32; scaleTargetRef CrossVersionObjectReference
+HorizontalPodAutoscalerSpec: minReplicas pods; maxReplicas int32; scaleTargetRef CrossVersionObjectReference
 LimitRangeItem: type string; max, min, default, defaultRequest, maxLimitRequestRatio map[string]resource.Quantity
 LimitRangeSpec: limits []LimitRangeItem
 ScopedResourceSelectorRequirement: scopeName, operator string; values []string
@@ -115,7 +115,8 @@ def _controller(kind: str) -> decode.Struct:
     if kind in ("ReplicationController", "DeploymentConfig"):
         selector = PARTS["ServiceSpec"].fields
     status = PARTS["JobStatus" if kind == "Job" else "WorkloadStatus"]._replace(name=f"{kind}Status")
-    spec = spec._replace(fields={**spec.fields, **selector})
+    counts = {name: decode.Atom.PODS for name in ("replicas", "parallelism") if name in spec.fields}
+    spec = spec._replace(fields={**spec.fields, **counts, **selector})
     return shape._replace(fields={**shape.fields, "spec": spec, "status": status})
 
 

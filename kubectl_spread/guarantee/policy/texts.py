@@ -13,15 +13,12 @@ from kubectl_spread.text.wording import comma_list, count_noun, did_you_mean, sh
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
 LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
-_MOST = 1_000_000
-_MOST_SHARDS = 100
 _COUNT = re.compile(r"[0-9]{1,7}\Z")
 _FRACTION = re.compile(r"([0-9]{1,7})\s*/\s*([0-9]{1,7})\Z")
 _PERCENT = re.compile(r"([0-9]{1,3})%\Z")
-_RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 
 
-class PolicyTextError(Exception):
+class PolicyTextError(ValueError):
     """A text is not a rule; `str()` says why, and what to write."""
 
 
@@ -39,7 +36,7 @@ def topology_key(text: str) -> str:
     near = did_you_mean(text, [*SHORT_KEYS, *LONG_KEYS], cutoff=0.75)
     if near and text not in LONG_KEYS and "/" not in text:
         raise PolicyTextError(
-            f"{short(text)} is neither zone, hostname or region nor a label such as example.com/rack; {near}"
+            f"{short(text)} is neither zone, node or region nor a label such as example.com/rack; {near}"
         )
     return text
 
@@ -165,31 +162,11 @@ def shards(text: str) -> Range:
     """Return the range of the number of workloads.
 
     Raises:
-        PolicyTextError: it is none, or has no workload.
+        ValueError: it is none, or has no workload.
     """
-    match = _RANGE.match(text)
-    if match is None or not int(match[1]):
-        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of shards: write 3..5")
-    found = replicas(text)
-    if found.most > _MOST_SHARDS:
-        raise PolicyTextError(f"the largest number of shards is {_MOST_SHARDS}")
-    return found
-
-
-def replicas(text: str) -> Range:
-    """Return the range of `MIN..MAX`.
-
-    Raises:
-        PolicyTextError: it is none.
-    """
-    match = _RANGE.match(text)
-    if match is None:
-        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of replicas: write 3..9")
-    found = Range(int(match[1]), int(match[2]))
-    if found.least > found.most:
-        raise PolicyTextError(f"{found.least} is greater than {found.most}: write {found.most}..{found.least}")
-    if found.most > _MOST:
-        raise PolicyTextError(f"the largest number of replicas is {_MOST:,}")
+    found = Range.of_text(text, noun="shards", most=100)
+    if not found.least:
+        raise PolicyTextError(f"{short(text)} has no workload: write 1..{max(1, found.most)}")
     return found
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.keys import MOST_PODS
 from kubectl_spread.objects.reading.plain import rows
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short
@@ -27,6 +28,7 @@ class Atom(Enum):
     BOOL = "bool"
     INT32 = "int32"
     INT64 = "int64"
+    PODS = "pods"  # an int32: a number of pods that can be simulated
     QUANTITY = "resource.Quantity"
     INT_OR_STRING = "intstr.IntOrString"
     ANY = "interface {}"
@@ -294,6 +296,10 @@ def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
             return ""
         what = f"number {value}" if _json_type(value) == "number" else _json_type(value)
         return f"json: cannot unmarshal {what} into Go value of type int32"
+    if atom is Atom.PODS:
+        if _fits_integer(value, 31) and value > MOST_PODS:
+            return too_many(value)
+        atom = Atom.INT32
     if atom is Atom.STRING:
         fits = isinstance(value, str)
     elif atom is Atom.BOOL:
@@ -306,6 +312,11 @@ def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
     if what == "number" and atom is not Atom.STRING and atom is not Atom.BOOL:
         what = f"number {value}"
     return _cannot(what, f"{owner}.{_fields(route)}", atom.value)
+
+
+def too_many(pods: int) -> str:
+    """Return the words for a number of pods that is not simulated."""
+    return f"{pods:,} pods of one workload; at most {MOST_PODS:,} are simulated"
 
 
 def _fits_integer(value: Any, bits: int) -> bool:

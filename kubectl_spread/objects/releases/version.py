@@ -73,7 +73,7 @@ def release_of(text: str) -> Release:
         raise VersionError(f"not a Kubernetes version: {short(text)}; write it as 1.{RECORDED_MINOR} ({known})")
     minor = int(match[1])
     if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
-        known = f"only 1.{FIRST_MINOR} to 1.{LAST_MINOR}, used up to 1.{_PLAUSIBLE_MINOR}"
+        known = f"only 1.{FIRST_MINOR} to 1.{LAST_MINOR}"
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: {known}")
     return default_release(minor) if match[2] is None else Release(minor, int(match[2]))
 

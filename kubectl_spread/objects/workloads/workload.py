@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import MOST_PODS
 from kubectl_spread.objects.reading.plain import fields, mappings, value_at
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
 from kubectl_spread.text.scalars import natural
@@ -92,6 +93,16 @@ class Workload(NamedTuple):
     def with_pod_spec(self, spec: Plain) -> Workload:
         """Return the workload with another spec in its pod template, as a new revision."""
         return self._replace(template={**self.template, "spec": spec}, known_hash="")
+
+    @property
+    def has_named_pods(self) -> bool:
+        """Return whether the names of its pods are known before the pods exist."""
+        return self.kind in ("Pod", "StatefulSet", "LeaderWorkerSet")
+
+    @property
+    def is_simulated(self) -> bool:
+        """Return whether it has no more pods than are simulated."""
+        return (self.replicas or 0) <= MOST_PODS
 
     @property
     def revision_hash(self) -> str:

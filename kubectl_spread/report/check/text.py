@@ -222,6 +222,7 @@ def coverage(
         for reason, noun in (
             (SkipReason.SUITE, "helm-unittest suite"),
             (SkipReason.GENERATED, "generated file"),
+            (SkipReason.FIXTURE, "test input"),
             (SkipReason.FACTS, "snapshot of a cluster"),
             (SkipReason.SNIPPET, "example with `...` or a name to fill in, which is not YAML,"),
             (SkipReason.TEXT, "file with a text that names constraints and is not YAML"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
@@ -41,7 +42,7 @@ def details(placement: Placement) -> list[str]:
     for item in placement.pending:
         groups.setdefault(item.explanation.message, []).append(item)
     for group in groups.values():
-        out += _pending(group)
+        out += _pending(group, placement.workload)
         out += _added_nodes(placement, group)
     if placement.advice:
         out.append(f"    Do: {safe(placement.advice)}")
@@ -97,8 +98,6 @@ def _not_predicted(placement: Placement) -> Iterator[str]:
     if placement.unpredicted:
         yield f"  not predictable: {_names(item.pod.name for item in placement.unpredicted)}"
         yield f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate"
-    if placement.not_tried:
-        yield f"  not tried: {count_noun(placement.not_tried, 'replica')}, which are more than any cluster holds"
     assumed = [reason for reason in placement.not_predictable if reason not in reasons]
     if assumed:
         yield f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules"
@@ -129,8 +128,6 @@ def placed_pods(placement: Placement) -> str:
         text += ", " + paint(f"{len(placement.refused)} refused", "red")
     if placement.not_created:
         text += f", {len(placement.not_created)} not created"
-    if placement.not_tried:
-        text += ", " + paint(f"{placement.not_tried} not tried", "yellow")
     if placement.unpredicted:
         text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow")
     return text
@@ -156,8 +153,8 @@ def _counts(values: dict[str, int]) -> str:
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
-def _pending(group: list[PendingPod]) -> list[str]:
-    names = _names(item.pod.name for item in group)
+def _pending(group: list[PendingPod], owner: Workload) -> list[str]:
+    names = _names(item.pod.name for item in group) if owner.has_named_pods else count_noun(len(group), "new pod")
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red')}: {names}", f"    {cause(explanation)}"]
     if explanation.nominated_node:
@@ -191,7 +188,7 @@ def document(placement: Placement) -> Plain:
 form(
     Placement,
     "object replicas placed pods=placed pending gated domains matching certainty inAnyOrder notPredictable unpredicted "
-    "notCounted ignoredFields=ignored.fields notCreated notTried evicted=evictions onMissingNodes refused",
+    "notCounted ignoredFields=ignored.fields notCreated evicted=evictions onMissingNodes refused",
     object=lambda placement: to_document(placement.workload, "kind namespace name"),
     placed=lambda placement: len(placement.placed),
 )

@@ -80,7 +80,8 @@ def setback_sentence(item: Setback) -> str:
     if item.why is Why.NOT_SETTLED:
         return "the cluster does not come to rest"
     others = "other pod" if item.why is Why.OTHERS_WAIT else "pod"
-    return f"in the end {count_noun(item.number, others)}{owner} would {'still ' if others == 'pod' else ''}be Pending"
+    number = count_noun(item.number, others) if item.number else f"some {others}s"
+    return f"in the end {number}{owner} would {'still ' if others == 'pod' else ''}be Pending"
 
 
 def _left_out(suggestions: Suggestions) -> list[str]:

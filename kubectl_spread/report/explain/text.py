@@ -80,7 +80,8 @@ def others_sentence(explanation: Explanation) -> str:
     if not number:
         return ""
     why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
-    return f"{count_noun(number, 'more pod')} {_are(number)} {why}: {comma_list(explanation.others, most=_MOST_NAMES)}."
+    names = "" if explanation.new_of else f": {comma_list(explanation.others, most=_MOST_NAMES)}"
+    return f"{count_noun(number, 'more pod')} {_are(number)} {why}{names}."
 
 
 def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str]:

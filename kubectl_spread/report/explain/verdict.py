@@ -32,7 +32,8 @@ _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 def sentence(explanation: Explanation) -> str:
     """Return the verdict on one pod."""
-    return f"Pod {safe(explanation.pod.key)} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
+    who = f"A new pod of {explanation.new_of}" if explanation.new_of else f"Pod {explanation.pod.key}"
+    return f"{safe(who)} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
 
 
 def _running(explanation: Explanation) -> str:
@@ -273,7 +274,8 @@ def cause(explanation: Explanation) -> str:
         return safe(explanation.message) if diagnosis.feasible else "no node fits"
     first, *rest = explanation.causes
     text = _clause(first, explanation)
-    return f"{text}. Without that, {_clause(rest[0], explanation)}" if rest else text
+    second = _clause(rest[0], explanation) if rest else text
+    return text if second == text else f"{text}. Without that, {second}"
 
 
 def claim_words(trouble: ClaimTrouble) -> str:

@@ -8,15 +8,13 @@ from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.explain.workload_state import wanted_nodes
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import first_untolerated, Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
 from kubectl_spread.text.scalars import natural
-
-MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
 
 
 def running_workload(owner: Workload, owned: OwnedPods) -> Workload:
@@ -113,11 +111,9 @@ def missing_replicas(
     running = running_pods(owner, owned)
     if owner.kind == "DaemonSet":
         covered = {pod.node_name for pod in running}
-        yield from (
-            daemon(owner, node.name) for node in _wanted_nodes(owner, owned.cluster) if node.name not in covered
-        )
+        yield from (daemon(owner, node.name) for node in wanted_nodes(owner, owned.cluster) if node.name not in covered)
         return
-    replicas = min(owner.replicas or 0, MAX_REPLICAS)
+    replicas = owner.replicas or 0
     if owner.kind in ("StatefulSet", "Pod", "LeaderWorkerSet") or owner.is_indexed:
         names = {pod.name for pod in running}
         yield from (create(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
@@ -157,17 +153,3 @@ def _is_of_template(pod: Pod, owner: Workload) -> bool:
     member = pod.labels.get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
     at = natural(member)
     return at is None or owner.group.first <= at < owner.group.first + owner.group.size
-
-
-def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
-    """Yield the nodes for which the DaemonSet controller creates a pod, before the scheduler decides.
-
-    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
-    Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
-    """
-    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.pod_spec})
-    tolerations = daemon(owner, "").cls.tolerations
-    for node in cluster.nodes:
-        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
-        if fits and first_untolerated(node.taints, tolerations) is None:
-            yield node

@@ -58,8 +58,8 @@ shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   in Deployment shop/web
   20 |       - maxSkew: 1
      |                  ^
-  hint: restart the workload or run the descheduler, as nothing else moves running pods; if they were placed again, the\
- numbers could be `a` 1, `b` 1, `c` 0
+  hint: run `kubectl spread rebalance`: it names the pods to evict, as nothing else moves running pods; if they were\
+ placed again, the numbers could be `a` 1, `b` 1, `c` 0
 
 Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd (disk is missing on a1, b1, c1)
 """

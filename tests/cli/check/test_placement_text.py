@@ -11,10 +11,6 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from kubectl_spread.objects.workloads.workload import workload
-from kubectl_spread.report.check.workloads import headline
-from kubectl_spread.report.table import unpainted
-from kubectl_spread.simulate.placement import Certainty, Placement
 
 Printed = Callable[[str, str, str], list[str]]
 
@@ -57,18 +53,6 @@ def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
         return capsys.readouterr().out.splitlines()
 
     return lines
-
-
-def test_replicas_that_are_not_tried_are_in_the_first_line() -> None:
-    """More replicas than the largest cluster holds are not simulated, and are part of the number of replicas."""
-    plain = {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 150_003}}
-    owner = workload(plain, "Deployment")
-    placement = Placement(owner, (), (), (), {}, Certainty.CERTAIN, not_created=("web-1",), not_tried=150_002)
-
-    assert placement.replicas == 150_003
-    assert unpainted(headline(placement)) == (
-        "Deployment default/web: 0 of 150003 replicas placed, 1 not created, 150002 not tried"
-    )
 
 
 def test_pending_pods_are_told_with_the_constraint_that_refuses_them(printed: Printed) -> None:

@@ -250,7 +250,6 @@ def test_an_object_of_the_facts_that_does_not_decode_is_one_error(run: Run) -> N
         ("check", "good.yaml", "--fail-on", "sometimes"),
         ("check", "-", "-"),
         ("check", "good.yaml", "--topology", "zones=1", "--snapshot", "good.yaml"),
-        ("explain",),
         ("explain", "pod", "x", "--live", "--topology", "zones=1"),
         ("explain", "-f", "good.yaml", "pod/x"),
     ],

@@ -157,7 +157,7 @@ def test_constraints_that_hold_once_settled_are_recommended(capsys: pytest.Captu
     assert (rules["rollouts"]["verdict"], rules["rollouts"]["settled"]["verdict"]) == ("refuted", "proved")
 
 
-NEAREST = "zon is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?"
+NEAREST = "zon is neither zone, node or region nor a label such as example.com/rack; did you mean `zone`?"
 
 WEB = DEPLOYMENT.replace("replicas: 3", "replicas: 6")
 

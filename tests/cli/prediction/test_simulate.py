@@ -169,7 +169,7 @@ def test_the_namespace_of_what_is_not_found(
         (["set", "image", "deploy/nope", "x"], "at least one image update is required"),
         (
             ["scale", "deploy/web", "--replicas=2147483647"],
-            "--replicas=2147483647: the largest number simulated is 100,000",
+            "--replicas=2147483647: at most 100,000 pods of one workload are simulated",
         ),
         (["scale", "deploy/web", "--replicas=x"], 'invalid argument "x" for "--replicas" flag: it takes a number'),
     ],
@@ -497,14 +497,20 @@ def test_numbers_that_get_stuck(web: str, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["rollout", "restart", "deploy", "--replicas", "5..1"], "--replicas 5..1: 5 is greater than 1: write 1..5"),
-        (["scale", "deploy/web", "--replicas=5..1"], "--replicas 5..1: 5 is greater than 1: write 1..5"),
+        (["rollout", "restart", "deploy", "--replicas", "5..1"], "--replicas: 5 is greater than 1: write 1..5"),
+        (["scale", "deploy/web", "--replicas=5..1"], "--replicas: 5 is greater than 1: write 1..5"),
         (
             ["rollout", "restart", "deploy", "--replicas", "1..99999999"],
-            "--replicas 1..99999999: the largest number is 100,000",
+            "--replicas: 1..99999999: the largest number of replicas is 100,000",
         ),
-        (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range, such as 1..50, not 3"),
-        (["scale", "deploy/web", "--replicas=0..9000"], "--replicas=0..9000 are more than 1,000 numbers"),
+        (
+            ["rollout", "restart", "deploy/web", "--replicas", "3"],
+            "--replicas: 3 is not a range of replicas: write 3..9",
+        ),
+        (
+            ["scale", "deploy/web", "--replicas=0..9000"],
+            "0..9000 replicas are more than 1,000 rows: name a shorter range with --replicas",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_ranges(args: list[str], message: str, web: str, capsys: pytest.CaptureFixture[str]) -> None:

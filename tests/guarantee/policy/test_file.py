@@ -108,7 +108,7 @@ groups:
             6,
             32,
             (
-                "groups[0].maxShare.zones: zones is neither zone, hostname or region nor a label such as "
+                "groups[0].maxShare.zones: zones is neither zone, node or region nor a label such as "
                 "example.com/rack; did you mean `zone`?"
             ),
         ),
@@ -147,7 +147,7 @@ groups:
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n"])
 def test_a_file_without_a_document_is_empty(text: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"ha\.yaml: the file is empty"):
+    with pytest.raises(ConfigError, match=r"ha\.yaml: the file is empty"):
         load(text, tmp_path)
 
 
