@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional, Union
 
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
@@ -127,6 +129,7 @@ def simulate_commands(
     *,
     read: Optional[SimulateInputs] = None,
     has_frames: bool = False,
+    has_advice: bool = False,
 ) -> SimulateResult:
     """Simulate commands on a cluster.
 
@@ -135,6 +138,7 @@ def simulate_commands(
         watch: shows the progress of the search, and can end it.
         read: the inputs, if they are read already.
         has_frames: also return the moments of one run, for drawing.
+        has_advice: also look for a change that helps pods which stay Pending in the end.
 
     Raises:
         StepError: kubectl would print its usage.
@@ -154,6 +158,10 @@ def simulate_commands(
         item._replace(notes=(*item.notes, *scene.about_new_nodes(step)))
         for item, step in zip(played, answer.steps, strict=True)
     )
+    if has_advice and not watch.is_stopped:
+        last = len(played) - 1
+        both = enumerate(zip(played, answer.steps, strict=True))
+        played = tuple(_explained(item, step, read.known, is_last=at == last) for at, (item, step) in both)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -236,14 +244,52 @@ class SimulationSetup:
         from kubectl_spread.provisioners import prospect  # 30 ms
         from kubectl_spread.report import added_nodes
 
-        cluster = outcome.cluster()
-        pods = tuple(
-            pod._replace(name=f"{pod.name} {at}") for at, pod in enumerate(cluster.pods)
-        )  # equal ones have one name
-        cluster = cluster._replace(pods=pods)
+        cluster = _with_own_names(outcome.cluster())
         found = prospect.added_nodes(cluster, cluster.pending(), known.profiles).values()
         texts = {added_nodes.summary(item): item.answer.pod.name.partition(" ")[0] for item in found}
         return [f"pod {name}: {text}" for text, name in texts.items()]
+
+
+def _with_own_names(cluster: Cluster) -> Cluster:
+    """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`."""
+    seen: set[str] = set()
+    pods = []
+    for at, pod in enumerate(cluster.pods):
+        pods.append(pod._replace(name=f"{pod.name} {at}") if pod.key in seen else pod)
+        seen.add(pod.key)
+    return cluster._replace(pods=tuple(pods))
+
+
+_MOST_CAUSES = 3
+_ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
+
+
+def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is_last: bool) -> PlayedStep:
+    """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
+
+    A change of a node that the steps changed would only take them back.
+    """
+    outcome = next((item for item in step.outcomes if item.pending), None)
+    if outcome is None or len(known.cluster.nodes) > _ADVISED:
+        return played
+    from kubectl_spread.advice.problem import of_pod  # 100 ms
+    from kubectl_spread.advice.search import SHOWN, suggest
+    from kubectl_spread.explain.explanation import explain
+    from kubectl_spread.report.explain.verdict import cause
+
+    cluster = _with_own_names(outcome.cluster())
+    causes: dict[str, str] = {}
+    advice: tuple[str, ...] = ()
+    changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
+    for pod in list({pod.cls: pod for pod in cluster.pending()}.values())[:_MOST_CAUSES]:
+        found = explain(pod, cluster, known.profiles)
+        causes[found.message] = re.sub(r"\* \d+", "*", cause(found))
+        problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
+        for item in suggest(problem, most=SHOWN).items if problem is not None else ():
+            words = (item.title, *item.commands)
+            if not advice and "*" not in "".join(words) and not any(name in text for name in changed for text in words):
+                advice = words
+    return played._replace(causes=causes, advice=advice)
 
 
 def _places_every_pod(step: StepAnswer) -> bool:

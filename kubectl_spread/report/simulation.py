@@ -72,7 +72,9 @@ def render(simulation: Simulation, style: Style) -> str:
     for at, step in enumerate(simulation.steps):
         number = f"Step {at + 1}: " if len(simulation.steps) > 1 else ""
         blocks.append([f"{number}{step.text}: {_verdict(step)}"])
-        blocks += [lines for lines in map(list, _step_blocks(step, simulation.steps[:at], style)) if lines]
+        is_followed = any(later.summary.witness for later in simulation.steps[at + 1 :])
+        found = _step_blocks(step, simulation.steps[:at], style, is_followed=is_followed)
+        blocks += [lines for lines in map(list, found) if lines]
     if simulation.is_interrupted:
         blocks.append(wrap("The search was interrupted: this is what is known so far.", style.width))
     gaps = {text for step in simulation.steps for text in step.summary.gaps}
@@ -96,14 +98,38 @@ def _indented(texts: Iterable[str], style: Style) -> list[str]:
     return _paragraphs(texts, style, "  ")
 
 
-def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[Iterable[str]]:
-    """Yield the parts of the answer about a step; parts without lines are left out."""
+def _step_blocks(
+    played: PlayedStep, before: tuple[PlayedStep, ...], style: Style, *, is_followed: bool
+) -> Iterator[Iterable[str]]:
+    """Yield the parts of the answer about a step; parts without lines are left out.
+
+    `is_followed`: a later step has a way to get stuck that includes this one's.
+    """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]
     is_brief = bool(step.together) and sum(not item.is_deleted for item in concerned) > _MOST_WORKLOADS
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
     yield _paragraphs(played.notes, style)
+    unaffected = {item.key for item in step.workloads if not item.is_concerned}
+    waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
+    later = [item for item in waiting if not was_pending(item)]
+    if later:
+        shown = later if style.is_wide else later[:_MOST_LISTED]
+        more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
+        lines = ["Pending:"]
+        for pod in shown:
+            why = pod.message if style.is_detailed else played.causes.get(pod.message, pod.message)
+            lines += [*_indented([waiting_pods(pod, step)], style), *wrap(why, style.width, indent="    ")]
+        yield [*lines, *more]
+    if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
+        most = len(earlier) if style.is_wide else _MOST_LISTED
+        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style.width)
+    if step.refused:
+        yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
+    if played.advice:
+        title, *commands = played.advice
+        yield [*wrap(f"Do: {title}", style.width, hanging="  "), *(f"  $ {command}" for command in commands)]
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         yield _paragraphs([_totals(concerned, step)], style)
@@ -119,24 +145,9 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     stuck = ", ".join(stuck_before(step))
     if stuck:
         yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style.width)
-    unaffected = {item.key for item in step.workloads if not item.is_concerned}
-    waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
-    later = [item for item in waiting if not was_pending(item)]
-    if later:
-        shown = later if style.is_wide else later[:_MOST_LISTED]
-        more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
-        lines = ["Pending:"]
-        for pod in shown:
-            lines += [*_indented([waiting_pods(pod, step)], style), *wrap(pod.message, style.width, indent="    ")]
-        yield [*lines, *more]
-    if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
-        most = len(earlier) if style.is_wide else _MOST_LISTED
-        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style.width)
-    if step.refused:
-        yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if step.lost:
         yield _paragraphs([f"Gone, and no controller creates them again: {', '.join(step.lost)}"], style)
-    if step.witness:
+    if step.witness and (style.is_detailed or not is_followed):
         yield _way(played, before, style)
     yield wrap(certainty(step), style.width)
 

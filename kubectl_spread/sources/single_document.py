@@ -231,8 +231,10 @@ def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> It
     elif "type" in schema and not _is_of(node, _types(schema)):
         wanted = " or ".join(_NAMES[name] for name in _types(schema))
         is_empty = _type(node) == "null"
-        shown = _shown(node).removeprefix("a number: " if "integer" in _types(schema) else "")
-        yield _at(route, f"must be {wanted}, " + ("but is empty" if is_empty else f"not {shown}"))
+        shown = "but is empty" if is_empty else f"not {_shown(node)}"
+        if "integer" in _types(schema):  # 1.5 is a number
+            shown = shown.replace("a number: ", "")
+        yield _at(route, f"must be {wanted}, {shown}")
     elif known is not None and nodes.to_plain(node) not in known:
         yield _at(route, _not_among(node, known))
     elif isinstance(node, Mapping):

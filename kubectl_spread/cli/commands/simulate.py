@@ -130,8 +130,9 @@ def command(
                 return _table(request, replicas, output.format, style, under_way)
         read = simulate.read_inputs(request)
         with search.interruptible(under_way, steps=len(commands)) as watch:
-            has_frames = output.format == "html"
-            found = simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
+            found = simulate.simulate_commands(
+                request, watch, read=read, has_frames=output.format == "html", has_advice=output.format == "text"
+            )
     with redirect_output(output):
         _print(found, output, style._replace(is_detailed=details))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)

@@ -100,7 +100,7 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
         number = count_noun(report.eligible_domains, "eligible domain")
         are = "is" if report.eligible_domains == 1 else "are"
         yield f"the global minimum is 0: {number} {are} fewer than minDomains {report.min_domains}"
-    else:
+    elif is_detailed:
         pods = f"{count_noun(report.global_minimum, 'matching pod')}{' each' if len(report.minimum_in) > 1 else ''}"
         yield f"emptiest: {_values(report.minimum_in)} with {pods} (the global minimum)"
 

@@ -8,6 +8,7 @@ from typing import Any
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.report.explain import constraints, nodes, reported_message, suggestions, text, verdict
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -38,7 +39,16 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
     """Return the nodes, each with the reason why it does not fit, and the pods of the workload with this one."""
     explanation = report.explanation
     pod, key = explanation.pod, map_key((explanation.domain_key,), pods.cluster.nodes)
-    why = {name: group.refused_by or (group.reported,) for group in nodes.groups(explanation) for name in group.nodes}
+    words = {
+        item.text: f"{verdict.SHORT.get(item.key, item.key)} constraint"
+        for item in explanation.requirements
+        if item.kind is RequirementKind.CONSTRAINT
+    }
+    why = {
+        name: tuple(words.get(text, text) for text in group.refused_by or (group.reported,))
+        for group in nodes.groups(explanation)
+        for name in group.nodes
+    }
     drawn = [DrawnNode(node.name, node.domain, why.get(node.name, ())) for node in pods.nodes(key)]
     owner = owner_of(pod.cls, pods.cluster)
     others = pods.owned_pods(owner) if owner is not None else ()

@@ -255,10 +255,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
     if state.waiting:
         pod = state.waiting
         now = "is being deleted" if pod.terminating else "is not Ready" if pod.node_name else "has no node yet"
-        out.append(
-            "  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
-            f"{safe(pod.name)} is Ready, and that pod {now}."
-        )
+        out.append(f"  The next pod is created when {safe(pod.name)} is Ready (OrderedReady). That pod {now}.")
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.times_text(failure.at, failure.times)
         out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")

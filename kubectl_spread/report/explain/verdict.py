@@ -27,7 +27,7 @@ _MOST_CONFLICTS = 5
 _MOST_SENTENCES = 2
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
-_SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
+SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
 def sentence(explanation: Explanation) -> str:
@@ -314,7 +314,7 @@ def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_defa
     """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
     key = constraint.topology_key
     own = "the cluster's default" if is_default else "the"
-    short = f" {_SHORT[key]}" if key in _SHORT else ""
+    short = f" {SHORT[key]}" if key in SHORT else ""
     return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
 
 
@@ -399,7 +399,7 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     if all(domain.node_names == (domain.value,) for domain in open_to):
         text = f"{words} allows only {where}{_refused(found, ', which')}"
     else:
-        noun = _SHORT.get(key, "domain")
+        noun = SHORT.get(key, "domain")
         refused = _refused(found, f". {only}", is_one=True) if found.refusals else ". No node there fits"
         text = f"{words} allows only {noun if len(names) == 1 else f'{noun}s'} {where}{refused}"
     lacking = report.without_key  # these nodes would fit if they had the label
