@@ -17,7 +17,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import short
@@ -51,20 +51,17 @@ def count_of(command: Command) -> int:
     """Return the number of --replicas.
 
     Raises:
-        StepError: it is missing, no number, or too large.
+        StepError: it is missing, or no number.
     """
     text = command.value("replicas")
     if not text:
         raise StepError(_NO_COUNT)
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()):
-        raise StepError(f'invalid argument "{text}" for "--replicas" flag: it takes a number')
-    significant = digits.lstrip("0") or "0"
-    if text.startswith("-") and significant != "0":
+    number = natural(text.removeprefix("-"))
+    if number is None:
+        raise StepError(f'invalid argument "{short(text)}" for "--replicas" flag: it takes a number')
+    if text.startswith("-") and number:
         raise StepError(_NO_COUNT)
-    if len(significant) > len(str(MOST_PODS)) or int(significant) > MOST_PODS:
-        raise StepError(f"--replicas={short(text)}: at most {MOST_PODS:,} pods of one workload are simulated")
-    return int(significant)
+    return number
 
 
 def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> CommandEffect:

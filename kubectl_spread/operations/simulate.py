@@ -283,7 +283,7 @@ def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is
     changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
     for pod in list({pod.cls: pod for pod in cluster.pending()}.values())[:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
-        causes[found.message] = re.sub(r"\* \d+", "*", cause(found))
+        causes[found.message] = re.sub(r"(\S+)-\*( \d+)?", r"a pod of \1", cause(found))
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
             words = (item.title, *item.commands)

@@ -131,7 +131,7 @@ def command(
         read = simulate.read_inputs(request)
         with search.interruptible(under_way, steps=len(commands)) as watch:
             found = simulate.simulate_commands(
-                request, watch, read=read, has_frames=output.format == "html", has_advice=output.format == "text"
+                request, watch, read=read, has_frames=output.format == "html", has_advice=output.format not in DOCUMENTS
             )
     with redirect_output(output):
         _print(found, output, style._replace(is_detailed=details))

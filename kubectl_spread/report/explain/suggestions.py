@@ -48,12 +48,8 @@ def more_sentence(suggestions: Suggestions) -> str:
     more = suggestions.verified - len(suggestions.items)
     if more <= 0:
         return ""
-    harm = "which ends or restarts running pods, or loses data"
-    if more > 1:
-        some = str(suggestions.harmful) if suggestions.harmful < more else "all"
-        harm = f"{some} of which end or restart running pods, or lose data"
-    words = count_noun(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
-    return f"{words}: --suggestions {max(suggestions.verified, ALL)}"
+    harm = f", of which {suggestions.harmful} end or restart running pods, or lose data" if suggestions.harmful else ""
+    return f"{count_noun(more, 'more change')} may help{harm}: --suggestions {max(suggestions.verified, ALL)}"
 
 
 VERIFIED = "Suggestions, each simulated:"

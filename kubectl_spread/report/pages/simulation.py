@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
@@ -130,9 +131,9 @@ def render_table(found: replicas.ReplicaTable, source: page.PageSource) -> str:
 def _title(simulation: Simulation) -> str:
     if len(simulation.steps) == 1:
         return f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
-    stuck = sum(not step.is_fine for step in simulation.steps)
-    what = plural(len(simulation.steps), "step")
-    return f"{what}: {stuck} may not complete" if stuck else f"{what}: all of them complete in every outcome found"
+    found = Counter(_verdict(step) for step in simulation.steps)
+    counts = (f"{number} {verdict}" for verdict, number in found.items())
+    return f"{plural(len(simulation.steps), 'step')}: {', '.join(counts)}"
 
 
 def _tone(step: PlayedStep) -> str:
@@ -165,9 +166,14 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": stuck_before(summary),
         "waiting": [
-            {"who": f"{waiting_pods(item, summary)}{_EARLIER if was_pending(item) else ''}", "message": item.message}
+            {
+                "who": f"{waiting_pods(item, summary)}{_EARLIER if was_pending(item) else ''}",
+                "message": item.message,
+                "cause": step.causes.get(item.message, ""),
+            }
             for item in pending_pods(summary)
         ],
+        "advice": step.advice,
         "refused": list(refusals(summary)),
         "lost": summary.lost,
         "certainty": certainty(summary),

@@ -169,7 +169,7 @@ def test_the_namespace_of_what_is_not_found(
         (["set", "image", "deploy/nope", "x"], "at least one image update is required"),
         (
             ["scale", "deploy/web", "--replicas=2147483647"],
-            "--replicas=2147483647: at most 100,000 pods of one workload are simulated",
+            "deployments.apps web: 2,147,483,647 pods of one workload; at most 100,000 are simulated",
         ),
         (["scale", "deploy/web", "--replicas=x"], 'invalid argument "x" for "--replicas" flag: it takes a number'),
     ],
@@ -908,3 +908,32 @@ def test_a_key_that_no_node_has_is_named_instead_of_an_empty_table(
         ["simulate", "-f", str(manifest), *["scale", "deploy/web", "--replicas=2"], "--snapshot", str(facts)]
     )
     assert "\n  no node has the label kubernetes.io/hostname\n" in capsys.readouterr().out
+
+
+def test_a_change_that_helps_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """The reason is a sentence, the change was simulated, and both come before the workloads."""
+    web = str(Path(__file__).parents[3] / "examples/simulations/manifests/web-anti-affinity.yaml")
+    assert run(["simulate", "-f", web, "--topology", "zones=1,nodes=3", "rollout", "restart", "deploy/web"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+
+    assert lines[4].startswith("    every node is refused by pod anti-affinity on kubernetes.io/hostname")
+    do = next(at for at, line in enumerate(lines) if line.startswith("Do: set maxSurge: 0 and maxUnavailable: 1"))
+    assert do < 10
+    assert lines[do + 1].startswith("  $ kubectl patch deployment web -n default ")
+
+
+@pytest.mark.parametrize("step", [("drain", "node-a1"), ("cordon", "node-a1")])
+def test_a_change_does_not_take_the_step_back(
+    step: tuple[str, ...], web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To uncordon the node would help, and is not what the user wants."""
+    run(["simulate", "-f", web, "--topology", "zones=3,nodes=1", *step, "--then", "rollout restart deploy/web"])
+    assert "uncordon" not in capsys.readouterr().out
+
+
+def test_messages_are_a_detail(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["simulate", "-f", web, "--topology", "zones=3,nodes=1,pods=1", "scale", "deploy/web", "--replicas=4"]
+    run(small)
+    assert "0/3 nodes are available" not in capsys.readouterr().out
+    run([*small, "--details"])
+    assert "0/3 nodes are available: 3 Too many pods." in capsys.readouterr().out
