@@ -88,10 +88,18 @@ def test_cluster_facts(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert LIMIT in err
 
 
-def test_a_patch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "step",
+    [
+        ("patch", "deploy/web", "-p", '{"spec": {"replicas": 150000}}'),
+        ("scale", "deploy/web", "--replicas=150000"),
+        ("create", "deployment", "web2", "--image=x", "--replicas=150000"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_command(step: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "web.yaml"
     path.write_text(DEPLOYMENT.replace("150000", "3"))
-    patch = ("patch", "deploy/web", "-p", '{"spec": {"replicas": 150000}}')
 
-    assert run(["simulate", "-f", str(path), *FACTS, *patch]) == 2
-    assert f"error: deployments.apps web: {LIMIT}" in capsys.readouterr().err
+    assert run(["simulate", "-f", str(path), *FACTS, *step]) == 2
+    assert LIMIT in capsys.readouterr().err
