@@ -90,6 +90,11 @@ class Gap(NamedTuple):
     number: int = 0
 
     @property
+    def is_open(self) -> bool:
+        """Return whether it leaves an answer open; if not, it is an assumption."""
+        return self.effect is not GapEffect.NONE or self.kind is GapKind.NO_RANGE
+
+    @property
     def effect(self) -> GapEffect:
         return EFFECTS[self.kind]
 

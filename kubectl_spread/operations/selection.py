@@ -94,8 +94,12 @@ _MOST_NAMESPACES = 3
 def _with_kind(target: ObjectName, namespace: str, cluster: Cluster) -> ObjectName:
     if target.kind:
         return target
-    kinds = {key.kind for key in cluster.controllers if (key.namespace, key.name) == (namespace, target.name)}
-    kinds |= {"Pod" for pod in cluster.pods if (pod.namespace, pod.name) == (namespace, target.name)}
+    from kubectl_spread.cluster.ownership import workload_of
+
+    pods = [pod for pod in cluster.pods if pod.namespace == namespace]
+    of_pods = (key for pod in pods for key in (ObjectKey("Pod", namespace, pod.name), workload_of(pod, cluster)))
+    keys = (key for key in (*cluster.controllers, *of_pods) if (key.namespace, key.name) == (namespace, target.name))
+    kinds = {key.kind for key in keys if key.kind in KINDS}
     if len(kinds) == 1:
         return ObjectName(kinds.pop(), target.name)
     if kinds:

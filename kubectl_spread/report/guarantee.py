@@ -68,7 +68,9 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
             ]
         blocks += [head, *advice, *evidence]
     if not style.is_detailed and verdict is not ProofStatus.NOT_APPLICABLE:
-        blocks.append(["More: --details shows how each rule was proved, and every recommendation in full."])
+        blocks.append(
+            ["More: --details shows how each rule was proved, what was assumed, and every recommendation in full."]
+        )
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
@@ -94,8 +96,9 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
         names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style.width, hanging="  ")
-    if result.gaps:
-        notes = words.gap_sentences(result.gaps)
+    shown = [gap for gap in result.gaps if style.is_detailed or gap.is_open]
+    if shown:
+        notes = words.gap_sentences(shown)
         yield ["Not simulated:", *[line for note in notes for line in wrap(note, style.width, indent="  ")]]
 
 

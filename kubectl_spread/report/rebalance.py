@@ -30,7 +30,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
-from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series
+from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series, without_preemption
 from kubectl_spread.text.wording import join_with_and, safe
 
 _MOST_DOMAINS = 12
@@ -267,7 +267,7 @@ def obstacle(item: Obstacle) -> str:
         are=are,
         its=its,
         message=item.message,
-        why=f": {item.message}" if item.message else "",
+        why=f": {without_preemption(item.message)}" if item.message else "",
         evictions=plural(item.number, "eviction"),
     )
 

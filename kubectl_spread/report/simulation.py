@@ -35,6 +35,7 @@ from kubectl_spread.report.wording import (
     pods,
     pods_by_domain,
     share,
+    without_preemption,
     without_repeats,
 )
 from kubectl_spread.text.wording import comma_list
@@ -119,7 +120,9 @@ def _step_blocks(
         more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
         lines = ["Pending:"]
         for pod in shown:
-            why = pod.message if style.is_detailed else played.causes.get(pod.message, pod.message)
+            why = (
+                pod.message if style.is_detailed else played.causes.get(pod.message) or without_preemption(pod.message)
+            )
             lines += [*_indented([waiting_pods(pod, step)], style), *wrap(why, style.width, indent="    ")]
         yield [*lines, *more]
     if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:

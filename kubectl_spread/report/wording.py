@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
@@ -42,6 +43,11 @@ def short_name(key: Optional[ObjectKey]) -> str:
 def resource(key: ObjectKey) -> str:
     """Return `deployment/web`, as kubectl names it."""
     return f"{key.kind.lower()}/{key.name}"
+
+
+def without_preemption(message: str) -> str:
+    """Return a message of the scheduler up to its part on preemption."""
+    return re.split(r"\.? (?:no new claims to deallocate, )?preemption: ", message)[0]
 
 
 def names(keys: Iterable[ObjectKey]) -> str:

@@ -71,7 +71,7 @@ def command(
     \b
     Exit codes:
       0  the pods run, or would be scheduled
-      1  a pod stays Pending, cannot be predicted or does not exist, or a message is not understood
+      1  a pod stays Pending, is refused, unpredictable or does not exist, or a message is not understood
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
 

@@ -61,7 +61,7 @@ every pod finds a node:
     Pods by node at the end: node-a1=1 node-a2=0 node-b1=1 node-b2=1 node-c1=1 node-c2=1.
     Pods by zone at the end: a=1 b=2 c=2.
 
-More: --details shows how each rule was proved, and every recommendation in full.
+More: --details shows how each rule was proved, what was assumed, and every recommendation in full.
 """
     )
 
