@@ -20,7 +20,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
-from kubectl_spread.operations.selection import missing_error, Selection
+from kubectl_spread.operations.selection import missing_targets, Selection
 from kubectl_spread.operations.simulate import (
     read_inputs,
     SimulateInputs,
@@ -151,9 +151,8 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
         for key, controller in cluster.controllers.items()
         if key not in cluster.owners and selection.includes(key, controller.labels)
     )
-    for target in selection.targets:
-        if not any((key.kind, key.name) == target for key in found):
-            raise missing_error(target.kind, target.name, namespace=own, cluster=cluster)
+    for error in missing_targets(found, selection, cluster, is_live=True):
+        raise error
     if not found:
         raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found

@@ -15,7 +15,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
-from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
+from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.kinds import full_name
@@ -180,9 +180,9 @@ class SimulationSetup:
         """Create the objects of the manifests; `directory` is searched for files that steps name."""
         self._read = read
         release = next((item.release for item in read.known.profiles.values()), LATEST)
-        self._reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote, minor=release.minor)
-        self.situation = Situation(read.known.cluster, self._reader, read.namespace, release)
-        objects = self._reader.of_inputs(read.given, read.namespace)
+        self.reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote, minor=release.minor)
+        self.situation = Situation(read.known.cluster, self.reader, read.namespace, release)
+        objects = self.reader.of_inputs(read.given, read.namespace)
         self.created = apply_objects(objects, self.situation) if objects else CommandEffect()
         if objects:
             self.situation.settle()
@@ -190,16 +190,7 @@ class SimulationSetup:
     @property
     def errors(self) -> tuple[SourceError, ...]:
         """Return the errors of reading so far."""
-        return (*self._read.known.errors, *self._reader.errors)
-
-    @property
-    def unreadable(self) -> tuple[SourceError, ...]:
-        """Return the errors of the manifests so far."""
-        return tuple(self._reader.errors)
-
-    def lost(self) -> SpreadError:
-        """Return the errors of the manifests so far as one."""
-        return self._reader.lost()
+        return (*self._read.known.errors, *self.reader.errors)
 
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
         """Play steps; the objects of the manifests are created and settled first."""
@@ -307,9 +298,9 @@ def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
     try:
         yield
     except (NotFoundError, RefusedError, RequestError) as error:
-        if not scene.unreadable:
+        if not scene.reader.errors:
             raise
-        raise scene.lost() from error
+        raise scene.reader.lost() from error
 
 
 _MOST_ROWS = 1000

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional
 
 import click
 
@@ -14,18 +14,9 @@ from kubectl_spread.cli.console import Exit, flush
 from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.errors import SourceError
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-
-def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(step.name, help=step.reason) for step in STEPS if step.name.startswith(incomplete)]
-
 
 @click.command(cls=SectionedCommand)
-@click.argument("steps", nargs=-1, metavar="[STEP]...", shell_complete=_names)
+@click.argument("steps", nargs=-1, metavar="[STEP]...")
 @option("-l, --list: List the steps, without running them.", name="lists")
 @option(
     "--save DIR: Write the example's files to DIR/shop, to run the commands yourself.", type=click.Path(file_okay=False)
