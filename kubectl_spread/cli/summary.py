@@ -57,7 +57,7 @@ def _is_stuck(placement: Placement) -> bool:
     """Return whether a pod of a placement, or a pod evicted for it, stays without a node or does not exist."""
     evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
     absent = placement.not_created or placement.refused
-    return bool(placement.pending or placement.on_missing_nodes or absent or evicted)
+    return bool(placement.stuck or placement.on_missing_nodes or absent or evicted)
 
 
 def summary(outcome: CheckResult, fixable: Fixable) -> str:
@@ -118,7 +118,8 @@ def _counted(noun: str, numbers: dict[str, int]) -> list[str]:
 def _of_placements(placements: list[Placement]) -> list[str]:
     numbers: Counter[str] = Counter()
     for item in placements:
-        numbers["Pending"] += len(item.pending)
+        numbers["Pending"] += len(item.stuck)
+        numbers["waiting for new nodes"] += len(item.pending) - len(item.stuck)
         numbers["refused"] += len(item.refused)
         numbers["not created"] += len(item.not_created)
         numbers["evicted"] += len(item.evictions)

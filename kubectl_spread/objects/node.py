@@ -6,9 +6,12 @@ feature gate that is off by default, and match nothing here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple, Optional
+
+from kubectl_spread.objects.keys import Range, range_of
+from kubectl_spread.objects.selectors import NODE_POOL, ZONE
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
@@ -134,3 +137,29 @@ class NodeReason(NamedTuple):
     key: str = ""
     taint: Optional[Taint] = None
     words: tuple[str, ...] = ()
+
+
+class NodesOfPool(NamedTuple):
+    """Nodes that a provisioner adds from a pool; `unused`: how many of them no pod uses."""
+
+    pool: str
+    number: Range
+    unused: Range
+    zones: dict[str, Range]
+
+
+def nodes_by_pool(ways: Iterable[Iterable[tuple[Node, bool]]]) -> Iterator[NodesOfPool]:
+    """Yield the nodes that a provisioner adds; `ways`: in each outcome, these nodes and whether pods use them."""
+    places = [
+        [(node.labels.get(NODE_POOL, ""), node.labels.get(ZONE, ""), is_used) for node, is_used in found]
+        for found in ways
+    ]
+    for pool in sorted({name for found in places for name, _, _ in found}):
+        own = [[place for place in found if place[0] == pool] for found in places]
+        zones = sorted({zone for found in own for _, zone, _ in found})
+        yield NodesOfPool(
+            pool,
+            range_of(map(len, own)),
+            range_of(sum(not is_used for *_, is_used in found) for found in own),
+            {name: range_of(sum(zone == name for _, zone, _ in found) for found in own) for name in zones},
+        )

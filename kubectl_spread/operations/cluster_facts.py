@@ -242,7 +242,9 @@ def place(
     from kubectl_spread.simulate.added_nodes import with_prospects  # 30 ms
 
     placements = with_prospects(placements, known.cluster, known.profiles)
-    stuck = [at for at, item in enumerate(placements) if any(found.counted for found in item.added_nodes.values())]
+    stuck = [
+        at for at, item in enumerate(placements) if not all(found.is_running for found in item.added_nodes.values())
+    ]
     for at in stuck[:_MOST_ADVISED] if evicts else ():
         placements[at] = placements[at]._replace(advice=_advice(placements, at, known))
     return placements

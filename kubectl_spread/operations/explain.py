@@ -117,6 +117,7 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> Expl
         for key, name in sorted(waiting.items()):
             target = ObjectName(key.kind, key.name) if key in cluster.controllers else ObjectName("Pod", name)
             wanted.append((key.namespace, target))
+    settings = pod_reports.with_added_nodes(settings)
     reports: list[PodReport] = []
     missing: list[SpreadError] = []
     for namespace, target in wanted:
@@ -124,7 +125,6 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> Expl
             reports += pod_reports.of_target(target, settings._replace(namespace=namespace))
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
-    reports = pod_reports.with_added_nodes(reports, settings.known)
     notes = () if reports or missing else ("no pod is Pending",)
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.advice import problem as problems
 from kubectl_spread.advice.search import suggest
@@ -36,6 +36,10 @@ from kubectl_spread.text.wording import count_noun
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
 
 
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Prospect as PodProspect
+
+
 class ReportSettings(NamedTuple):
     """The settings of every report.
 
@@ -44,12 +48,14 @@ class ReportSettings(NamedTuple):
         known: the cluster.
         node: the only node to report on; empty for all.
         suggestions: the largest number of suggestions; 0 disables the search.
+        added: what Karpenter does about Pending pods of the cluster, by their keys.
     """
 
     namespace: str
     known: LoadedCluster
     node: str = ""
     suggestions: int = 0
+    added: dict[str, PodProspect] = {}  # noqa: RUF012 (never written to)
 
     @property
     def suggests(self) -> bool:
@@ -74,23 +80,15 @@ def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     return [_suggesting(prospects.of(pods[0]), asked)]
 
 
-def with_added_nodes(reports: list[PodReport], known: LoadedCluster) -> list[PodReport]:
-    """Return reports on pods of a cluster, with what one round of Karpenter does about those that are Pending."""
-    explained = [report.explanation for report in reports if report.explanation.verdict is PodVerdict.PENDING]
-    cluster = known.cluster
-    if not explained or not cluster.provisioning:
-        return reports
+def with_added_nodes(asked: ReportSettings) -> ReportSettings:
+    """Return the settings with what Karpenter does about the Pending pods of the cluster."""
+    cluster = asked.known.cluster
+    waiting = cluster.pending()
+    if not (cluster.provisioning and waiting):
+        return asked
     from kubectl_spread.provisioners import prospect  # 30 ms
 
-    if not prospect.has_pools(cluster):
-        return reports
-    alike = {(item.pod.namespace, name) for item in explained for name in (item.pod.name, *item.others)}
-    waiting = [pod for pod in cluster.pending() if (pod.namespace, pod.name) in alike]
-    pods = (*waiting, *(item.pod for item in explained))
-    found = prospect.added_nodes(cluster, pods, known.profiles)
-    return [
-        report._replace(added_node=found.get(report.explanation.pod.key) or report.added_node) for report in reports
-    ]
+    return asked._replace(added=prospect.added_nodes(cluster, waiting, asked.known.profiles))
 
 
 def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
@@ -103,7 +101,7 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
     found = list(_placement(placement, asked))
     if found:
         found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
-    if found and asked.suggests:
+    if asked.suggests and any(map(_needs_advice, found)):
         problem = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
         if problem is not None:
             found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
@@ -183,6 +181,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
 
 def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
     """Yield reports on the Pending pods, one of each class, or on the first pod."""
+    asked = asked._replace(added=placement.added_nodes)
     moment = placement.moment or asked.known.cluster
     explanations = {item.pod.name: item.explanation for item in placement.pending}
     grouped = _alike(item.pod for item in placement.pending)
@@ -203,8 +202,7 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
         explanation = report.explanation._replace(
             ignored=placement.ignored, new_of="" if owner.has_named_pods or pod.node_name else owner.key
         )
-        added = placement.added_nodes.get(explanation.pod.key)
-        yield report._replace(explanation=explanation, placement=placement, added_node=added)
+        yield report._replace(explanation=explanation, placement=placement)
 
 
 def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
@@ -242,7 +240,7 @@ def _suggesting(
     """Return the report on one pod, with the changes that would let it be placed."""
     examined, known = prospect.examined, asked.known
     report = _with_disagreement(_pod_report(examined, known.cluster, asked, others=others, state=state))
-    if not asked.suggests:
+    if not (asked.suggests and _needs_advice(report)):
         return report
     columns = None if examined.scheduler is None else examined.scheduler.columns
     is_contended = report.explanation.verdict is PodVerdict.CONTENDED
@@ -255,6 +253,11 @@ def _suggesting(
         placed_first=prospect.placed_first if is_contended else frozenset(),
     )
     return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
+
+
+def _needs_advice(report: PodReport) -> bool:
+    """Return whether it does not help to wait until Karpenter has added nodes."""
+    return report.outlook is None or report.outlook.running.least < report.outlook.pods
 
 
 def _with_disagreement(report: PodReport) -> PodReport:
@@ -298,6 +301,13 @@ def _pod_report(
     state: Optional[WorkloadState],
 ) -> PodReport:
     explanation, profiles = examined.explanation._replace(others=others), asked.known.profiles
+    outlook, pod = None, explanation.pod
+    keys = (pod.key, *(f"{pod.namespace}/{name}" for name in others))
+    waiting = [asked.added[key] for key in keys if key in asked.added]
+    if waiting and explanation.verdict is PodVerdict.PENDING:
+        from kubectl_spread.provisioners import prospect  # loaded already
+
+        outlook = prospect.outlook(waiting)
     reported = reported_message(explanation.pod, cluster)
     profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
     if asked.node and all(node.name != asked.node for node in asked.known.cluster.nodes):
@@ -309,4 +319,5 @@ def _pod_report(
         comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
         other_events=other_events(explanation.pod, cluster),
         node=node_view(asked.node, examined._replace(explanation=explanation)) if asked.node else None,
+        outlook=outlook,
     )

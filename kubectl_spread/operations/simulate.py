@@ -236,9 +236,11 @@ class SimulationSetup:
         from kubectl_spread.report import added_nodes
 
         cluster = _with_own_names(outcome.cluster())
-        found = prospect.added_nodes(cluster, cluster.pending(), known.profiles).values()
-        texts = {added_nodes.summary(item): item.answer.pod.name.partition(" ")[0] for item in found}
-        return [f"pod {name}: {text}" for text, name in texts.items()]
+        alike: dict[str, list[prospect.Prospect]] = {}
+        for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values():
+            alike.setdefault(item.answer.pod.name.partition(" ")[0], []).append(item)
+        no_node = "no other node" if outcome.added else "no node"
+        return [f"pod {name}: {added_nodes.summary(prospect.outlook(found), no_node)}" for name, found in alike.items()]
 
 
 def _with_own_names(cluster: Cluster) -> Cluster:

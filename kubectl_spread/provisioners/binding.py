@@ -8,12 +8,13 @@ Karpenter does not bind pods. Where the two disagree, a node is created and the 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
 from kubectl_spread.provisioners.machines import total
 from kubectl_spread.provisioners.pods import is_of_daemon, requests_of
@@ -31,12 +32,19 @@ _MOST_UNUSED = 5
 NEW = "-new-"  # between the pool and the number in the name of a new node
 
 
-class Binding(NamedTuple):
-    """The pods of an outcome after kube-scheduler has tried them: by their keys, the node, or its message."""
+class Place(NamedTuple):
+    """The node on which a pod runs, else the one that Karpenter has for it, if any; kube-scheduler may refuse that.
 
-    nodes: tuple[Node, ...]
-    placed: dict[str, str]
-    refused: dict[str, str]
+    is_new: Karpenter has added it.
+    """
+
+    node: Optional[Node] = None
+    refused: str = ""
+    is_new: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        return self.node is not None and not self.refused
 
 
 def new_nodes(
@@ -74,15 +82,12 @@ def provisioner(
         for answer in solution.answers:
             if answer.new and answer.gaps:
                 depends(answer)
-        seen: set[str] = set()
+        found: dict[str, tuple[Node, ...]] = {}
         for outcome in solution.outcomes:
             for nodes in new_nodes(cluster, outcome, provisioning, with_daemons=False) if outcome.nodes else ():
-                shown = repr(
-                    sorted(repr(node._replace(name="", labels={**node.labels, HOSTNAME: ""})) for node in nodes)
-                )
-                if shown not in seen and len(seen) < _MOST_CHOICES:
-                    seen.add(shown)
-                    yield nodes
+                nameless = (node._replace(name="", labels={**node.labels, HOSTNAME: ""}) for node in nodes)
+                found.setdefault(repr(sorted(map(repr, nameless))), nodes)
+        yield from itertools.islice(found.values(), _MOST_CHOICES)
 
     return added
 
@@ -111,37 +116,40 @@ def _node(new: NewNode, provisioning: Provisioning, *, name: str, choice: int, w
 
 
 def bound(
-    cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...], by_name: Mapping[str, Profile] = profiles()
-) -> Binding:
-    """Let kube-scheduler try the pods until a whole lap binds none: where Karpenter wants them, then on any node.
+    cluster: Cluster,
+    outcome: Outcome,
+    nodes: tuple[Node, ...],
+    waiting: Iterable[Pod],
+    by_name: Mapping[str, Profile] = profiles(),
+) -> tuple[Cluster, dict[str, Place]]:
+    """Let kube-scheduler try pods until a whole lap binds none: where Karpenter wants them, then on any node.
 
     A pod is refused only if no order was found that helps: which of equal pods comes first is not the question here.
+
+    Returns:
+        The cluster with the new nodes and the bound pods, and the places of all these pods by their keys.
     """
     meant = {pod.key: name for name, placed in outcome.existing.items() for pod in placed}
-    waiting = [pod for placed in outcome.existing.values() for pod in placed]
     for node, new in zip(nodes, outcome.nodes, strict=True):
-        waiting += new.pods
         meant.update(dict.fromkeys((pod.key for pod in new.pods), node.name))
-    waiting.sort(key=lambda pod: (-pod.cls.priority, pod.created, pod.key))
+    left = {pod.key: pod for pod in sorted(waiting, key=lambda pod: (-pod.cls.priority, pod.created, pod.key))}
     every = tuple(sorted((*cluster.nodes, *nodes), key=lambda node: node.name))
-    pods = tuple(pod for pod in cluster.pods if pod.key not in meant)
-    columns = Columns(cluster._replace(nodes=every, pods=pods))
+    kept = tuple(pod for pod in cluster.pods if pod.key not in left)
+    columns = Columns(cluster._replace(nodes=every, pods=kept))
     scheduler = Scheduler(columns, by_name, all_nodes=True)
-    placed: dict[str, str] = {}
-    refused: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    placed: list[Pod] = []
     anywhere, progress = False, True
-    while waiting and (progress or not anywhere):
+    while left and (progress or not anywhere):
         anywhere, progress = not progress, False
-        for pod in tuple(waiting):
+        for key, pod in tuple(left.items()):
             filtered = scheduler.filter(pod)
-            host = columns.index.get(meant[pod.key])
+            host = columns.index.get(meant.get(key, ""))
+            places[key] = Place() if host is None else Place(columns.nodes[host], filtered.diagnosis().message(""))
             if host is None or not filtered.feasible[host]:
                 host = int(scheduler.score(pod, filtered).hosts()[0]) if anywhere and filtered.feasible.any() else None
-            if host is None:
-                refused[pod.key] = filtered.diagnosis().message("")
-                continue
-            scheduler.bind(pod, host)
-            placed[pod.key], progress = columns.nodes[host].name, True
-            waiting.remove(pod)
-            refused.pop(pod.key, None)
-    return Binding(nodes, placed, refused)
+            if host is not None:
+                scheduler.bind(pod, host)
+                places[key], progress = Place(columns.nodes[host]), True
+                placed.append(left.pop(key)._replace(node_name=columns.nodes[host].name))
+    return cluster._replace(nodes=every, pods=(*kept, *left.values(), *placed)), places

@@ -8,7 +8,7 @@ existingnode.go; pkg/controllers/state/statenode.go, cluster.go (v1.13.0).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -22,7 +22,7 @@ from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool, Offering
 from kubectl_spread.provisioners.reading import Options, Provisioning
 from kubectl_spread.provisioners.refusals import Unfit
-from kubectl_spread.provisioners.requirement import Requirement, Requirements
+from kubectl_spread.provisioners.requirement import Requirements
 from kubectl_spread.provisioners.topology import Taints, untolerated
 
 _REGISTERED = "karpenter.sh/registered"
@@ -59,9 +59,7 @@ class Types:
         self.types = types
         self.all = (1 << len(types)) - 1
         self.is_open = is_open
-        self._compatible: dict[Requirement, int] = {}
-        self._offered: dict[tuple[Optional[Requirement], Optional[Requirement]], int] = {}
-        self._fitting: dict[tuple[tuple[str, int], ...], int] = {}
+        self._masks: dict[Hashable, int] = {}
 
     def __iter__(self) -> Iterator[tuple[int, InstanceType]]:
         return ((1 << at, item) for at, item in enumerate(self.types))
@@ -69,35 +67,29 @@ class Types:
     def of(self, mask: int) -> list[InstanceType]:
         return [item for bit, item in self if mask & bit]
 
+    def _that(self, key: Hashable, meets: Callable[[InstanceType], bool]) -> int:
+        """Return the types that meet a condition; `key` is the condition."""
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = self._masks[key] = sum(bit for bit, item in self if meets(item))
+        return mask
+
     def compatible(self, requirements: Requirements) -> int:
         """Return the types that share a value with each requirement."""
         found = self.all
         for key, item in requirements.items():
-            mask = self._compatible.get(item)
-            if mask is None:
-                own = ((bit, each.requirements.get(key)) for bit, each in self)
-                mask = sum(bit for bit, have in own if have is None or algebra.agree(have, item))
-                self._compatible[item] = mask
-            found &= mask
+            found &= self._that(item, lambda each: algebra.agree(each.requirements.get(key, item), item))  # noqa: B023
         return found
 
     def offered(self, requirements: Requirements) -> int:
         """Return the types with an available offering that the requirements allow."""
         wanted = requirements.get(ZONE), requirements.get(algebra.CAPACITY_TYPE)
-        mask = self._offered.get(wanted)
-        if mask is None:
-            mask = sum(bit for bit, item in self if self.is_open or sold(item, requirements))
-            self._offered[wanted] = mask
-        return mask
+        return self._that(wanted, lambda item: self.is_open or bool(sold(item, requirements)))
 
     def fitting(self, requests: Amounts) -> int:
         """Return the types with enough room."""
         key = tuple(sorted(requests.items()))
-        mask = self._fitting.get(key)
-        if mask is None:
-            mask = sum(bit for bit, item in self if self.is_open or fits(key, item.allocatable))
-            self._fitting[key] = mask
-        return mask
+        return self._that((key,), lambda item: self.is_open or fits(key, item.allocatable))
 
     def within(self, limits: Amounts) -> int:
         """Return the types that are not larger than what is left of the limits."""
@@ -107,11 +99,8 @@ class Types:
 
     def largest(self, mask: int) -> Amounts:
         """Return the largest amount of each resource."""
-        found: Amounts = {}
-        for item in self.of(mask):
-            for name, amount in item.capacity.items():
-                found[name] = max(amount, found.get(name, amount))
-        return found
+        every = [item.capacity for item in self.of(mask)]
+        return {name: max(one[name] for one in every if name in one) for name in {key for one in every for key in one}}
 
     def missing(self, mask: int, requirements: Requirements) -> dict[str, int]:
         """Return the labels of which the types have fewer values than minValues, with their numbers."""
@@ -228,9 +217,8 @@ def _machine(node: Optional[Node], claim: Optional[NodeClaim], facts: NodeFacts,
         taints = tuple(taint for taint in taints if not (readiness_taints and taint.key.startswith(_READINESS)))
     host = labels.get(HOSTNAME) or name
     requirements = algebra.plus(algebra.of_labels(labels), (algebra.requirement(HOSTNAME, "In", (host,)),))
-    node_labels = {} if node is None else labels
     machine = Machine(name, host, labels.get(NODE_POOL, ""), taints, requirements, free, {**capacity, "nodes": 1})
-    return machine._replace(is_initialized=is_initialized, labels=node_labels, node=node)
+    return machine._replace(is_initialized=is_initialized, labels={} if node is None else labels, node=node)
 
 
 def _occupied(machine: Machine, running: list[Pod], daemons: list[PodClass]) -> Machine:
@@ -258,21 +246,19 @@ def templates(
 
     A required term of a DaemonSet that does not fit one pool is gone for all later ones and for existing nodes.
     """
-    found = []
+    result: list[Template] = []
+    left = list(daemons)
     for pool in pools:
         of_pool, requirements = types[pool.name], pool.template
         mask = of_pool.compatible(requirements) & of_pool.offered(requirements) & of_pool.fitting({})
         if not mask or (of_pool.missing(mask, requirements) and not options.relaxes_min_values):
             continue
-        found.append(Template(pool, requirements, of_pool, mask, {}, ()))
-    result = []
-    more = (pods.NO_PREFERENCE,) if found else ()
-    left = [daemon._replace(tolerations=daemon.tolerations + more) for daemon in daemons]
-    for template in found:
+        if not result:
+            left = [daemon._replace(tolerations=(*daemon.tolerations, pods.NO_PREFERENCE)) for daemon in daemons]
         own = []
         for at, daemon in enumerate(left):
-            while not untolerated(template.pool.taints, daemon.tolerations):
-                if algebra.meets(template.requirements, pods.required(daemon), options.well_known):
+            while not untolerated(pool.taints, daemon.tolerations):
+                if algebra.meets(requirements, pods.required(daemon), options.well_known):
                     own.append(daemon)
                     break
                 terms = daemon.node_affinity.required or ()
@@ -280,7 +266,7 @@ def templates(
                     break
                 daemon = daemon._replace(node_affinity=daemon.node_affinity._replace(required=terms[1:]))  # noqa: PLW2901
             left[at] = daemon
-        overhead = total(*map(pods.requests_of, own))
+        overhead = {resources.PODS: 0, **total(*map(pods.requests_of, own))}
         ports = tuple(port for daemon in own for port in daemon.host_ports)
-        result.append(template._replace(overhead={resources.PODS: 0, **overhead}, ports=ports))
+        result.append(Template(pool, requirements, of_pool, mask, overhead, ports))
     return result, left

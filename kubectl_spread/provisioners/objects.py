@@ -94,7 +94,6 @@ class NodeClaim(NamedTuple):
     labels: dict[str, str]
     taints: tuple[Taint, ...]
     startup_taints: tuple[Taint, ...]
-    class_ref: ClassRef
     provider_id: str = ""
     node_name: str = ""
     capacity: Amounts = {}  # noqa: RUF012 (never written to)
@@ -200,7 +199,6 @@ def node_claim(plain: Plain) -> NodeClaim:
         labels=constraint.labels(metadata),
         taints=_taints(spec.get("taints")),
         startup_taints=_taints(spec.get("startupTaints")),
-        class_ref=_class_ref(spec.get("nodeClassRef")),
         provider_id=status.get("providerID") or "",
         node_name=status.get("nodeName") or "",
         capacity=_amounts(status.get("capacity")),

@@ -84,13 +84,11 @@ def _without_one(pod: PodClass, *, tolerates_preferences: bool) -> Optional[PodC
     affinity = pod.node_affinity
     if affinity.required and len(affinity.required) > 1:
         return pod._replace(node_affinity=affinity._replace(required=affinity.required[1:]))
-    for field in ("preferred_affinity", "preferred_anti_affinity"):
-        if getattr(pod, field):
-            changed: dict[str, Any] = {field: tuple(sorted(getattr(pod, field), key=lambda term: -term.weight)[1:])}
-            return pod._replace(**changed)
-    if affinity.preferred:
-        lighter = sorted(affinity.preferred, key=lambda term: -term.weight)[1:]
-        return pod._replace(node_affinity=affinity._replace(preferred=tuple(lighter)))
+    for holder, field in ((pod, "preferred_affinity"), (pod, "preferred_anti_affinity"), (affinity, "preferred")):
+        lighter = sorted(getattr(holder, field), key=lambda term: -term.weight)[1:]
+        if getattr(holder, field):
+            changes: dict[str, Any] = {field: tuple(lighter)}
+            return pod._replace(**(changes if holder is pod else {"node_affinity": affinity._replace(**changes)}))
     for at, constraint in enumerate(pod.constraints):
         if constraint.when_unsatisfiable == SCHEDULE_ANYWAY:
             kept = list(pod.constraints)
@@ -106,14 +104,11 @@ def _claims(pod: PodClass, storage: Storage) -> list[tuple[NamespacedName, Optio
     return [(key, storage.claims.get(key)) for key in keys]
 
 
-def refusal_reasons(
-    pod: PodClass, storage: Storage, well_known: frozenset[str], *, refuses_claims: bool = True
-) -> list[str]:
+def refusal_reasons(pod: PodClass, storage: Storage, well_known: frozenset[str], *, refuses_claims: bool) -> list[str]:
     """Return why Karpenter ignores a pod before it solves anything, in its words (Provisioner.Validate)."""
-    found = []
-    pool = wanted(pod).get(NODE_POOL)
-    if pool is not None and pool.operator == "DoesNotExist":
-        found.append(f"configured to not run on a Karpenter provisioned node (requirement={NODE_POOL} DoesNotExist)")
+    pool, never = wanted(pod).get(NODE_POOL), "configured to not run on a Karpenter provisioned node"
+    is_never = pool is not None and pool.operator == "DoesNotExist"
+    found = [f"{never} (requirement={NODE_POOL} DoesNotExist)"] if is_never else []
     selected = (LabelRequirement(key, "In", (value,)) for key, value in pod.node_selector)
     for item in selected:
         found += objects.requirement_errors(item, well_known)
@@ -131,10 +126,8 @@ def _volume_reason(pod: PodClass, storage: Storage) -> str:
     for key, claim in _claims(pod, storage):
         name = f"PersistentVolumeClaim={key.namespace}/{key.name}"
         if claim is None:
-            return (
-                f'getting persistent volume claim, persistentvolumeclaims "{key.name}" not found '
-                f"(PersistentVolumeClaim={key.name})"
-            )
+            missing = f'persistentvolumeclaims "{key.name}" not found (PersistentVolumeClaim={key.name})'
+            return f"getting persistent volume claim, {missing}"
         if claim.is_deleted:
             return f"persistentvolumeclaim is being deleted ({name})"
         volume = f"PersistentVolume={claim.volume_name}"
@@ -148,10 +141,8 @@ def _volume_reason(pod: PodClass, storage: Storage) -> str:
                 why = "persistentvolume is being deleted" if found else missing
                 return f"failed to validate pvc, {why} ({name}, {volume}, {storage_class})"
             if not claim.is_bind_completed:
-                return (
-                    "pvc is considered unbound because it does not contain annotation "
-                    f"(annotation=pv.kubernetes.io/bind-completed, PersistentVolumeClaim={key.name}, {volume})"
-                )
+                lacks = f"annotation=pv.kubernetes.io/bind-completed, PersistentVolumeClaim={key.name}, {volume}"
+                return f"pvc is considered unbound because it does not contain annotation ({lacks})"
             continue
         if not claim.storage_class:
             return f"unbound pvc must define a storage class ({name}, {storage_class})"

@@ -1,36 +1,34 @@
-"""Whether a Pending pod gets a node that does not exist yet: for each pod one record of facts.
+"""What becomes of pods that find no node: rounds of Karpenter, and of kube-scheduler on the nodes that come.
 
     added_nodes(cluster, pods, profiles)  ->  Prospect by the key of a pod
+    outlook(prospects of equal pods)      ->  Outlook, the one answer that all commands give
 
 A `Prospect` has Karpenter's answer, each pool with the first reason why it makes no node for the pod, what Karpenter
 counts in each domain and who brings it, and the domains that block: they hold the minimum, and no node may come there.
-Once the nodes exist, kube-scheduler decides; where it refuses the pod still, its message is part of the record.
+Karpenter draws at random, and the provider chooses among zones, so the rounds may go in several ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Optional
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import Range, range_of
+from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.provisioners import binding, reading, topology
 from kubectl_spread.provisioners import pods as pod_rules
+from kubectl_spread.provisioners.binding import Place
+from kubectl_spread.provisioners.reading import Gap, GapKind
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal
-from kubectl_spread.provisioners.solve import NewNode, PodAnswer, PoolState, solve, types_of
+from kubectl_spread.provisioners.solve import PodAnswer, PoolFinding, PoolState, solve, types_of
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.text.scalars import by_number
 
-_MOST_OUTCOMES = 4  # in which kube-scheduler is asked
-
-
-class PoolProspect(NamedTuple):
-    """One pool in Karpenter's order: why it gives no nodes at all, why none for this pod, or the nodes it gives."""
-
-    name: str
-    state: PoolState
-    reason: str = ""
-    refusal: Optional[Refusal] = None
-    nodes: tuple[NewNode, ...] = ()
+_MOST_TRIES = 600  # of a pod by kube-scheduler, in all ways together; one way is always followed to its end
 
 
 class CountedDomain(NamedTuple):
@@ -58,75 +56,156 @@ class CountedDomains(NamedTuple):
 class Prospect(NamedTuple):
     """What Karpenter does about one pod.
 
-    refused: what kube-scheduler says of it once the nodes exist; empty if it uses them.
-    is_always_refused: for all nodes that the provider may choose.
+    answer, pools, nodes: of the last round of the first way in which the pod does not run, or of the first way.
+    reached: the domains of each pool's nodes. places: at the end of each way. is_complete: there are no other ways.
     """
 
     answer: PodAnswer
-    pools: tuple[PoolProspect, ...]
-    counted: tuple[CountedDomains, ...]
-    refused: str = ""
-    is_always_refused: bool = False
+    pools: tuple[PoolFinding, ...]
+    nodes: tuple[Node, ...]
+    reached: dict[str, topology.Domains]
+    places: tuple[Place, ...]
+    is_complete: bool
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the pod runs at the end of every way."""
+        return all(place.is_running for place in self.places)
+
+    @property
+    def runs(self) -> bool:
+        """Return whether it is certain that the pod runs in the end."""
+        return self.is_running and self.is_complete and not self.gaps
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return the missing facts; where a draw gives no node, Karpenter draws again in the next round."""
+        return tuple(gap for gap in self.answer.gaps if gap.kind is not GapKind.DRAW)
+
+    @property
+    def refused(self) -> str:
+        """Return what kube-scheduler says of the nodes, where it does not use them."""
+        return next((place.refused for place in self.places if place.refused), "")
+
+    @property
+    def refusals(self) -> dict[str, Refusal]:
+        """Return the first reason of each pool against a node for the pod; without a pool's name for all pools."""
+        return {item.pool: item for item in reversed(self.answer.errors)}
+
+    @property
+    def counted(self) -> tuple[CountedDomains, ...]:
+        """Return what is counted for the constraints that leave no place."""
+        return tuple(self._counted(item, item.detail) for item in self.answer.errors if isinstance(item.detail, Counts))
+
+    def _counted(self, refusal: Refusal, counts: Counts) -> CountedDomains:
+        key, domains = refusal.key, []
+        giving = [found.pool.name for found in self.pools if found.state in (PoolState.USED, PoolState.NO_TYPE)]
+        least = min((number for value, number in counts.domains if counts.pod_domains.has(value)), default=0)
+        nodes = Counter(node.labels.get(key) for node in self.nodes)
+        for value, number in sorted(counts.domains, key=lambda item: by_number(item[0])):
+            is_least = number == least and counts.pod_domains.has(value)
+            blocks = refusal.cause is Cause.SPREAD and is_least and not counts.node_domains.has(value)
+            pools = tuple(name for name in giving if value in self.reached[name].get(key, {}))
+            domains.append(CountedDomain(value, number, pools, nodes[value], blocks))
+        return CountedDomains(refusal.pool, key, tuple(domains))
 
 
-def has_pools(cluster: Cluster) -> bool:
-    """Return whether Karpenter can add nodes at all."""
-    return any(kind == "NodePool" for kind, _ in cluster.provisioning)
+class Fate(Enum):
+    """What becomes of pods that find no node now."""
+
+    RUN = "run"  # all of them
+    SOME_RUN = "someRun"
+    NOT_USED = "notUsed"  # Karpenter adds a node, or counts on one, and kube-scheduler does not use it
+    NO_NODE = "noNode"
+    DEPENDS = "depends"
+
+
+class Outlook(NamedTuple):
+    """The answer about equal pods; `most_telling`: the first of them that does not run, else the first.
+
+    running: how many run in the end. added: nodes that Karpenter adds for them.
+    all_run: whatever is drawn and chosen.
+    """
+
+    fate: Fate
+    pods: int
+    running: Range
+    added: tuple[NodesOfPool, ...]
+    gaps: tuple[Gap, ...]
+    most_telling: Prospect
+    all_run: bool
+
+
+def outlook(prospects: Sequence[Prospect]) -> Outlook:
+    """Return the answer about equal pods from the same rounds."""
+    ways = list(zip(*(item.places for item in prospects), strict=True))
+    running = range_of(sum(place.is_running for place in places) for places in ways)
+    gaps = dict.fromkeys(gap for item in prospects for gap in item.gaps)
+    told = next((item for item in prospects if not item.is_running), prospects[0])
+    fate = Fate.NOT_USED if told.refused else Fate.NO_NODE
+    if gaps:
+        fate = Fate.DEPENDS
+    elif running.most:
+        fate = Fate.RUN if running.least == len(prospects) else Fate.SOME_RUN
+    added = tuple(nodes_by_pool(map(_added, ways)))
+    all_run = all(item.runs for item in prospects)
+    return Outlook(fate, len(prospects), running, added, tuple(gaps), told, all_run)
+
+
+def _added(places: Iterable[Place]) -> Iterable[tuple[Node, bool]]:
+    """Return the new nodes among places, and whether pods run there."""
+    found: dict[str, tuple[Node, bool]] = {}
+    for node, refused, is_new in places:
+        if node is not None and is_new:
+            found[node.name] = node, not refused or (node.name in found and found[node.name][1])
+    return found.values()
 
 
 def added_nodes(cluster: Cluster, given: Iterable[Pod], profiles: Mapping[str, Profile]) -> dict[str, Prospect]:
-    """Return what the next round of Karpenter does about pods, of the cluster or of a manifest, by their keys.
+    """Return what Karpenter does about pods, of the cluster or of a manifest, by their keys; empty without NodePools.
 
     Args:
-        cluster: has NodePools. Its pods that kube-scheduler has marked as unschedulable are in the same round.
+        cluster: its pods that kube-scheduler has marked as unschedulable are in the same rounds.
         given: pods that find no node.
         profiles: kube-scheduler's.
     """
     provisioning = reading.of_cluster(cluster)
-    pods = {pod.key: pod for pod in (*pod_rules.pending(cluster), *given)}
-    solution = solve(cluster, pods.values(), provisioning, is_order_known=False)
-    bound = [
-        binding.bound(cluster, outcome, nodes, profiles)
-        for outcome in solution.outcomes[:_MOST_OUTCOMES]
-        if outcome.nodes or outcome.existing
-        for nodes in binding.new_nodes(cluster, outcome, provisioning)
-    ]
-    giving = (PoolState.USED, PoolState.NO_TYPE)  # domains
-    used = [finding.pool for finding in solution.pools if finding.state in giving]
-    reached = {
-        pool.name: topology.domains_of((pool,), {pool.name: types_of(pool, provisioning).types}) for pool in used
-    }
-    found = {}
-    for answer in solution.answers:
-        key = answer.pod.key
-        said = [item.refused.get(key, "") for item in bound if key in item.refused or key in item.placed]
-        message = next(filter(None, said), "")
-        refusals = {item.pool: item for item in reversed(answer.errors)}
-        pools = (
-            PoolProspect(
-                pool.name,
-                state,
-                reason,
-                refusals.get(pool.name),
-                tuple(new for new in answer.new if new.pool == pool.name),
-            )
-            for pool, state, reason in solution.pools
-        )
-        counted = (_counted(item, cluster, reached) for item in answer.errors if isinstance(item.detail, Counts))
-        found[key] = Prospect(answer, tuple(pools), tuple(counted), message, bool(message) and all(said))
-    return found
-
-
-def _counted(refusal: Refusal, cluster: Cluster, reached: dict[str, topology.Domains]) -> CountedDomains:
-    """Return what is counted for the constraint of a refusal, with the pools that could reach each domain."""
-    counts, key = refusal.detail, refusal.key
-    assert isinstance(counts, Counts)  # noqa: S101
-    least = min((number for value, number in counts.domains if counts.pod_domains.has(value)), default=0)
-    domains = []
-    for value, number in counts.domains:
-        is_least = number == least and counts.pod_domains.has(value)
-        blocks = refusal.cause is Cause.SPREAD and is_least and not counts.node_domains.has(value)
-        nodes = sum(node.labels.get(key) == value for node in cluster.nodes)
-        pools = tuple(name for name, values in reached.items() if value in values.get(key, {}))
-        domains.append(CountedDomain(value, number, pools, nodes, blocks))
-    return CountedDomains(refusal.pool, key, tuple(domains))
+    if not provisioning.pools:
+        return {}
+    of_pools = ((pool, {pool.name: types_of(pool, provisioning).types}) for pool in provisioning.pools)
+    reached = {pool.name: topology.domains_of((pool,), types) for pool, types in of_pools}
+    asked = (*pod_rules.pending(cluster), *given)
+    pods = {pod.key: pod for pod in asked if pod_rules.takes_part(pod) and pod.cls.scheduler_name in profiles}
+    used = {pod.node_name for pod in cluster.pods if not pod_rules.is_of_daemon(pod)}
+    old = {node.name for node in cluster.nodes if binding.NEW not in node.name or node.name in used}
+    # A way so far: the cluster, the pods that wait, and for each pod the last answer and the place.
+    following: list[tuple[Cluster, dict[str, Pod], dict[str, Prospect], dict[str, Place]]] = [(cluster, pods, {}, {})]
+    ways: list[tuple[dict[str, Prospect], dict[str, Place]]] = []
+    tries = 0
+    while following and (not ways or tries < _MOST_TRIES):
+        now, waiting, answers, places = following.pop()
+        solution = solve(now, waiting.values(), provisioning, is_order_known=False)
+        new = (Prospect(item, solution.pools, now.nodes, reached, (), True) for item in solution.answers)
+        answers = answers | {item.answer.pod.key: item for item in new}
+        rounds = [
+            (outcome, nodes)  # Where a draw gives no node, Karpenter draws again.
+            for outcome in solution.outcomes
+            if outcome.nodes or outcome.existing
+            for nodes in binding.new_nodes(now, outcome, provisioning)
+        ]
+        ways += [] if rounds else [(answers, places | dict.fromkeys(waiting, Place()))]
+        for outcome, nodes in reversed(rounds):
+            tries += len(waiting)
+            after, found = binding.bound(now, outcome, nodes, waiting.values(), profiles)
+            left = {key: pod for key, pod in waiting.items() if not found[key].is_running}
+            if left and len(left) < len(waiting):
+                following.append((after, left, answers, places | found))
+            else:
+                ways.append((answers, places | found))
+    result = {}
+    for key in pods:
+        ends = [found[key] for _, found in ways]
+        at = next((at for at, place in enumerate(ends) if not place.is_running), 0)
+        marked = (place._replace(is_new=place.node is not None and place.node.name not in old) for place in ends)
+        result[key] = ways[at][0][key]._replace(places=tuple(marked), is_complete=not following)
+    return result

@@ -101,6 +101,12 @@ def texts(refusal: Refusal) -> list[str]:
 
 
 _CONDITIONS = ("met the scheduling requirements", "had enough resources", "had a required offering")
+_ALONE = ("met all requirements", "has enough resources", "has the required offering")
+_PAIRS = (  # two conditions that some types meet, none of them with the third
+    (0, 1, f"which {_CONDITIONS[0]} and {_CONDITIONS[1]}, {_CONDITIONS[2]}"),
+    (1, 2, f"which had enough resources and the required offering {_CONDITIONS[0]}"),
+    (0, 2, "which met the scheduling requirements and the required offering had the required resources"),
+)
 
 
 def _of_types(unfit: Unfit) -> str:
@@ -109,25 +115,11 @@ def _of_types(unfit: Unfit) -> str:
     asked = f", requirements={wanted}, resources={json.dumps(amounts, separators=(',', ':'))}"
     if unfit.missing:
         return f"minValues requirement is not met for label(s) (label(s)=[{' '.join(unfit.missing)}]){asked}"
-    compatible, fitting, offered = unfit[:3]
-    failed = [text for mask, text in zip(unfit[:3], _CONDITIONS, strict=True) if not mask]
-    if len(failed) > 1:
-        return f"no instance type {' or '.join(failed)}{asked}"
-    if not compatible:
-        return f"no instance type met all requirements{asked}"
-    if not fitting:
-        is_typo = dict(unfit.requests).get(resources.CPU, 0) >= _TYPO_MILLI_CPU
-        typo = " (CPU request >= 1 Million, m vs M typo?)" if is_typo else ""
-        return f"no instance type has enough resources{asked}{typo}"
-    if not offered:
-        return f"no instance type has the required offering{asked}"
-    if compatible & fitting:
-        return (
-            f"no instance type which met the scheduling requirements and had enough resources, {_CONDITIONS[2]}{asked}"
-        )
-    if fitting & offered:
-        return f"no instance type which had enough resources and the required offering {_CONDITIONS[0]}{asked}"
-    if compatible & offered:
-        both = "met the scheduling requirements and the required offering had the required resources"
-        return f"no instance type which {both}{asked}"
-    return f"no instance type met the requirements/resources/offering tuple{asked}"
+    masks = unfit[:3]
+    failed = [at for at, mask in enumerate(masks) if not mask]
+    pairs = (text for one, other, text in _PAIRS if masks[one] & masks[other])
+    why = next(pairs, "met the requirements/resources/offering tuple")
+    if failed:
+        why = _ALONE[failed[0]] if len(failed) == 1 else " or ".join(_CONDITIONS[at] for at in failed)
+    is_typo = failed == [1] and dict(unfit.requests).get(resources.CPU, 0) >= _TYPO_MILLI_CPU
+    return f"no instance type {why}{asked}{' (CPU request >= 1 Million, m vs M typo?)' if is_typo else ''}"

@@ -52,11 +52,10 @@ class Kind(NamedTuple):
     number: int
     pod: PodClass
     requests: Amounts
-    items: tuple[tuple[str, int], ...]  # of the requests
     forms: tuple[Form, ...]
     volumes: tuple[Requirements, ...]
     disks: frozenset[tuple[str, NamespacedName]]
-    inverse: tuple[int, ...]  # groups of its required anti-affinity
+    inverse: tuple[int, ...]  # numbers below 0: of its required anti-affinity, as other pods must respect it
 
 
 class Claim(NamedTuple):
@@ -80,8 +79,9 @@ class State(NamedTuple):
     bags: pods that were not tried yet; those of one bag are equally large and old, and come in any order.
     tail: pods that fit nowhere, in the order in which they are tried again.
     pushed: how long the queue was when such a pod was put to its end.
+    relaxed: how many preferences such a pod has lost for good, before 1.4.
     remaining: what is left of the limits of each pool.
-    groups, inverse: pods per domain of each group.
+    groups: pods per domain of each group.
     first: which group of several with one identity came first.
     """
 
@@ -89,10 +89,10 @@ class State(NamedTuple):
     machines: tuple[Machine, ...]
     remaining: dict[str, Amounts]
     groups: dict[int, Numbers]
-    inverse: dict[int, Numbers]
     first: dict[int, Group]
     tail: tuple[int, ...] = ()
     pushed: dict[int, int] = {}  # noqa: RUF012 (never written to)
+    relaxed: dict[int, int] = {}  # noqa: RUF012
     claims: tuple[Claim, ...] = ()
     errors: dict[int, tuple[Refusal, ...]] = {}  # noqa: RUF012
 
@@ -202,9 +202,8 @@ class Round:
         forms = tuple(self._form(number, item) for item in pods.relaxed(pod, tolerates_preferences=self._tolerates))
         requests = pods.requests_of(pod)
         groups = (topology.of_term(Cause.ANTI_AFFINITY, term, pod, self._namespaces) for term in pod.pod_anti_affinity)
-        inverse = tuple(self._identify(number, group) for group in groups)
-        items = tuple(sorted(requests.items()))
-        self._kinds[key] = found = Kind(number, pod, requests, items, forms, volumes, disks, inverse)
+        inverse = tuple(self._identify(number, group, is_inverse=True) for group in groups)
+        self._kinds[key] = found = Kind(number, pod, requests, forms, volumes, disks, inverse)
         return found
 
     def _form(self, kind: int, pod: PodClass) -> Form:
@@ -224,9 +223,10 @@ class Round:
         owned = tuple(dict.fromkeys(self._identify(kind, group) for group in groups))
         return Form(pod, wanted, strict if Rule.STRICT_DOMAINS in self.rules else wanted, owned)
 
-    def _identify(self, kind: int, group: Group) -> int:
+    def _identify(self, kind: int, group: Group, *, is_inverse: bool = False) -> int:
         """Return the number of a group's identity; of the groups of one kind with one identity the first counts."""
         number = self._identities.setdefault(group.identity, len(self._identities))
+        number = -1 - number if is_inverse else number
         self._groups.setdefault((kind, number), group)
         self._any.setdefault(number, group)
         return number
@@ -271,19 +271,18 @@ class Round:
             limits = remaining.get(machine.pool, {})
             for name in limits:
                 limits[name] -= machine.capacity.get(name, 0)
-        state = State(self._bags, self._machines, remaining, {}, self._inverse(), {})
+        inverse = self._inverse()
+        state = State(self._bags, self._machines, remaining, inverse, {number: self._any[number] for number in inverse})
         for kind in order:
             for number in kind.inverse:
-                if number not in state.inverse:
-                    group = self._groups[kind.number, number]
-                    state.first.setdefault(-1 - number, group)
-                    state.inverse[number] = topology.empty_domains(group, self._domains)
+                if number not in state.groups:
+                    group = state.first[number] = self._groups[kind.number, number]
+                    state.groups[number] = topology.empty_domains(group, self._domains)
             state = self._with_groups(state, kind, kind.forms[0])
         hosts = [machine.host for machine in self._machines]
-        for counts in (state.groups, state.inverse):
-            for number, domains in counts.items():
-                if self._any[number].key == HOSTNAME:
-                    counts[number] = {**dict.fromkeys(hosts, 0), **domains}
+        for number, domains in state.groups.items():
+            if self._any[number].key == HOSTNAME:
+                state.groups[number] = {**dict.fromkeys(hosts, 0), **domains}
         return state
 
     def _inverse(self) -> dict[int, Numbers]:
@@ -295,7 +294,7 @@ class Round:
                 continue
             for term in pod.cls.pod_anti_affinity:
                 group = topology.of_term(Cause.ANTI_AFFINITY, term, pod.cls, self._namespaces)
-                number = self._identify(-1, group)
+                number = self._identify(-1, group, is_inverse=True)
                 counts = found.setdefault(number, topology.empty_domains(group, self._domains))
                 domain = self._nodes[pod.node_name].labels.get(group.key)
                 if domain is not None:
@@ -341,7 +340,7 @@ class Round:
         """Return the pods of which one comes next, one of each kind; none if the round is over."""
         for bag in state.bags:
             return list({self.kinds[at].number: at for at in reversed(bag)}.values())
-        if not state.tail or state.pushed[state.tail[0]] == len(state.tail):
+        if not state.tail or state.pushed.get(state.tail[0]) == len(state.tail):
             return []  # a whole lap without progress
         return [state.tail[0]]
 
@@ -354,7 +353,8 @@ class Round:
         else:
             state = state._replace(tail=state.tail[1:])
         reasons: tuple[Refusal, ...] = ()
-        for form in kind.forms:
+        at_once, lost = Rule.RELAXES_AT_ONCE in self.rules, state.relaxed.get(at, 0)
+        for form in kind.forms if at_once else kind.forms[lost : lost + 1]:
             state = self._with_groups(state, kind, form)
             found = self._add(Turn(state, at, kind, form, choose))
             if isinstance(found, State):
@@ -364,8 +364,10 @@ class Round:
             if any(reason.cause in (Cause.RESERVED, Cause.RESOURCE_CLAIM) for reason in reasons):
                 break
         tail = (*state.tail, at)
-        length = len(tail) + sum(map(len, state.bags))
-        return state._replace(tail=tail, pushed={**state.pushed, at: length}, errors={**state.errors, at: reasons})
+        state = state._replace(tail=tail, errors={**state.errors, at: reasons})
+        if not at_once and lost + 1 < len(kind.forms):  # The pod gets nothing back, and all pods are tried again.
+            return state._replace(pushed={}, relaxed={**state.relaxed, at: lost + 1})
+        return state._replace(pushed={**state.pushed, at: len(tail) + sum(map(len, state.bags))})
 
     def _add(self, turn: Turn) -> Union[State, tuple[Refusal, ...]]:
         """Place a pod on an existing node, else on an invented one, else on a new one."""
@@ -427,13 +429,11 @@ class Round:
             requests=total(claim.requests, turn.kind.requests),
             ports=claim.ports + turn.kind.pod.host_ports,
         )
-        groups, inverse = dict(state.groups), dict(state.inverse)
-        for numbers in (groups, inverse):
-            for number, counts in numbers.items():
-                if self._any[number].key == HOSTNAME and claim.host not in counts:
-                    numbers[number] = {**counts, claim.host: 0}
-        found = (*claims[:place], claim, *claims[place + 1 :])
-        state = state._replace(claims=found, groups=groups, inverse=inverse)
+        groups = dict(state.groups)
+        for number, counts in groups.items():
+            if self._any[number].key == HOSTNAME and claim.host not in counts:
+                groups[number] = {**counts, claim.host: 0}
+        state = state._replace(claims=(*claims[:place], claim, *claims[place + 1 :]), groups=groups)
         return self._recorded(turn, state, self.templates[claim.template].pool.taints, claim.requirements)
 
     def _recorded(self, turn: Turn, state: State, taints: Taints, requirements: Requirements) -> State:
@@ -441,17 +441,15 @@ class Round:
         groups = dict(state.groups)
         for number, counts in groups.items():
             group = state.first[number]
-            if self._is_selected(number, group, turn.kind) and group.has_node(taints, requirements):
+            selected = number >= 0 and self._is_selected(number, group, turn.kind)
+            if (selected and group.has_node(taints, requirements)) or number in turn.kind.inverse:
                 groups[number] = topology.recorded(group, counts, requirements)
-        inverse = dict(state.inverse)
-        for number in set(turn.kind.inverse):
-            inverse[number] = topology.recorded(self._any[number], inverse[number], requirements)
-        return state._replace(groups=groups, inverse=inverse)
+        return state._replace(groups=groups)
 
     def _on_machine(self, turn: Turn, machine: Machine) -> Optional[Requirements]:
         """Return the requirements of an existing node with the pod; None if it does not fit."""
         kind, form = turn.kind, turn.form
-        if not machines.fits(kind.items, machine.free):
+        if not machines.fits(kind.requests.items(), machine.free):
             return None
         if topology.untolerated(machine.taints, form.pod.tolerations) or _conflict(kind.pod, machine.ports):
             return None
@@ -554,8 +552,8 @@ class Round:
         failed: list[Refusal] = []
         options = []
         matching = [(number, state.first[number], state.groups[number]) for number in form.owned]
-        for number, counts in state.inverse.items():
-            if self._is_selected(number, self._any[number], kind):
+        for number, counts in state.groups.items():
+            if number < 0 and self._is_selected(number, self._any[number], kind):
                 matching.append((number, self._any[number], counts))
         for number, group, counts in matching:
             pod_domains = form.strict.get(group.key) or exists(group.key)
@@ -588,15 +586,12 @@ def _unnumbered(name: str) -> str:
 
 def _conflict(pod: PodClass, taken: tuple[HostPort, ...]) -> str:
     """Return why a port of the pod is not free; empty if all are."""
-    for new in pod.host_ports:
-        for old in taken:
-            if new.conflicts(old):
-                return (
-                    "checking host port usage, pod hostport conflicts with existing hostport configuration "
-                    f"(pod-hostport-ip={new.ip}, pod-hostport-port={new.port}, pod-hostport-protocol={new.protocol}, "
-                    f"existing-hostport-ip={old.ip}, existing-hostport-port={old.port}, "
-                    f"existing-hostport-protocol={old.protocol})"
-                )
+    for new, old in itertools.product(pod.host_ports, taken):
+        if new.conflicts(old):
+            fields = ((whose, name) for whose in ("pod", "existing") for name in ("ip", "port", "protocol"))
+            ports = {"pod": new, "existing": old}
+            said = ", ".join(f"{whose}-hostport-{name}={getattr(ports[whose], name)}" for whose, name in fields)
+            return f"checking host port usage, pod hostport conflicts with existing hostport configuration ({said})"
     return ""
 
 
@@ -613,15 +608,10 @@ def daemon_pods(cluster: Cluster) -> Iterator[PodClass]:
             continue
         template = controller.workload.template
         written = read.pod_class(key.namespace, template.get("metadata") or {}, template.get("spec") or {}, {})
-        found = newest.get((key.namespace, key.name))
-        if found is None:
-            yield written
-        elif written.node_affinity.required is None:
-            yield found.cls
-        else:
-            yield found.cls._replace(
-                node_affinity=found.cls.node_affinity._replace(required=written.node_affinity.required)
-            )
+        found, required = newest.get((key.namespace, key.name)), written.node_affinity.required
+        cls = written if found is None else found.cls
+        affinity = cls.node_affinity
+        yield cls._replace(node_affinity=affinity if required is None else affinity._replace(required=required))
 
 
 def _rescheduled(cluster: Cluster, deleted: frozenset[str]) -> Iterator[Pod]:

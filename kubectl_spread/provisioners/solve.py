@@ -2,12 +2,12 @@
 
 Karpenter draws at random: the zone among equal counts, the order of equal pods, which of several rules is named. So one
 round has several outcomes. `solve` visits all of them, and merges states in which only pods of one kind are swapped; if
-there are too many, it plays some rounds and says so.
+there are too many, it follows some of them and says so.
 """
 
 from __future__ import annotations
 
-import random
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -27,7 +27,7 @@ from kubectl_spread.provisioners.round import Claim, Round, State
 from kubectl_spread.provisioners.versions import Rule
 
 _MOST_STEPS = 30_000  # tries of a pod, times the number of pods: a step takes longer in a large round
-_SAMPLES = 6  # rounds that are played if there are more
+_SAMPLES = 6  # states that are followed if there are more
 
 
 class PoolState(Enum):
@@ -113,9 +113,7 @@ class Solution(NamedTuple):
 def ordered(provisioning: Provisioning) -> list[PoolFinding]:
     """Return the pools in the order in which Karpenter tries them, those that give no nodes last."""
     found, provider = [], provisioning.options.provider
-    for pool in sorted(
-        sorted(provisioning.pools, key=lambda pool: pool.name, reverse=True), key=lambda pool: -pool.weight
-    ):
+    for pool in sorted(provisioning.pools, key=lambda pool: (pool.weight, pool.name), reverse=True):
         state, reason = PoolState.DELETED if pool.is_deleted else PoolState.USED, ""
         if provider and pool.class_ref.group != provider:
             state, reason = PoolState.OTHER_PROVIDER, pool.class_ref.group
@@ -150,13 +148,11 @@ def solve(
     findings = ordered(provisioning)
     pools = [finding.pool for finding in findings if finding.state is PoolState.USED]
     taking = [pod for pod in pending if pod_rules.takes_part(pod)]
-    ignored: dict[str, tuple[str, ...]] = {}
-    for pod in taking:
-        reasons = pod_rules.refusal_reasons(
-            pod.cls, cluster.storage, provisioning.options.well_known, refuses_claims=Rule.REFUSES_CLAIMS in rules
-        )
-        if reasons:
-            ignored[pod.key] = tuple(reasons)
+    known, refuses = provisioning.options.well_known, Rule.REFUSES_CLAIMS in rules
+    reasons = (
+        (pod, pod_rules.refusal_reasons(pod.cls, cluster.storage, known, refuses_claims=refuses)) for pod in taking
+    )
+    ignored = {pod.key: tuple(found) for pod, found in reasons if found}
     solved = [pod for pod in taking if pod.key not in ignored]
     types = {pool.name: types_of(pool, provisioning) for pool in pools}
     if not pools:
@@ -184,28 +180,18 @@ def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
     return Types((InstanceType("", {}, {}, wanted),), is_open=True)
 
 
-class _Script:
-    """Answers of a draw: those given first, then always the first one; `taken` has each with its number of answers."""
-
-    def __init__(self, answers: list[int]) -> None:
-        self._answers = answers
-        self.taken: list[tuple[int, int]] = []
-
-    def __call__(self, number: int) -> int:
-        at = len(self.taken)
-        found = self._answers[at] if at < len(self._answers) else 0
-        self.taken.append((found, number))
-        return found
-
-
 def _branches(game: Round, state: State) -> Iterator[State]:
     """Yield the states to which the next pod may lead, one for each way to draw."""
     for at in game.heads(state):
         answers: list[int] = []
         while True:
-            script = _Script(answers)
-            yield game.step(state, at, script)
-            taken = script.taken
+            taken: list[tuple[int, int]] = []  # each draw with its number of answers
+
+            def choose(number: int, answers: list[int] = answers, taken: list[tuple[int, int]] = taken) -> int:
+                taken.append((answers[len(taken)] if len(taken) < len(answers) else 0, number))
+                return taken[-1][0]
+
+            yield game.step(state, at, choose)
             while taken and taken[-1][0] + 1 == taken[-1][1]:
                 taken.pop()
             if not taken:
@@ -220,37 +206,42 @@ def _outcomes(game: Round, most_steps: int) -> tuple[list[Outcome], bool]:
     layer = {_key(game, state): state for state in game.begin()}
     steps, most = 0, most_steps // max(1, len(game.pods))
     while layer:
-        following: dict[object, State] = {}
-        for state in layer.values():
+        states = list(layer.values())
+        if steps > most:  # From now on some states are followed, each in one way.
+            states = states[:: -(-len(states) // _SAMPLES)]
+        layer = {}
+        for state in states:
             is_over = True
-            for successor in _branches(game, state):
+            for successor in itertools.islice(_branches(game, state), 1 if steps > most else None):
                 is_over = False
                 steps += 1
-                if steps > most:
-                    return _sampled(game), False
-                following.setdefault(_key(game, successor), successor)
+                layer.setdefault(_key(game, successor), successor)
             if is_over:
                 _add(found, game, state)
-        layer = following
-    return list(found.values()), True
+    return list(found.values()), steps <= most
 
 
-def _sampled(game: Round) -> list[Outcome]:
-    """Return the outcomes of some rounds; the same ones for the same facts."""
-    found: dict[object, Outcome] = {}
-    begins = game.begin()
-    for number in range(_SAMPLES):
-        draw = random.Random(number)  # noqa: S311 (nothing secret)
-        state = begins[number % len(begins)]
-        while heads := game.heads(state):
-            state = game.step(state, draw.choice(heads), draw.randrange)
-        _add(found, game, state)
-    return list(found.values())
+def _shape(game: Round, state: State) -> tuple[list[object], frozenset[object]]:
+    """Return what tells the nodes of two states apart: pods of one kind, and names of new nodes, do not."""
+    claims: list[object] = [
+        (
+            claim.template,
+            tuple(sorted(game.kinds[at].number for at in claim.placed)),
+            frozenset(item for key, item in claim.requirements.items() if key != HOSTNAME),
+            claim.mask,
+        )
+        for claim in state.claims
+    ]
+    used = ((at, machine) for at, machine in enumerate(state.machines) if machine.placed)
+    return claims, frozenset(
+        (at, tuple(sorted(game.kinds[one].number for one in item.placed)), frozenset(item.requirements.values()))
+        for at, item in used
+    )
 
 
 def _key(game: Round, state: State) -> object:
-    """Return what tells two states apart: pods of one kind, and names of nodes that do not exist yet, do not."""
-    kinds = game.kinds
+    """Return what tells two states apart."""
+    kinds, (claims, machines) = game.kinds, _shape(game, state)
     hosts = {claim.host: at for at, claim in enumerate(state.claims)}
 
     def numbers(counts: dict[str, int]) -> frozenset[tuple[object, int]]:
@@ -260,46 +251,25 @@ def _key(game: Round, state: State) -> object:
 
     return (
         tuple(tuple(sorted(kinds[at].number for at in bag)) for bag in state.bags),
-        tuple((kinds[at].number, state.pushed[at], state.errors[at]) for at in state.tail),
-        tuple(
-            (
-                claim.template,
-                tuple(sorted(kinds[at].number for at in claim.placed)),
-                frozenset(item for key, item in claim.requirements.items() if key != HOSTNAME),
-                claim.mask,
-            )
-            for claim in state.claims
-        ),
-        tuple(
-            (at, tuple(sorted(kinds[one].number for one in machine.placed)), frozenset(machine.requirements.values()))
-            for at, machine in enumerate(state.machines)
-            if machine.placed
-        ),
+        tuple((kinds[at].number, state.pushed.get(at), state.relaxed.get(at), state.errors[at]) for at in state.tail),
+        tuple(claims),
+        machines,
         frozenset((pool, frozenset(limits.items())) for pool, limits in state.remaining.items()),
         frozenset((number, state.first[number], numbers(counts)) for number, counts in state.groups.items()),
-        frozenset((number, numbers(counts)) for number, counts in state.inverse.items()),
     )
 
 
 def _add(found: dict[object, Outcome], game: Round, state: State) -> None:
     """Add the outcome of a state in which the round is over, unless it differs from a known one only in names."""
-    nodes = tuple(_new_node(game, claim) for claim in state.claims)
-    existing = {
-        machine.name: tuple(game.pods[at] for at in machine.placed) for machine in state.machines if machine.placed
-    }
-    errors = {game.pods[at].key: state.errors[at] for at in state.tail}
-    of_kind = {pod.key: kind.number for pod, kind in zip(game.pods, game.kinds, strict=True)}
-
-    def kinds(pods: tuple[Pod, ...]) -> tuple[int, ...]:
-        return tuple(sorted(of_kind[pod.key] for pod in pods))
-
-    claims = [(node[0], frozenset(node[1].values()), *node[2:5], kinds(node.pods)) for node in nodes]
-    shown = (
-        frozenset(Counter(claims).items()),
-        frozenset((name, kinds(placed)) for name, placed in existing.items()),
-        frozenset(Counter((of_kind[key], reasons) for key, reasons in errors.items()).items()),
-    )
-    found.setdefault(shown, Outcome(nodes, existing, errors))
+    claims, used = _shape(game, state)
+    errors = Counter((game.kinds[at].number, state.errors[at]) for at in state.tail)
+    shown = frozenset(Counter(claims).items()), used, frozenset(errors.items())
+    if shown not in found:
+        found[shown] = Outcome(
+            tuple(_new_node(game, claim) for claim in state.claims),
+            {item.name: tuple(game.pods[at] for at in item.placed) for item in state.machines if item.placed},
+            {game.pods[at].key: state.errors[at] for at in state.tail},
+        )
 
 
 def _new_node(game: Round, claim: Claim) -> NewNode:
@@ -334,6 +304,8 @@ def _answers(
     for outcome in outcomes:
         found: dict[str, object] = {pod.key: node for node in outcome.nodes for pod in node.pods}
         places.append(found | {pod.key: name for name, placed in outcome.existing.items() for pod in placed})
+    rules = versions.rules(provisioning.options.version)
+    is_simulated = all(versions.is_simulated(pod.cls, rules) for pod in taking if pod.key not in ignored)
     for pod in taking:
         if pod.key in ignored:
             yield PodAnswer(pod, Answer.NO, ignored=ignored[pod.key])
@@ -342,6 +314,7 @@ def _answers(
         new = [place for one in places if isinstance(place := one.get(pod.key), NewNode)]
         errors = [outcome.errors[pod.key] for outcome in outcomes if pod.key in outcome.errors]
         gaps = _gaps(pod, new, errors, provisioning, pools)
+        gaps += [] if is_simulated else [Gap(GapKind.RELEASE)]
         if errors and (existing or new):
             gaps.append(Gap(GapKind.DRAW))
         if not is_complete:
@@ -357,9 +330,6 @@ def _gaps(
     """Return the missing facts that could change the answer for a pod."""
     open_pools = {gap.pool: gap for gap in provisioning.gaps if gap.pool}
     found = [gap for gap in provisioning.gaps if not gap.pool]
-    rules = versions.rules(provisioning.options.version)
-    if rules & versions.NOT_SIMULATED or versions.ALWAYS_SIMULATED - rules:
-        found.append(Gap(GapKind.RELEASE))
     names = {node.pool for node in new}
     found += [gap for gap in open_pools.values() if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in names]
     for refusal in (refusal for reasons in errors for refusal in reasons):

@@ -133,9 +133,8 @@ def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, polici
         more = [LabelRequirement(key, "In", (labels[key],)) for key in keys]
         selector = selector.plus(*(item for item in more if item not in (selector.requirements or ())))
     selected, required = algebra.of_labels(dict(pod.node_selector)), pod.node_affinity.required
-    wanted = [selected]
-    if required is not None:
-        wanted = [algebra.plus(selected, algebra.of_expressions(term.match_expressions).values()) for term in required]
+    named = [algebra.of_expressions(term.match_expressions).values() for term in required or ()]
+    wanted = [selected] if required is None else [algebra.plus(selected, items) for items in named]
     terms = tuple(tuple(found[key] for key in sorted(found)) for found in wanted)
     honors_affinity = not policies or (constraint.node_affinity_policy or HONOR) == HONOR
     honors_taints = policies and (constraint.node_taints_policy or IGNORE) == HONOR
@@ -235,16 +234,9 @@ def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -
     A pod counts if its node has one domain; for anti-affinity it counts in each domain that its node might get.
     """
     domains = requirements.get(group.key) or algebra.exists(group.key)
-    if group.cause is Cause.ANTI_AFFINITY:
-        values = domains.values
-    else:
-        values = frozenset() if domains.only is None else domains.values
-    if not values:
+    if group.cause is not Cause.ANTI_AFFINITY and domains.only is None:
         return counts
-    found = dict(counts)
-    for value in values:
-        found[value] = found.get(value, 0) + 1
-    return found
+    return {**counts, **{value: counts.get(value, 0) + 1 for value in domains.values}}
 
 
 def out_of_reach(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from kubectl_spread.objects.pod import PodClass
+
 RECORDED = "1.13.0"  # the release whose solver was recorded; the topology of 1.14 is the same
 _FORM = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:[-+].*)?\Z")
 _EVER = (9999, 0, 0)
@@ -27,9 +29,12 @@ class Rule(Enum):
     READINESS_TAINTS = (1, 13, 0), _EVER, 3025  # taints of readiness.k8s.io are start-up taints
 
 
-# What is not simulated of a release: rules that it has, and rules that it lacks.
-NOT_SIMULATED = frozenset({Rule.FILTERS_DOMAINS, Rule.FILTERS_DOMAINS_AGAIN, Rule.VOLUMES_IN_FILTER})
-ALWAYS_SIMULATED = frozenset({Rule.RELAXES_AT_ONCE})
+def is_simulated(pod: PodClass, of_release: frozenset[Rule]) -> bool:
+    """Return whether all rules of a release that matter to a pod are simulated."""
+    is_filtered = not of_release.isdisjoint((Rule.FILTERS_DOMAINS, Rule.FILTERS_DOMAINS_AGAIN))
+    selects = bool(pod.node_selector or pod.node_affinity.required)
+    has_volumes = Rule.VOLUMES_IN_FILTER in of_release and bool(pod.volumes)
+    return not (pod.constraints and ((is_filtered and selects) or has_volumes))
 
 
 def rules(version: str) -> frozenset[Rule]:

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
+from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.objects.selectors import ZONE
-from kubectl_spread.provisioners.prospect import CountedDomain, CountedDomains, PoolProspect, Prospect
+from kubectl_spread.provisioners.prospect import (
+    CountedDomain,
+    CountedDomains,
+    Fate,
+    Outlook,
+    Prospect,
+)
 from kubectl_spread.provisioners.reading import Gap, GapKind
 from kubectl_spread.provisioners.refusals import Cause, Refusal, texts, Unfit
-from kubectl_spread.provisioners.solve import Answer, NewNode, PoolState
+from kubectl_spread.provisioners.solve import NewNode, PoolFinding, PoolState
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.table import Block, Rows
-from kubectl_spread.report.wording import series
+from kubectl_spread.report.wording import nodes_of_pools, series
 from kubectl_spread.text.wording import count_noun, safe
-
-HEADING = "Would Karpenter add a node?"
 
 _STATES = {
     PoolState.NOT_READY: "it is not ready",
@@ -40,32 +46,62 @@ _WHY = {
     Cause.VOLUME: "it does not reach the pod's volume",
     Cause.HOST_PORT: "the host port is taken there",
     Cause.MIN_VALUES: "its minValues cannot be met",
+    Cause.SPREAD: "no {key} that it reaches keeps maxSkew",
+    Cause.AFFINITY: "no {key} that it reaches has the pods that the pod's affinity asks for",
+    Cause.ANTI_AFFINITY: "each {key} that it may get has, or may get, pods that anti-affinity keeps apart",
 }
 
 
-def summary(found: Prospect) -> str:
-    """Return the answer, and the domains that block the pod: `Karpenter adds no node. It counts ...`."""
-    return " ".join((verdict(found), *blocked(found)))
+def summary(found: Outlook, no_node: str = "no node") -> str:
+    """Return what becomes of equal pods that find no node now: `Karpenter adds 1 node ..., and the pod runs there.`."""
+    told, added, running, total = found.most_telling, nodes_of_pools(found.added), found.running, found.pods
+    on = () if added else told.answer.existing
+    is_one = sum(item.number.most for item in found.added) + len(on) == 1
+    lead = f"Karpenter adds {added}" if added else f"Karpenter adds {no_node}"
+    if on and not added:
+        lead = f"Karpenter counts on {'node' if is_one else 'nodes'} {series(on)}, so it adds {no_node}"
+    message = safe(told.refused).rstrip(".")
+    uses = f"will not use {'it' if is_one else 'them'}" if added else "refuses the pod there"
+    unused = f"kube-scheduler {uses}: {message}"
+    if told.answer.ignored:
+        return f"Karpenter does not look at this pod: {safe('; '.join(told.answer.ignored))}."
+    if found.gaps:
+        depends = f"Whether Karpenter adds a node depends on {series(gaps(found.gaps), 'and on')}."
+        if not (added or on):
+            return depends
+        return f"{depends} If it helps, {lead}{f', but {unused}' if told.refused else ''}."
+    if found.fate is Fate.RUN:
+        them = "the pod runs" if total == 1 else f"{'both' if total == 2 else f'all {total}'} pods run"
+        return f"{lead}, and {them} there{'' if found.all_run else ' (in the ways that were searched)'}."
+    if found.fate is Fate.NOT_USED:
+        return f"{lead}, but {unused}."
+    why = without(told, "Karpenter" if found.fate is Fate.SOME_RUN else "it")
+    why = f"kube-scheduler refuses the new nodes: {message}" if told.refused else why
+    if found.fate is Fate.SOME_RUN:
+        least, most = total - running.most, total - running.least
+        stay = f"{Range(least, most)} {'stays' if most == 1 else 'stay'} Pending"
+        run = "runs" if running.most == 1 else "run"
+        return f"{lead}. {running} of the {total} pods {run} there, and {stay}: {why}."
+    return f"{lead}, because {why}."
 
 
-def verdict(found: Prospect) -> str:
-    """Return `Karpenter adds a node of pool general in zone a or b.`."""
-    answer = found.answer
-    places = [f"a node of {_new_node(node)}" for node in answer.new]
-    adds = f"adds {series(places, 'or')}" if places else ""
-    counts_on = f"counts on node {series(answer.existing, 'or')}" if answer.existing else ""
-    does = " or ".join(filter(None, (adds, counts_on)))
-    if answer.answer is Answer.YES:
-        return f"Karpenter {does}{'' if adds else ', so it adds none'}{_refused(found)}."
-    if answer.ignored:
-        return f"Karpenter does not look at this pod: {safe('; '.join(answer.ignored))}."
-    if answer.answer is Answer.NO:
-        zones = series(sold_out(answer.errors), "or")
-        return (
-            f"Karpenter adds no node; that depends on capacity in zone {zones}." if zones else "Karpenter adds no node."
-        )
-    depends = f"Whether Karpenter adds a node depends on {series(gaps(answer.gaps), 'and on')}."
-    return f"{depends} If it helps, Karpenter {does}{_refused(found)}." if does else depends
+def stays_pending(found: Outlook) -> bool:
+    """Return whether no pod runs in the end."""
+    return found.fate in (Fate.NO_NODE, Fate.NOT_USED)
+
+
+def without(found: Prospect, who: str) -> str:
+    """Return why no pool gets a node for a pod; `who`: Karpenter."""
+    zones, blocking = series(sold_out(found.answer.errors), "or"), blocked(found, who)
+    if zones:
+        return f"that depends on capacity in zone {zones}, where no machine that fits is available now"
+    if blocking:
+        return "; ".join(blocking)
+    general = [_said(item) for item in found.answer.errors if not item.pool]
+    of_pools: dict[str, list[str]] = {}
+    for pool in found.pools:
+        of_pools.setdefault(_why(found, pool), []).append(pool.pool.name)
+    return "; ".join(general or (f"{_pools(names)}: {why}" for why, names in of_pools.items()))
 
 
 def sold_out(errors: Iterable[Refusal]) -> list[str]:
@@ -75,22 +111,6 @@ def sold_out(errors: Iterable[Refusal]) -> list[str]:
         item for each in unfit if each.compatible & each.fitting and not each.offered for item in each.requirements
     )
     return sorted({zone for item in wanted if item.key == ZONE and not item.complement for zone in item.values})
-
-
-def _refused(found: Prospect) -> str:
-    """Return what kube-scheduler then does, where it does not use the node."""
-    if not found.refused:
-        return ""
-    will = "will not use it" if found.is_always_refused else "does not use it in each case"
-    return f", but kube-scheduler {will}: {safe(found.refused).rstrip('.')}"
-
-
-def _new_node(node: NewNode) -> str:
-    return f"pool {safe(node.pool)}{_zones(node)}"
-
-
-def _zones(node: NewNode) -> str:
-    return f" in zone {series(node.zones, 'or')}" if node.zones else ""
 
 
 def gaps(gaps: Iterable[Gap]) -> Iterator[str]:
@@ -107,31 +127,34 @@ def _pools(names: Iterable[str]) -> str:
     return f"{'pool' if len(every) == 1 else 'pools'} {series(every)}"
 
 
-def blocked(found: Prospect) -> list[str]:
-    """Return a sentence for domains that hold the minimum, and in which no pool makes a node for the pod."""
+def blocked(found: Prospect, who: str) -> list[str]:
+    """Return clauses about the domains that hold the minimum, and in which no pool makes a node for the pod."""
     values: dict[tuple[str, str], dict[str, None]] = {}
-    pools = {pool.name: pool for pool in found.pools}
+    unknown = dict.fromkeys(safe(counted.key) for counted in found.counted if not counted.domains)
     for counted in found.counted:
         for domain in counted.domains:
             if domain.blocks:
-                why = f"with {count_noun(domain.matching, 'pod')}: {_reached(counted, domain, pools)}"
+                why = f"with {count_noun(domain.matching, 'pod')}: {_reached(counted, domain, found)}"
                 values.setdefault((safe(counted.key), why), {})[safe(domain.value)] = None
-    return [f"It counts {key}={series(names)} {why}." for (key, why), names in values.items()]
+    counts = [f"{who} counts {key}={series(names)} {why}" for (key, why), names in values.items()]
+    return [*(f"{who} knows no domain of {key}" for key in unknown), *counts]
 
 
-def _reached(counted: CountedDomains, domain: CountedDomain, pools: dict[str, PoolProspect]) -> str:
+def _reached(counted: CountedDomains, domain: CountedDomain, found: Prospect) -> str:
     """Return who brings a domain, and why no node comes there."""
     if not domain.pools:
         return f"only {count_noun(domain.nodes, 'node')} that {'exists is' if domain.nodes == 1 else 'exist are'} in it"
     only = f"only {_pools(domain.pools)} can reach it"
+    why = {item.pool.name: _why(found, item, counted.key) for item in found.pools}
     if len(domain.pools) == 1:
-        return f"{only}, and {_why(pools[domain.pools[0]], counted.key)}"
-    reasons = (f"{safe(name)}: {_why(pools[name], counted.key)}" for name in domain.pools)
+        return f"{only}, and {why[domain.pools[0]]}"
+    reasons = (f"{safe(name)}: {why[name]}" for name in domain.pools)
     return f"{only} ({'; '.join(reasons)})"
 
 
-def _why(pool: PoolProspect, key: str) -> str:
-    refusal = pool.refusal
+def _why(found: Prospect, pool: PoolFinding, key: str = "") -> str:
+    """Return why a pool has no node for the pod; `key`: in a domain of this label."""
+    refusal = found.refusals.get(pool.pool.name)
     if refusal is None:
         return _STATES.get(pool.state, "it makes no node there")
     if refusal.cause is Cause.TAINT:
@@ -141,41 +164,43 @@ def _why(pool: PoolProspect, key: str) -> str:
         return f"its {safe(refusal.key)} does not match the pod"
     if refusal.cause is Cause.SPREAD and refusal.key == key:
         return "it names this value, but makes no node there"
-    return _WHY.get(refusal.cause) or _said(refusal)
+    return _WHY[refusal.cause].format(key=safe(refusal.key)) if refusal.cause in _WHY else _said(refusal)
 
 
 def _said(refusal: Refusal) -> str:
     return safe("; ".join(texts(refusal)))
 
 
-def pool_line(pool: PoolProspect) -> Optional[str]:
+def _line(found: Prospect, pool: PoolFinding) -> Optional[str]:
     """Return what a pool does about the pod: its nodes, or the first reason against them; None if it is not asked."""
     if pool.state is not PoolState.USED:
         reason = f": {safe(pool.reason)}" if pool.reason else ""
         return f"{_STATES[pool.state]}{reason}"
-    if pool.nodes:
-        return "; ".join(_of_node(node) for node in pool.nodes)
-    return _said(pool.refusal) if pool.refusal is not None else None
+    nodes = [_of_node(node) for node in found.answer.new if node.pool == pool.pool.name]
+    refusal = found.refusals.get(pool.pool.name)
+    return "; ".join(nodes) or (_said(refusal) if refusal is not None else None)
 
 
 def _of_node(node: NewNode) -> str:
-    return f"a node{_zones(node)}{', ' + series(node.types, 'or') if node.types else ''}"
+    zones = f" in zone {series(node.zones, 'or')}" if node.zones else ""
+    return f"a node{zones}{', ' + series(node.types, 'or') if node.types else ''}"
 
 
-def section(found: Prospect) -> list[Block]:
+def section(found: Outlook) -> list[Block]:
     """Return the section of a report on a pod; the first block is its heading."""
-    lines = ((pool.name, pool_line(pool)) for pool in found.pools)
-    general = (f"  {_said(item)}" for item in found.answer.errors if not item.pool)
-    blocks: list[Block] = [HEADING, f"  {verdict(found)}", *(f"  {text}" for text in blocked(found)), *general]
+    told, rest = found.most_telling, ", for the pods that stay Pending" if found.fate is Fate.SOME_RUN else ""
+    lines = ((pool.pool.name, _line(told, pool)) for pool in told.pools)
+    blocks: list[Block] = [f"Karpenter, pool by pool{rest}:"]
+    blocks += [f"  {_said(item)}" for item in told.answer.errors if not item.pool]
     blocks += [f"  pool {safe(name)}: {line}" for name, line in lines if line is not None]
-    for counted in _without_repeats(found.counted):
+    for counted in _without_repeats(told.counted):
         if not counted.domains:
             blocks.append(f"  Karpenter knows no domain of {safe(counted.key)}.")
             continue
         rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
         head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")
         blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows((head, *rows), indent="    ")]
-    return blocks
+    return blocks if len(blocks) > 1 else []
 
 
 def _without_repeats(counted: Iterable[CountedDomains]) -> Iterator[CountedDomains]:
@@ -191,25 +216,37 @@ def _bringers(domain: CountedDomain) -> str:
     return ", ".join((*nodes, *([_pools(domain.pools)] if domain.pools else [])))
 
 
-def document(found: Prospect) -> Plain:
+def document(found: Prospect, of_equal: Outlook) -> Plain:
     """Return the field `karpenter` of an Explanation, or of a Pending pod of a CheckReport."""
-    return to_document(found)
+    return {**to_document(of_equal), **to_document(found)}
 
 
+def _pool_document(found: Prospect, pool: PoolFinding) -> Plain:
+    name, nodes = pool.pool.name, [node for node in found.answer.new if node.pool == pool.pool.name]
+    return {
+        "name": name,
+        "state": pool.state.value,
+        "reason": pool.reason,
+        "refusedFor": texts(found.refusals[name]) if name in found.refusals else [],
+        "zones": sorted({zone for node in nodes for zone in node.zones}),
+        "instanceTypes": sorted({name for node in nodes for name in node.types}),
+    }
+
+
+form(
+    Outlook,
+    "outcome=fate summary pods running addedNodes=added certain=all_run",
+    summary=summary,
+)
+form(NodesOfPool, "pool nodes=number unused zones")
 form(
     Prospect,
-    "answer=answer.answer summary dependsOn ignored=answer.ignored nodes=answer.existing schedulerMessage=refused "
-    "alwaysRefused=is_always_refused pools counted",
-    summary=summary,
+    "answer=answer.answer dependsOn ignored=answer.ignored nodes=answer.existing schedulerMessage=refused "
+    "alwaysRefused pools counted",
+    alwaysRefused=lambda item: bool(item.refused) and all(place.refused for place in item.places),
     dependsOn=lambda item: [to_document(gap) for gap in item.answer.gaps],
+    pools=lambda item: [_pool_document(item, pool) for pool in item.pools],
 )
 form(Gap, "kind pool key")
-form(
-    PoolProspect,
-    "name state reason refusedFor zones instanceTypes",
-    refusedFor=lambda item: [] if item.refusal is None else texts(item.refusal),
-    zones=lambda item: sorted({zone for node in item.nodes for zone in node.zones}),
-    instanceTypes=lambda item: sorted({name for node in item.nodes for name in node.types}),
-)
 form(CountedDomains, "pool topologyKey=key domains")
 form(CountedDomain, "value matching pools nodes blocks")

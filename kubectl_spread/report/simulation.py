@@ -27,9 +27,9 @@ from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, wrap
 from kubectl_spread.report.wording import (
-    counted,
     find_no_node,
     name,
+    nodes_of_pools,
     numbered,
     plural,
     pods,
@@ -158,13 +158,9 @@ def _step_blocks(
 def added_nodes(step: StepSummary) -> Iterator[str]:
     """Yield what Karpenter adds, and whether pods use it."""
     for item in step.added:
-        zones = ", ".join(f"{number} in zone {zone}" for zone, number in item.zones.items() if zone)
-        unused = ""
-        if item.unused.most:
-            what = "them" if item.unused == item.number else f"{item.unused} of them"
-            unused = f"; kube-scheduler will not use {'it' if item.number == Range(1, 1) else what}"
-        how_many = f"{_sampled(step)}{counted(item.number, 'node')}"
-        yield f"Karpenter adds {how_many} of pool {item.pool}{f' ({zones})' if zones else ''}{unused}"
+        what = "them" if item.unused == item.number else f"{item.unused} of them"
+        unused = f"; kube-scheduler will not use {'it' if item.number == Range(1, 1) else what}"
+        yield f"Karpenter adds {nodes_of_pools([item], _sampled(step))}{unused if item.unused.most else ''}"
 
 
 def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.text.wording import join_with_and, safe
 
 
@@ -58,6 +59,22 @@ def names(keys: Iterable[ObjectKey]) -> str:
 def series(texts: Iterable[str], last: str = "and") -> str:
     """Return `a`, `a and b`, `a, b and c`, without control characters."""
     return join_with_and([safe(text) for text in texts], word=last)
+
+
+def nodes_of_pools(added: Iterable[NodesOfPool], sampled: str = "") -> str:
+    """Return `2 nodes of pool general (1 in zone a, 1 in zone b) and 1 node of pool gpu (zone a or b)`.
+
+    sampled: words before a number that holds for some outcomes only.
+    """
+    texts = []
+    for item in added:
+        zones = {zone: number for zone, number in item.zones.items() if zone}
+        where = ", ".join(f"{number} in zone {zone}" for zone, number in zones.items())
+        if item.number == Range(1, 1) or not all(number.is_single for number in zones.values()):
+            where = f"zone{'s' if item.number.most > 1 and len(zones) > 1 else ''} {series(zones, 'or')}"
+        where = f" ({where})" if zones else ""
+        texts.append(f"{sampled}{counted(item.number, 'node')} of pool {item.pool}{where}")
+    return series(texts)
 
 
 def share(part: int, whole: int) -> str:

@@ -20,7 +20,7 @@ def with_prospects(placements: list[Placement], cluster: Cluster, profiles: Mapp
         profiles: kube-scheduler's.
     """
     waiting = [item.pod for placement in placements for item in placement.pending]
-    if not waiting or not prospect.has_pools(cluster):
+    if not waiting:
         return placements
     evicted = {eviction.pod.key for placement in placements for eviction in placement.evictions}
     kept = [pod for pod in cluster.pods if pod.key not in evicted]

@@ -118,6 +118,12 @@ class Placement(NamedTuple):
         return self.replicas - len(self.refused) - len(self.gated) - sum(pod.ran_already for pod in self.placed)
 
     @property
+    def stuck(self) -> list[PendingPod]:
+        """Return the Pending pods for which it is not certain that Karpenter adds a node."""
+        waiting = {key for key, found in self.added_nodes.items() if found.runs}
+        return [item for item in self.pending if item.pod.key not in waiting]
+
+    @property
     def replicas(self) -> int:
         created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
         return created + len(self.not_created) + len(self.refused)

@@ -63,6 +63,12 @@ def natural(text: str) -> Optional[int]:
     return int(text) if len(text) <= 18 and text.isascii() and text.isdecimal() else None
 
 
+def by_number(text: str) -> tuple[bool, int, str]:
+    """Return a key that sorts numbers by their value, before other texts."""
+    number = natural(text)
+    return number is None, number or 0, text
+
+
 @functools.lru_cache(maxsize=8192)
 def plain_key_text(text: str) -> str:
     """Return the text of a mapping key that is a plain scalar."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,10 @@ def expected(name: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/expect.yaml")))
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/expect.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_says_what_happens_and_the_solution_works(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -36,3 +41,31 @@ def test_says_what_happens_and_the_solution_works(
     assert code in (0, 1)
     after = args[args.index("--snapshot") :]
     assert 0 == run(["simulate", "create", "-f", "after.yaml", *after]), capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_check_explain_and_simulate_agree(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many pods run in the end; advice is given, and the exit code is 1, if and only if not all of them run."""
+    monkeypatch.chdir(EXAMPLES / name)
+    args = shlex.split(expected(name)["command"])
+    facts = ["before.yaml", *args[args.index("--snapshot") :]]
+
+    def answer(*command: str) -> tuple[int, dict[str, Any]]:
+        code = run([*command, *facts, "-o", "json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    _, checked = answer("check")
+    explained_code, explained = answer("explain", "-f")
+    simulated_code, simulated = answer("simulate", "create", "-f")
+    (placement,), (workload,) = checked["placements"], simulated["steps"][0]["workloads"]
+    karpenter, ready = explained["karpenter"], workload["ready"]["after"]
+
+    assert karpenter in [{key: item[key] for key in karpenter} for item in placement["karpenter"]]
+    assert {end: number + placement["placed"] for end, number in karpenter["running"].items()} == ready
+    assert karpenter["summary"] in explained["summary"]
+    assert explained["summary"].index(karpenter["summary"]) < explained["summary"].index("No node fits now")
+    all_run = ready["min"] == workload["replicas"]
+    assert all_run == karpenter["certain"] == (not explained["suggestions"]) == ("advice" not in placement)
+    assert [not all_run] * 2 == [explained_code == 1, simulated_code == 1]

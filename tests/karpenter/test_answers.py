@@ -80,16 +80,19 @@ def test_a_tainted_pool_brings_a_zone_that_blocks_the_others(asked: Asked) -> No
     found = asked.json("explain", "-f", manifest, "--snapshot", facts, schema="explanation")["karpenter"]
 
     assert (
-        "Would Karpenter add a node? Karpenter adds no node. It counts topology.kubernetes.io/zone=zone-c with 0 pods: "
-        "only pool gpu can reach it, and the pod does not tolerate nvidia.com/gpu=true:NoSchedule. "
-        "pool gpu: did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule) "
+        "Pod default/web-5 stays Pending. Karpenter adds no node, because it counts "
+        "topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu can reach it, and the pod does not tolerate "
+        "nvidia.com/gpu=true:NoSchedule. No node fits now: every node is refused by the cpu request"
+    ) in text
+    assert (
+        "Karpenter, pool by pool: pool gpu: did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule) "
         "pool general: unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
         "(counts = zone-a: 2, zone-b: 2, zone-c: 0, podDomains = topology.kubernetes.io/zone Exists, "
         "nodeDomains = topology.kubernetes.io/zone In [zone-a zone-b] "
         "Karpenter counts for topology.kubernetes.io/zone: DOMAIN MATCHING WHO BRINGS IT "
         "zone-a 2 1 node, pools gpu and general zone-b 2 1 node, pools gpu and general zone-c 0 pool gpu"
     ) in text
-    assert "no" == found["answer"]
+    assert ("no", "noNode", False) == (found["answer"], found["outcome"], found["certain"])
     assert ["gpu", "general"] == [item["name"] for item in found["pools"]]
     assert ["zone-c"] == [item["value"] for item in found["counted"][0]["domains"] if item["blocks"]]
 
@@ -99,7 +102,10 @@ def test_check_says_it_of_the_pods_that_get_no_node(asked: Asked) -> None:
     text = asked.text("check", manifest, "--snapshot", facts)
     (placement,) = asked.json("check", manifest, "--snapshot", facts, schema="check-report")["placements"]
 
-    assert "Karpenter adds no node. It counts topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu" in text
+    assert (
+        "Karpenter adds no node, because it counts topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu"
+        in text
+    )
     assert [("web-5", "no"), ("web-6", "no")] == [(item["pod"], item["answer"]) for item in placement["karpenter"]]
 
 
@@ -129,8 +135,45 @@ def test_where_taints_are_honored_the_zone_does_not_count(asked: Asked) -> None:
     manifest = asked.write("web.json", deployment(nodeTaintsPolicy="Honor"))
     text = asked.text("explain", "-f", manifest, "--snapshot", facts)
 
-    assert "Karpenter adds a node of pool general in zone zone-a." in text
-    assert "pool general: a node in zone zone-a, small" in text
+    assert (
+        "Pod default/web-5 finds no node now. Karpenter adds 2 nodes of pool general (1 in zone zone-a, 1 in zone "
+        "zone-b), and both pods run there."
+    ) in text
+    assert "Do:" not in text
+    assert "pool general: a node in zone zone-a, small" in asked.text(
+        "explain", "-f", manifest, "--snapshot", facts, "--details"
+    )
+
+
+def test_where_karpenter_helps_all_commands_say_that_the_pods_run(asked: Asked) -> None:
+    """No suggestion, and the exit code of success, as for `simulate`."""
+    facts = asked.write("facts.json", *TWO_ZONES, GENERAL)
+    manifest = asked.write("web.json", deployment())
+    named = [manifest, "--snapshot", facts]
+    karpenter = asked.json("explain", "-f", *named, schema="explanation")["karpenter"]
+    (placement,) = asked.json("check", *named, schema="check-report")["placements"]
+    runs = ("run", True, 2, {"min": 2, "max": 2})
+
+    for found in (karpenter, *placement["karpenter"]):
+        assert runs == (found["outcome"], found["certain"], found["pods"], found["running"])
+        assert [("general", {"min": 2, "max": 2}, {"min": 0, "max": 0})] == [
+            (item["pool"], item["nodes"], item["unused"]) for item in found["addedNodes"]
+        ]
+    assert "advice" not in placement
+    assert 0 == run(["check", *named, "--fail-on", "never"])
+    assert 0 == run(["explain", "-f", *named])
+    assert "4 of 6 replicas placed, 2 waiting for new nodes" in asked.text("check", *named)
+
+
+def test_where_only_some_pods_get_a_node_their_number_is_told(asked: Asked) -> None:
+    """Once zones a and b have a pod more than zone c, which Karpenter counts, no further node comes."""
+    facts = asked.write("facts.json", *TWO_ZONES, owned("c1", "zone-c"), GENERAL, TAINTED)
+    manifest = asked.write("web.json", deployment(9))
+    text = asked.text("check", manifest, "--snapshot", facts)
+    found = asked.json("explain", "-f", manifest, "--snapshot", facts, schema="explanation")["karpenter"]
+
+    assert ("someRun", 3, {"min": 2, "max": 2}) == (found["outcome"], found["pods"], found["running"])
+    assert "2 of the 3 pods run there, and 1 stays Pending: Karpenter counts topology.kubernetes.io/zone=zone-c" in text
 
 
 def test_types_that_no_node_shows_are_named(asked: Asked) -> None:
@@ -143,9 +186,10 @@ def test_types_that_no_node_shows_are_named(asked: Asked) -> None:
         found["answer"],
         found["dependsOn"],
     )
+    assert "depends" == found["outcome"]
     assert found["summary"].startswith(
         "Whether Karpenter adds a node depends on the instance types of pool general, which the facts do not show. "
-        "If it helps, Karpenter adds a node of pool general in zone "
+        "If it helps, Karpenter adds 2 nodes of pool general (1 in zone zone-a, 1 in zone zone-b)."
     )
 
 
@@ -164,7 +208,10 @@ def test_a_node_that_kube_scheduler_will_not_use_is_told(asked: Asked) -> None:
     text = asked.text("explain", "web-1", "--snapshot", facts)
     found = asked.json("explain", "web-1", "--snapshot", facts, schema="explanation")["karpenter"]
 
-    assert "Karpenter adds a node of pool general in zone zone-a, but kube-scheduler will not use it: 0/3 nodes" in text
+    assert (
+        "Pod default/web-1 stays Pending. Karpenter adds 1 node of pool general (zone zone-a), but kube-scheduler will "
+        "not use it: 0/3 nodes"
+    ) in text
     assert (True, ["zone-a"]) == (found["alwaysRefused"], found["pools"][0]["zones"])
 
 
@@ -206,18 +253,18 @@ def test_a_pool_that_does_not_decode_is_left_out_and_told(asked: Asked, capsys: 
     out, err = capsys.readouterr()
 
     assert "NodePool gpu is left out" in err
-    assert "Karpenter adds a node of pool general" in out
+    assert "Karpenter adds 2 nodes of pool general" in out
 
 
 def test_instance_types_and_the_release_may_be_named(asked: Asked, tmp_path: Path) -> None:
-    """A table takes the place of samples; a release that filters domains is not simulated."""
+    """A table takes the place of samples; a release of which no rule that matters is unknown has an answer, too."""
     facts, manifest = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment(replicas=8))
     table = tmp_path / "types.yaml"
     table.write_text(json.dumps({"general": [instance_type("huge", 64)]}))
     named = ["explain", "-f", manifest, "--snapshot", facts, "--instance-types", str(table)]
 
-    assert "pool general: a node in zone zone-a, huge" in asked.text(*named)
-    assert "depends on a rule of this release that is not simulated" in asked.text(
+    assert "pool general: a node in zone zone-a, huge" in asked.text(*named, "--details")
+    assert "depends on a rule of this release that is not simulated" not in asked.text(
         *named, "--karpenter-version", "1.8.1"
     )
 

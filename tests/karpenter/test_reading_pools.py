@@ -189,11 +189,46 @@ def test_rules_of_releases(version: str, rule: Rule, holds: bool) -> None:
     assert holds == (rule in versions.rules(version))
 
 
-def test_a_release_that_filters_domains_is_not_simulated() -> None:
-    """The answer depends on it."""
-    answer = World(pool(), pod("web-0"), options=Options(version="1.8.1")).answers["web-0"]
+SPREAD, PINNED = {"topologySpreadConstraints": [spread()]}, {"nodeSelector": {ZONE: "zone-a"}}
+CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
 
-    assert (Answer.DEPENDS, (Gap(GapKind.RELEASE),)) == answer[1:3]
+
+@pytest.mark.parametrize(
+    ("version", "spec", "is_known"),
+    [
+        ("1.8.1", SPREAD, True),
+        ("1.8.1", PINNED, True),
+        ("1.8.1", SPREAD | PINNED, False),
+        ("1.11.0", SPREAD | PINNED, False),
+        ("1.11.1", SPREAD | PINNED, True),
+        ("1.6", SPREAD | CLAIM, False),
+        ("1.6", CLAIM, True),
+        ("1.6", SPREAD, True),
+        ("1.0", SPREAD, True),
+    ],
+)
+def test_an_answer_depends_on_rules_that_are_not_simulated_only_where_they_matter(
+    version: str, spec: dict[str, Any], is_known: bool
+) -> None:
+    """1.8.1 and 1.11.0 filter domains by the pod's node affinity; before 1.9 volumes were part of that filter."""
+    world = World(pool(), pod("web-0", **spec), options=Options(version=version))
+    answer = world.answers["web-0"]
+
+    assert is_known == (Gap(GapKind.RELEASE) not in answer.gaps)
+    assert is_known == (Answer.YES is answer.answer)
+
+
+@pytest.mark.parametrize(("version", "first"), [("1.4.0", "big-0"), ("1.3.0", "web-0")])
+def test_a_pod_that_loses_a_preference_keeps_its_turn_since_1_4(version: str, first: str) -> None:
+    """Before, it went to the end of the queue with each preference that it lost; here the only node is taken then."""
+    term = {"weight": 1, "preference": {"matchExpressions": [need(ZONE, "nowhere")]}}
+    preference = {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    table = {"*": [instance_type("small", 2)]}
+    big, web = pod("big-0", cpu="1500m", **preference), pod("web-0")
+    answers = World(pool(limits={"cpu": "2"}), big, web, table=table, options=Options(version=version)).answers
+
+    assert [first] == [name for name, answer in answers.items() if Answer.YES is answer.answer]
+    assert {Answer.YES, Answer.NO} == {answer.answer for answer in answers.values()}
 
 
 def test_the_release_and_the_settings_are_those_of_the_deployment() -> None:

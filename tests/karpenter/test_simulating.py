@@ -53,8 +53,9 @@ def test_no_node_joins_where_a_counted_zone_is_out_of_reach(asked: Asked, table:
 
     assert "getsStuck" == step["verdict"]
     assert "addedNodes" not in step
-    assert "Karpenter adds no node. It counts topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu" in (
-        asked.text(*named)
+    assert (
+        "Karpenter adds no node, because it counts topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu"
+        in (asked.text(*named))
     )
 
 
@@ -72,8 +73,10 @@ def test_nodes_that_kube_scheduler_will_not_use_end(asked: Asked, table: str) ->
 
     assert "getsStuck" == step["verdict"]
     assert {"min": 1, "max": 1} == step["addedNodes"][0]["unused"]
-    assert "Karpenter adds 1 node of pool all (1 in zone zone-a); kube-scheduler will not use it" in text
-    assert "Karpenter counts on node all-new-1, so it adds none, but kube-scheduler will not use it" in text
+    assert "Karpenter adds 1 node of pool all (zone zone-a); kube-scheduler will not use it" in text
+    assert (
+        "gets stuck pod web-*: Karpenter adds 1 node of pool all (zone zone-a), but kube-scheduler will not use it: 0/3"
+    ) in text
     assert "Karpenter adds node all-new-1." in text
 
 
@@ -158,7 +161,7 @@ def test_a_zone_without_capacity_is_named(asked: Asked, tmp_path: Path) -> None:
     (step,) = asked.json(*named, schema="simulation")["steps"]
 
     assert "getsStuck" == step["verdict"]
-    assert "Karpenter adds no node; that depends on capacity in zone zone-c." in " ".join(step["notes"])
+    assert "Karpenter adds no node, because that depends on capacity in zone zone-c" in " ".join(step["notes"])
 
 
 def test_without_pools_karpenter_is_not_mentioned(asked: Asked) -> None:
@@ -176,7 +179,24 @@ def test_a_node_that_names_stand_in_for_is_counted_on(asked: Asked, table: str) 
     (step,) = asked.json(*named, schema="simulation")["steps"]
 
     assert "getsStuck" == step["verdict"]
-    assert "Karpenter counts on node old, so it adds none, but kube-scheduler will not use it" in asked.text(*named)
+    assert (
+        "Karpenter counts on node old, so it adds no other node, but kube-scheduler refuses the pod there"
+        in asked.text(*named)
+    )
+
+
+def test_a_zone_that_some_outcomes_lack_has_no_pods_in_them(asked: Asked, table: str) -> None:
+    """One new node has room for all pods, in a zone that the provider chooses: each zone has all of them or none."""
+    web = deployment(3)
+    del web["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    facts, manifest = asked.write("facts.json", pool("general")), asked.write("web.json", web)
+    named = ["simulate", "create", "-f", manifest, "--snapshot", facts, "--instance-types", table]
+    (step,) = asked.json(*named, schema="simulation")["steps"]
+    (spread,) = step["workloads"][0]["domains"]
+
+    assert "completes" == step["verdict"]
+    assert [{"min": 0, "max": 3}] * 3 == [item["after"] for item in spread["domains"]]
+    assert 3 == asked.text(*named).count("0 0 to 3")
 
 
 def test_exit_code(asked: Asked, table: str) -> None:

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.provisioners import binding
-from kubectl_spread.provisioners.binding import Binding
+from kubectl_spread.provisioners.solve import Outcome
 from tests.karpenter import replay
 from tests.karpenter.worlds import node, pod, pool, spread, terms, World
 
 DISAGREE = ("hand-092", "hand-178", "hand-179", "hand-192")
 
 
+class Binding(NamedTuple):
+    """The new nodes of an outcome, and where its pods run or who refuses them."""
+
+    nodes: tuple[Node, ...]
+    placed: dict[str, str]
+    refused: dict[str, str]
+
+
+def bound(cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...]) -> Binding:
+    """What kube-scheduler does with the pods for which Karpenter has a place."""
+    meant = [pod for pods in (*outcome.existing.values(), *(new.pods for new in outcome.nodes)) for pod in pods]
+    _, places = binding.bound(cluster, outcome, nodes, meant)
+    placed = {key: place.node.name for key, place in places.items() if place.is_running and place.node is not None}
+    return Binding(nodes, placed, {key: place.refused for key, place in places.items() if place.refused})
+
+
 def bindings(world: World) -> list[Binding]:
-    """What kube-scheduler does in each outcome."""
+    """The same for each outcome."""
     return [
-        binding.bound(world.cluster, outcome, nodes)
+        bound(world.cluster, outcome, nodes)
         for outcome in world.solution.outcomes
         for nodes in binding.new_nodes(world.cluster, outcome, world.provisioning)
     ]
@@ -112,7 +131,7 @@ def test_recorded_rounds_agree_but_for_the_known_ones(corpus: Path) -> None:
                 continue
             every.add(case.id[:8])
             made = binding.new_nodes(case.cluster, outcome, case.provisioning)
-            if any(binding.bound(case.cluster, outcome, nodes).refused for nodes in made):
+            if any(bound(case.cluster, outcome, nodes).refused for nodes in made):
                 found.add(case.id[:8])
 
     assert {name for name in DISAGREE if name in every} <= found

@@ -35,7 +35,7 @@ def of_alike(outcome: Outcome, key: str, value: str) -> list[int]:
 @pytest.mark.parametrize("key", [ZONE, HOSTNAME])
 @pytest.mark.parametrize("replicas", [1, 3])
 def test_ranges_over_all_outcomes(replicas: int, key: str) -> None:
-    """Of a larger workload, and of the loss of a zone; an outcome without a domain says nothing about it."""
+    """Of a larger workload, and of the loss of a zone; an outcome that lacks a domain has no pods in it."""
     nodes = [*THREE_ZONES, node("a2", "a")]
     settled: tuple[steps.Op, ...] = ()
     answer = run([*nodes, deployment(replicas)], settled, steps.Scale(WEB, 5), steps.DeleteNodes(("c1",)))

@@ -14,8 +14,8 @@ from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, Do
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
+from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
+from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 
 
 class Moment(NamedTuple):
@@ -150,15 +150,6 @@ class BlockedEviction(NamedTuple):
     outcomes: int
 
 
-class AddedNodes(NamedTuple):
-    """Nodes that a provisioner adds from a pool; `unused`: how many of them no pod uses."""
-
-    pool: str
-    number: Range
-    unused: Range
-    zones: dict[str, Range]
-
-
 class Ending(NamedTuple):
     """A distinct outcome.
 
@@ -211,7 +202,7 @@ class StepSummary(NamedTuple):
     outcomes: int = 0
     is_blocked: bool = False
     unreached: tuple[ObjectKey, ...] = ()
-    added: tuple[AddedNodes, ...] = ()
+    added: tuple[NodesOfPool, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -438,24 +429,8 @@ class _Summary:
             is_start_exact=step.is_start_exact,
             outcomes=len(self.outcomes),
             is_blocked=bool(self.outcomes) and all(outcome.blocked for outcome in self.outcomes),
-            added=tuple(self._added()),
+            added=tuple(nodes_by_pool(outcome.added for outcome in self.outcomes)),
         )
-
-    def _added(self) -> Iterator[AddedNodes]:
-        """Yield the nodes that a provisioner adds, by pool."""
-        places = [
-            [(node.labels.get(NODE_POOL, ""), node.labels.get(ZONE, ""), is_used) for node, is_used in outcome.added]
-            for outcome in self.outcomes
-        ]
-        for pool in sorted({name for found in places for name, _, _ in found}):
-            own = [[place for place in found if place[0] == pool] for found in places]
-            zones = sorted({zone for found in own for _, zone, _ in found})
-            yield AddedNodes(
-                pool,
-                range_of(map(len, own)),
-                range_of(sum(not is_used for *_, is_used in found) for found in own),
-                {name: range_of(sum(zone == name for _, zone, _ in found) for found in own) for name in zones},
-            )
 
     def frames(self) -> StepFrames:
         """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""

@@ -88,7 +88,7 @@ def diagnostics(report: CheckReport) -> Iterator[Diagnostic]:
 def _worst_state(placement: Placement) -> str:
     """Return the worst state among the pods of a workload; empty if all have a node."""
     states = {
-        "Pending": placement.pending,
+        "Pending": placement.stuck,
         "Refused": placement.refused,
         "Lost": placement.on_missing_nodes,
         "Not created": placement.not_created,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
@@ -25,6 +24,9 @@ from kubectl_spread.simulate.running.pending import WaitingGroup
 from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Prospect
+
 _MOST = 8
 
 
@@ -38,12 +40,8 @@ def lines(placement: Placement) -> list[str]:
 def details(placement: Placement) -> list[str]:
     """Return the lines about all pods of a workload that are not simply placed."""
     out: list[str] = []
-    groups: dict[str, list[PendingPod]] = {}  # pods that wait for the same reasons
-    for item in placement.pending:
-        groups.setdefault(item.explanation.message, []).append(item)
-    for group in groups.values():
-        out += _pending(group, placement.workload)
-        out += _added_nodes(placement, group)
+    for group in _groups(placement):
+        out += _pending(placement, group)
     if placement.advice:
         out.append(f"    Do: {safe(placement.advice)}")
     if placement.gated:
@@ -120,8 +118,10 @@ def placed_pods(placement: Placement) -> str:
     text = f"{placed} of {count_noun(total, noun)} placed"
     if running:
         text += f", {running} of them already running"
-    if placement.pending:
-        text += ", " + paint(f"{len(placement.pending)} Pending", "red")
+    if placement.stuck:
+        text += ", " + paint(f"{len(placement.stuck)} Pending", "red")
+    if len(placement.stuck) < len(placement.pending):
+        text += f", {len(placement.pending) - len(placement.stuck)} waiting for new nodes"
     if placement.in_any_order is not None:
         text += f"; {placement.in_any_order.least} to {placement.in_any_order.most}, depending on the order of creation"
     if placement.refused:
@@ -153,34 +153,51 @@ def _counts(values: dict[str, int]) -> str:
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
-def _pending(group: list[PendingPod], owner: Workload) -> list[str]:
+def _groups(placement: Placement) -> Iterable[list[PendingPod]]:
+    """Return the Pending pods, those that wait for the same reasons together."""
+    groups: dict[str, list[PendingPod]] = {}
+    for item in placement.pending:
+        groups.setdefault(item.explanation.message, []).append(item)
+    return groups.values()
+
+
+def _added_nodes(placement: Placement, group: Iterable[PendingPod]) -> dict[str, Prospect]:
+    """Return what Karpenter does about pods, by their names."""
+    keys = {item.pod.name: item.pod.key for item in group}
+    return {name: placement.added_nodes[key] for name, key in keys.items() if key in placement.added_nodes}
+
+
+def _pending(placement: Placement, group: list[PendingPod]) -> list[str]:
+    """Return the lines about pods that wait for the same reasons; with NodePools first what Karpenter does."""
+    explanation, owner = group[0].explanation, placement.workload
     names = _names(item.pod.name for item in group) if owner.has_named_pods else count_noun(len(group), "new pod")
-    explanation = group[0].explanation
-    out = [f"  {paint('Pending', 'red')}: {names}", f"    {cause(explanation)}"]
+    out = [f"  {paint('Pending', 'red')}: {names}"]
+    found = _added_nodes(placement, group)
+    if found:
+        from kubectl_spread.provisioners import prospect
+        from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+        out += [f"    {added_nodes.summary(prospect.outlook(tuple(found.values())))}"]
+    out.append(f"    {'no node fits now: ' if found else ''}{cause(explanation)}")
     if explanation.nominated_node:
         victims = _names(pod.key for pod in explanation.victims)
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     return out
 
 
-def _added_nodes(placement: Placement, group: list[PendingPod]) -> list[str]:
-    """Return what Karpenter does about pods that wait for the same reasons; empty without NodePools."""
-    found = [placement.added_nodes[item.pod.key] for item in group if item.pod.key in placement.added_nodes]
-    if not found:
-        return []
-    from kubectl_spread.report import added_nodes  # loads `provisioners`
-
-    return [f"    {text}" for text in dict.fromkeys(map(added_nodes.summary, found))]
-
-
 def document(placement: Placement) -> Plain:
     """Return a placement for a CheckReport; with NodePools also what Karpenter does about each Pending pod."""
     if not placement.added_nodes:
         return to_document(placement)
+    from kubectl_spread.provisioners import prospect
     from kubectl_spread.report import added_nodes  # loads `provisioners`
 
-    pods = {item.pod.key: item.pod.name for item in placement.pending}
-    found = [{"pod": pods[key], **added_nodes.document(item)} for key, item in placement.added_nodes.items()]
+    groups = (_added_nodes(placement, group) for group in _groups(placement))
+    found = [
+        {"pod": name, **added_nodes.document(item, prospect.outlook(tuple(alike.values())))}
+        for alike in groups
+        for name, item in alike.items()
+    ]
     advice = {"advice": placement.advice} if placement.advice else {}
     return {**to_document(placement), "karpenter": found, **advice}
 

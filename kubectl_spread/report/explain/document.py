@@ -58,7 +58,7 @@ def explanation(report: PodReport) -> Plain:
             victims=[victim.key for victim in item.victims],
             constraints=item.constraints if bound is None else bound.constraints,
             conflicts=[_conflict(conflict, item.node_names) for conflict in item.conflicts],
-            summary=verdict.sentence(item),
+            summary=verdict.sentence(item, report.outlook),
             assumed=[{"pod": key, "node": node} for key, node in item.assumed],
             refusedFor=[
                 to_document(part, "count=number reason kind")
@@ -74,10 +74,10 @@ def explanation(report: PodReport) -> Plain:
         **({} if table is None else to_document(table)),
         **{name: to_document(record) for name, record in more.items() if record is not None},
     }
-    if report.added_node is not None:
+    if report.outlook is not None:
         from kubectl_spread.report import added_nodes  # loads `provisioners`
 
-        fields["karpenter"] = added_nodes.document(report.added_node)
+        fields["karpenter"] = added_nodes.document(report.outlook.most_telling, report.outlook)
     return report_document("Explanation", fields)
 
 

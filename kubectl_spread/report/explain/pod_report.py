@@ -14,7 +14,7 @@ from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
-    from kubectl_spread.provisioners.prospect import Prospect
+    from kubectl_spread.provisioners.prospect import Outlook
 
 
 class PodReport(NamedTuple):
@@ -23,7 +23,7 @@ class PodReport(NamedTuple):
     reported: the scheduler's last message.
     comparison: whether the message still holds.
     other_events: events of other components.
-    added_node: what Karpenter does about a Pending pod; None without NodePools.
+    outlook: what Karpenter does about Pending pods; None without NodePools.
     """
 
     explanation: Explanation
@@ -35,15 +35,17 @@ class PodReport(NamedTuple):
     suggestions: Optional[Suggestions] = None
     not_reported: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
     node: Optional[NodeView] = None  # the only requested node
-    added_node: Optional[Prospect] = None
+    outlook: Optional[Outlook] = None
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
     @property
     def is_fine(self) -> bool:
         """Return whether nothing keeps the pod from its node, or from staying there until it has ended.
 
-        If the pod is one of a workload, no other pod of the workload may be Pending either.
+        Karpenter may have to add the node. If the pod is one of a workload, no other pod of it may be Pending either.
         """
+        if self.outlook is not None and self.outlook.all_run:
+            return not self.not_reported
         if self.not_reported and (self.workload is None or self.workload.finding is None):
             return False
         if self.explanation.verdict is PodVerdict.TERMINATING:

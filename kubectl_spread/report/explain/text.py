@@ -90,7 +90,7 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str
     `is_first`: of the pods of its workload; of the others, the text has only the answer.
     """
     explanation = report.explanation
-    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation), style.width)]
+    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style.width)]
     out += table.wrap(others_sentence(explanation), style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
@@ -149,10 +149,10 @@ def not_reported_sentence(names: tuple[str, ...]) -> str:
 def detail_sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[Block]]]:
     """Yield sections on preemption, a bound pod's current state, scores, and the forecast for its workload."""
     explanation = report.explanation
-    if report.added_node is not None:
+    if report.outlook is not None:
         from kubectl_spread.report import added_nodes  # loads `provisioners`
 
-        yield False, added_nodes.section(report.added_node)
+        yield report.outlook.all_run, added_nodes.section(report.outlook)
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
         yield True, preemption.blocks(explanation.preemption)
     if explanation.bound_pod is not None:

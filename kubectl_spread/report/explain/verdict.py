@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Optional
+from typing import Optional, TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from kubectl_spread.report.wording import short_name
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Outlook
+
 _MOST_NAMES = 6
 _MOST_FEW = 3
 _MOST_REFUSALS = 4
@@ -30,10 +33,16 @@ _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
-def sentence(explanation: Explanation) -> str:
-    """Return the verdict on one pod."""
-    who = f"A new pod of {explanation.new_of}" if explanation.new_of else f"Pod {explanation.pod.key}"
-    return f"{safe(who)} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
+def sentence(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
+    """Return the verdict on one pod; `outlook`: what Karpenter does about it, if it finds no node now."""
+    who = safe(f"A new pod of {explanation.new_of}" if explanation.new_of else f"Pod {explanation.pod.key}")
+    if outlook is None:
+        return f"{who} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
+    from kubectl_spread.report import added_nodes  # loads `provisioners`
+
+    stays = added_nodes.stays_pending(outlook)
+    then = f"{'stays Pending' if stays else 'finds no node now'}. {added_nodes.summary(outlook)}"
+    return f"{who} {then} No node fits now: {cause(explanation)}.{_also_counted(explanation)}"
 
 
 def _running(explanation: Explanation) -> str:

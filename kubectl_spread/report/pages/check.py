@@ -83,7 +83,7 @@ def _marked(place: Place) -> Optional[dict[str, Any]]:
 
 
 def _pending(report: CheckReport, running: Sequence[WorkloadLine]) -> int:
-    placed = sum(len(placement.pending) + len(placement.refused) for placement in report.placements)
+    placed = sum(len(placement.stuck) + len(placement.refused) for placement in report.placements)
     waiting = zip(report.running.waiting if report.running is not None else (), running, strict=False)
     return placed + sum(1 + len(item.explanation.others) for item, line in waiting if line.is_failure)
 
