@@ -65,9 +65,9 @@ def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False)
             builder.leave_out(item.read)
     if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
         builder.leave_out({})  # A whole document, or a part of a list.
-    if not builder.has_nodes:
-        reading.refuse_without_nodes()
     cluster = builder.cluster()._replace(**_head(reading.head))
+    if not (cluster.nodes or cluster.provisioning):  # NodePools can make nodes.
+        reading.refuse_without_nodes()
     return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings), tuple(objects))
 
 

@@ -80,7 +80,7 @@ def test_a_tainted_pool_brings_a_zone_that_blocks_the_others(asked: Asked) -> No
     found = asked.json("explain", "-f", manifest, "--snapshot", facts, schema="explanation")["karpenter"]
 
     assert (
-        "Pod default/web-5 stays Pending. Karpenter adds no node, because it counts "
+        "A new pod of Deployment default/web stays Pending. Karpenter adds no node, because it counts "
         "topology.kubernetes.io/zone=zone-c with 0 pods: only pool gpu can reach it, and the pod does not tolerate "
         "nvidia.com/gpu=true:NoSchedule. No node fits now: every node is refused by the cpu request"
     ) in text
@@ -136,7 +136,7 @@ def test_where_taints_are_honored_the_zone_does_not_count(asked: Asked) -> None:
     text = asked.text("explain", "-f", manifest, "--snapshot", facts)
 
     assert (
-        "Pod default/web-5 finds no node now. Karpenter adds 2 nodes of pool general (1 in zone zone-a, 1 in zone "
+        "A new pod of Deployment default/web finds no node now. Karpenter adds 2 nodes of pool general (1 in zone zone-a, 1 in zone "
         "zone-b), and both pods run there."
     ) in text
     assert "Do:" not in text
