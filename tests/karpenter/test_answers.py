@@ -136,8 +136,8 @@ def test_where_taints_are_honored_the_zone_does_not_count(asked: Asked) -> None:
     text = asked.text("explain", "-f", manifest, "--snapshot", facts)
 
     assert (
-        "A new pod of Deployment default/web finds no node now. Karpenter adds 2 nodes of pool general (1 in zone zone-a, 1 in zone "
-        "zone-b), and both pods run there."
+        "A new pod of Deployment default/web finds no node now. Karpenter adds 2 nodes of pool general (1 in "
+        "zone zone-a, 1 in zone zone-b), and both pods run there."
     ) in text
     assert "Do:" not in text
     assert "pool general: a node in zone zone-a, small" in asked.text(
