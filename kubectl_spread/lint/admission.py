@@ -53,7 +53,8 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
         return DecidedBy.BASE
     if has_placeholder(entry):
         return DecidedBy.OTHER_FINDING
-    if any(map(has_placeholder, (value, *error.route))):
+    is_text = isinstance(value, str) and error.rule is Rule.MAX_SKEW_NOT_POSITIVE  # `SKEW`, see `is_open`
+    if is_text or any(map(has_placeholder, (value, *error.route))):
         return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
     if value is None and is_filled_in(manifest.place(route)):
         return DecidedBy.TOOL
@@ -121,12 +122,12 @@ def unhandled_kind_message(manifest: Manifest, why: str) -> str:
     return f'{manifest.kind} in version "{version}" cannot be handled as a {manifest.kind}: {why}'
 
 
-def unknown_field(manifest: Manifest, path: str) -> str:
-    """Return kubectl's message; Helm and others do not ask for strict decoding."""
+def unknown_field(manifest: Manifest, path: str, what: str) -> str:
+    """Return what is wrong with kubectl's message; Helm and others do not ask for strict decoding."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
-        return f'unknown field "{path}": strict validation refuses it, otherwise it is dropped'
+        return f'{what}: strict validation refuses "{path}", or it is dropped'
     refusal = unhandled_kind_message(manifest, f'strict decoding error: unknown field "{path}"')
-    return f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
+    return f"{what}: {refusal}. Without strict decoding it is dropped, with a warning from 1.27 on"
 
 
 _NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in lower case; also the singular
@@ -149,7 +150,7 @@ def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -
         else:
             hint = f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}"
         fix = corrections.fix_for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
-        message = unknown_field(manifest, field)
+        message = unknown_field(manifest, field, "constraints in this place have no effect")
         yield api_finding("SPR115", manifest, route, message=message, path=field, hint=hint, key=True, fix=fix)
 
 
@@ -324,7 +325,8 @@ def _field_errors(
 def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) -> Finding:
     route, path = problem.route, decode.path_text(problem.route)
     if problem.kind is decode.ProblemKind.UNKNOWN:
-        hint, message = corrections.hint_for_field(str(route[-1]), route), unknown_field(manifest, path)
+        hint = corrections.hint_for_field(str(route[-1]), route)
+        message = unknown_field(manifest, path, f"`{route[-1]}` is not a field of Kubernetes")
         fix = corrections.fix_for_field(route, _written(manifest, route[:-1]))
         return api_finding("SPR114", manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
     source, span = manifest.place(route)

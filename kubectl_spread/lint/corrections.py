@@ -80,7 +80,7 @@ def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
     """
     if needs_quotes(problem):
         return (
-            f'the value must be text: write "{written}"'
+            f'the value {written} of `{problem.route[-1]}` must be text: write "{written}"'
             if len(written) <= _LONGEST_QUOTED
             else "put the value in quotes"
         )

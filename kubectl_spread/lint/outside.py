@@ -215,6 +215,7 @@ class BareSubject(Subject):
     """
 
     has_pod = False
+    siblings: Sequence[BareSubject]
 
     def __init__(self, manifest: Manifest, found: ConstraintList, siblings: Sequence[BareSubject] = ()) -> None:
         self.found = found
@@ -261,10 +262,6 @@ class BareSubject(Subject):
             return Completion.NONE
         return Completion.CHART if self.chart is None else self.chart.completion(self.found.route)
 
-    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
-        """Return the route of a constraint, or of something in it."""
-        return self.at(constraint.position, steps)
-
     def at(self, position: int, steps: Route) -> Route:
         """Return the route of something in an entry, and remember its path."""
         route = self.found.route_of(position, steps)
@@ -284,10 +281,9 @@ class BareSubject(Subject):
         """Return the route of the mapping that has the constraints."""
         return self.found.route[:-1]
 
-    @property
-    def is_whole_list(self) -> bool:
-        """Return whether the entries are in a list, not one entry that a patch adds to a list."""
-        return self.found.routes[0] != self.found.route
+    def replaces(self, position: int) -> bool:
+        """Return whether, as a JSON patch, this replaces the constraint at a position of a base."""
+        return self.found.routes[0] != self.found.route or str(position) in self.found.labels
 
     @property
     def is_json_patch(self) -> bool:
@@ -456,14 +452,14 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
         if subject.completion is Completion.NONE:  # only the API server reads it
             siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
             fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
-            message = f'"{path}" is not a field of Kubernetes: strict validation refuses it, otherwise it is dropped'
+            message = f'`{name}` is not a field of Kubernetes: strict validation refuses "{path}", or it is dropped'
             yield api_finding(
                 "SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix
             )
             continue
-        nobody = "no template of the chart reads it"
-        reader = nobody if subject.chart is not None else f"has no effect unless the {subject.completer} reads it"
-        message = f'"{path}" is not a field of Kubernetes, and {reader}'
+        reader = f"has no effect unless the {subject.completer} reads it"
+        reader = "no template of the chart reads it" if subject.chart is not None else reader
+        message = f"`{name}` is not a field of Kubernetes, and {reader}"
         found = api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True)
         yield found._replace(rule=found.rule._replace(severity=Severity.INFO))
 

@@ -4,6 +4,7 @@
 replicas: ${REPLICAS:=2}      envsubst, Flux          maxSkew: "{{ skew }}"    Jinja, Go
 replicas: $(REPLICAS)         kustomize, Tekton       app: <%= name %>         ERB
 replicas: __REPLICAS__        sed                     maxSkew: #@ skew         ytt, in a comment
+app: APP_NAME                 people
 ```
 """
 
@@ -23,7 +24,7 @@ def has_placeholder(value: Any) -> bool:
     """Return whether a text has a part that is not what will be applied."""
     if not isinstance(value, str):
         return False
-    is_word = value.startswith("$") or (value.startswith("__") and value.endswith("__"))
+    is_word = value[:1] == "$" or (value[:2] == value[-2:] == "__") or ("_" in value and value.isupper())
     if not is_word and "{" not in value and "$(" not in value and "<%" not in value:
         return False  # perf: most texts
     return is_word or any(mark in value for mark in _MARKS)

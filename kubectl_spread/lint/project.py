@@ -240,7 +240,7 @@ class Project:
 
     def added_labels(self, subject: Subject) -> Mapping[str, Optional[str]]:
         """Return the labels that kustomizations add to a workload's pods; see `Kustomization.labels`."""
-        return {} if self.root is None else self.root.labels(subject.manifest)
+        return {} if self.root is None else self.root.labels(subject.runner)
 
     def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""

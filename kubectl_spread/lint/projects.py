@@ -11,9 +11,8 @@ from kubectl_spread.lint.finding import Finding, RuleTarget
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.lint.project import applied, Project, ReplicaRange, TargetCluster, widest_range
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
-from kubectl_spread.lint.roots import reached, RootRules, roots_of
+from kubectl_spread.lint.roots import names_in, reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -176,45 +175,57 @@ _MERGE_KEYS = {
 }
 
 
+_KEPT = "kept"
+
+
 class JoinedSubject(Subject):
     """A workload as a patch leaves it; the routes of the patch's constraints lead through the patch."""
 
     def __init__(self, patch: Subject, base: Subject) -> None:
         """Merge a strategic merge patch, or the list in a JSON patch, into its base."""
         self.patch = patch
+        self.own = len(patch.spec[FIELD])
+        written = base.spec.get(FIELD) or []
+        self.kept: list[tuple[Subject, int]] = []  # constraints that follow those of the patch, and their positions
         if patch.has_pod:
             plain = merged(base.manifest.plain, patch.manifest.plain)
             owner = workload(plain, base.workload.kind, namespace=base.workload.namespace)
+            rest = owner.template["spec"][FIELD][self.own :]
+            self.kept += [(base, at) for at, item in enumerate(written) if any(item is other for other in rest)]
         else:
             plain, owner = base.manifest.plain, base.workload
-            kept = [] if patch.is_whole_list else base.spec.get(FIELD) or []
-            spec = {**base.spec, FIELD: [*patch.spec[FIELD], *kept]}
+            lists = [item for item in patch.siblings if item.manifest.document is patch.manifest.document]
+            self.kept += [(item, at) for item in lists if item is not patch for at in range(len(item.spec[FIELD]))]
+            self.kept += [(base, at) for at in range(len(written)) if not any(item.replaces(at) for item in lists)]
+            spec = {**base.spec, FIELD: [*patch.spec[FIELD], *(item.spec[FIELD][at] for item, at in self.kept)]}
             owner = owner._replace(template={**owner.template, "spec": spec})
         manifest = patch.manifest._replace(plain=plain, kind=base.manifest.kind, api_version=base.manifest.api_version)
         super().__init__(manifest, owner, PodPlace(base.template_route, base.spec_route), frozenset())
         self.runner = base.manifest._replace(plain=plain)
-        self.own = len(patch.spec[FIELD])
 
     @property
     def holder(self) -> Route:
         """Return the route of the mapping that has the constraints."""
         return self.patch.holder
 
-    def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
-        """Return the route of a constraint, or of something in it."""
-        return self.patch.route(constraint, *steps)
+    def at(self, position: int, steps: Route) -> Route:
+        """Return the route of something in a constraint; it begins with `kept` if the patch does not have it."""
+        return self.patch.at(position, steps) if position < self.own else (_KEPT, position - self.own, *steps)
 
     def path(self, route: Route) -> str:
-        """Return a route as the API server prints it."""
-        return self.patch.path(route)
+        """Return a route as the API server prints it; empty for a constraint that the patch does not have."""
+        return "" if route[:1] == (_KEPT,) else self.patch.path(route)
 
     @property
     def without_selector(self) -> str:
         """Return why the selector of the base does not count."""
-        return f"and {self.workload.kind} `{self.workload.name}` has none for this topologyKey either"
+        return f"also in {self.workload.kind} `{self.workload.name}`, so the constraint counts no pods"
 
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a value: of the constraints in the patch, of everything else in the base."""
+        if route[:1] == (_KEPT,):
+            item, position = self.kept[int(route[1])]
+            return item.place(item.at(position, route[2:]), key=key)
         own = (*self.holder, FIELD)
         return (self.manifest if route[: len(own)] == own else self.runner).place(route, key=key)
 
@@ -245,10 +256,13 @@ class Patches:
 
     def __init__(self, results: Sequence[Result], kustomizations: Mapping[str, Kustomization]) -> None:
         self._kustomizations = kustomizations
-        self._reached: dict[str, set[str]] = {}  # the files of a kustomization, by its directory
-        self._targets: dict[tuple[str, str], list[Subject]] = {}
+        self._within: dict[str, list[tuple[Subject, set[str]]]] = {}  # see `_changed_by`, by the directory
+        self._in_file: dict[str, list[Subject]] = {}
+        self._named: dict[tuple[str, str], list[Subject]] = {}
         for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
-            self._targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+            self._named.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+            path = os.path.abspath(subject.manifest.document.source.name)
+            self._in_file.setdefault(path, []).append(subject)
         joined = [(patch, self._bases(patch)) for result in results for patch in _patches(result)]
         self.joined = [(patch, bases) for patch, bases in joined if bases]
         self.unjoined = [patch.manifest.document.source.name for patch, bases in joined if not bases]
@@ -276,32 +290,41 @@ class Patches:
             return [
                 base
                 for item, target in targets
-                for (kind, name), bases in self._targets.items()
-                if target.is_exact and target.covers(kind, (name,))
-                for base in bases
-                if self._is_reached(item, base)
+                for base, names in self._changed_by(item)
+                if target.is_exact and target.covers(base.workload.kind, names)
             ]
-        same_name = self._targets.get((patch.workload.kind, patch.workload.name), ())
+        owner = patch.workload
         if naming:
-            return [base for base in same_name if any(self._is_reached(item, base) for item in naming)]
+            changed = (found for item in naming for found in self._changed_by(item))
+            found = {
+                id(base): base for base, names in changed if owner.kind == base.workload.kind and owner.name in names
+            }
+            return list(found.values())
         # An overlay is two directories below the one that it shares with its base: `overlays/production` and `base`.
         above = directory
         for _ in range(_LEVELS_UP):
             above = os.path.dirname(above)
         return [
             base
-            for base in same_name
+            for base in self._named.get((owner.kind, owner.name), ())
             if len({patch.manifest.namespace, base.manifest.namespace} - {""}) < 2
             and os.path.abspath(base.manifest.document.source.name).startswith(os.path.join(above, ""))
         ]
 
-    def _is_reached(self, item: Kustomization, base: Subject) -> bool:
-        """Return whether a kustomization lists the file of a workload; a component changes what its users list."""
-        if item.directory not in self._reached:
+    def _changed_by(self, item: Kustomization) -> list[tuple[Subject, set[str]]]:
+        """Return the workloads that the patches of a kustomization may change, with the names that they have there.
+
+        A component changes what its users list.
+        """
+        if item.directory not in self._within:
             users = [other for other in self._kustomizations.values() if item.directory in other.components]
-            found = {path for user in (item, *users) for path, _ in reached((user,), self._kustomizations)}
-            self._reached[item.directory] = found
-        return os.path.abspath(base.manifest.document.source.name) in self._reached[item.directory]
+            chains = (found for user in (item, *users) for found in reached((user,), self._kustomizations))
+            self._within[item.directory] = [
+                (base, set(names_in(chain[:-1], base.workload.name)))
+                for path, chain in chains
+                for base in self._in_file.get(path, ())
+            ]
+        return self._within[item.directory]
 
 
 def _patches(result: Result) -> Iterator[Subject]:

@@ -123,15 +123,22 @@ class Root(NamedTuple):
 
 def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:
     """Return what sets the replicas of an object, in a chain of kustomizations."""
-    names = [manifest.name]
+    names = names_in(chain, manifest.name)
     found = None
-    for item in chain:
-        names.append(f"{item.prefix}{names[-1]}{item.suffix}")
+    for number, item in enumerate(chain):
         for scaling in item.scalings:
-            if scaling.target.covers(manifest.kind, names):
+            if scaling.target.covers(manifest.kind, names[: number + 2]):
                 found = scaling
     # Listed files are a base for overlays that may be in another repository.
     return ANYTHING if found is None and len(chain) == 1 else found
+
+
+def names_in(chain: Chain, name: str) -> list[str]:
+    """Return the names that an object has on its way through a chain of kustomizations, its own first."""
+    names = [name]
+    for item in chain:
+        names.append(f"{item.prefix}{names[-1]}{item.suffix}")
+    return names
 
 
 def _held(result: Result, namespace: str) -> Iterator[Held]:

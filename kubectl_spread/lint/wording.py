@@ -90,8 +90,8 @@ def domains(number: int, key: str) -> str:
 
 
 def named_domains(key: str, values: list[str]) -> str:
-    """Return `Zone `c``, `Nodes `a` and `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
+    """Return `zone `c``, `nodes `a` and `b``, or ``domain `r1` of `rack` ``."""
     noun, of_key = _NOUNS.get(key, "domain"), "" if key in _NOUNS else f" of `{key}`"
     if values == [""]:
-        return f"The {noun}{of_key} with an empty label value"
-    return f"{noun.capitalize()}{'' if len(values) == 1 else 's'} {list_names(values)}{of_key}"
+        return f"the {noun}{of_key} with an empty label value"
+    return f"{noun}{'' if len(values) == 1 else 's'} {list_names(values)}{of_key}"

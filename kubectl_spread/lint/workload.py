@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
 from typing import Any, Optional
@@ -58,6 +59,7 @@ class Subject:
     """
 
     has_pod = True
+    siblings: Sequence[Subject] = ()  # the constraints without pods of the same source
 
     def __init__(
         self,
@@ -109,9 +111,8 @@ class Subject:
         """Return what follows from a selector that is missing."""
         return "so the constraint counts no pods"
 
-    @property
-    def is_whole_list(self) -> bool:
-        """Return whether the constraints are a list, not one entry that a patch adds to a list."""
+    def replaces(self, position: int) -> bool:  # noqa: ARG002 (of lists without pods)
+        """Return whether, as a JSON patch, this replaces the constraint at a position of a base."""
         return True
 
     @property
@@ -279,7 +280,11 @@ class Subject:
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """Return the route of a constraint, or of something in it."""
-        return (*self.spec_route, FIELD, constraint.position, *steps)
+        return self.at(constraint.position, steps)
+
+    def at(self, position: int, steps: Route) -> Route:
+        """Return the route of something in the constraint at a position."""
+        return (*self.spec_route, FIELD, position, *steps)
 
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a value, or of its key; for a missing value, the place where it would be."""

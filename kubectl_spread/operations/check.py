@@ -246,12 +246,15 @@ def result_of(check: PreparedCheck) -> CheckResult:
         unchecked=judged.unchecked,
     )
     rendered = () if read.rules is None else tuple(read.rules.kustomizations.values())
+    unused = [] if "SPR705" in check.settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]
+    if known is not None and not check.settings.source.scheduler_config:
+        unused.append(("KubeSchedulerConfiguration", "--scheduler-config FILE"))
     return CheckResult(
         report,
         check,
         (
             *notes,
-            *text.coverage(read.results, rendered, unjoined=judged.unjoined),
+            *text.coverage(read.results, rendered, unjoined=judged.unjoined, unused=unused),
             *text.unapplied_kinds(not_applied),
             *text.claim_quotas(_claim_quotas(known, check.placements)),
         ),

@@ -15,7 +15,7 @@ from kubectl_spread.lint.rule import (
     UNSAFE,
     workload_rule,
 )
-from kubectl_spread.lint.wording import domain, domains, in_each_domain, stays_or_stay
+from kubectl_spread.lint.wording import domain, domains, in_each_domain, in_one_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
@@ -46,8 +46,8 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
         term = queries.keeps_apart(subject, constraint)
         if term is not None:
             yield RuleFinding(
-                f"required pod anti-affinity already allows only one of the pods in each "
-                f"{domain(constraint.topology_key)}, so the constraint has no effect",
+                f"required pod anti-affinity already allows only one pod {in_each_domain(constraint.topology_key)}, so "
+                "the constraint has no effect",
                 subject.route(constraint, "topologyKey"),
                 "remove the constraint or the anti-affinity",
                 (Label(subject.place(term.route), "the pod anti-affinity"),),
@@ -72,9 +72,9 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield RuleFinding(
-                    f"all but {count_noun(constraint.max_skew, 'pod')} stay Pending once there are two "
-                    f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
-                    f"maxSkew allows only {constraint.max_skew} more there than in the emptiest one",
+                    f"required pod affinity wants all pods {in_one_domain(key)}, but maxSkew allows only "
+                    f"{constraint.max_skew} more there than in the emptiest one. Once there are two "
+                    f"{domain(key, plural=True)}, all but {count_noun(constraint.max_skew, 'pod')} stay Pending",
                     route,
                     "remove the pod affinity or the constraint",
                     (Label(subject.place(term.route), "the pod affinity"),),
@@ -99,10 +99,10 @@ def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFindin
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         field = "maxReplicaCount" if replicas.autoscaler.kind == "ScaledObject" else "maxReplicas"
         yield RuleFinding(
-            f"{count_noun(replicas.maximum - bound.room, 'replica')} would stay Pending if the "
-            f"{replicas.autoscaler.kind} asks for its maximum of {replicas.maximum}. Required pod anti-affinity "
-            f"allows one pod {in_each_domain(bound.topology_key)}, and only "
-            f"{domains(bound.room, bound.topology_key)} can take one",
+            f"required pod anti-affinity allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"{domains(bound.room, bound.topology_key)} can take one. If the {replicas.autoscaler.kind} asks for its "
+            f"maximum of {replicas.maximum}, {count_noun(replicas.maximum - bound.room, 'replica')} "
+            f"{stays_or_stay(replicas.maximum - bound.room)} Pending",
             queries.route_of(subject, bound),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",
             (Label(replicas.autoscaler.place(("spec", field)), "the maximum"),),
@@ -176,8 +176,8 @@ def host_port_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     route = next(queries.host_ports(subject), None)
     if route is not None:
         yield RuleFinding(
-            f"pods beyond the number of nodes stay Pending: each node can give this port to only one of the {pods} "
-            "pods",
+            f"each node can give this port to only one of the {pods} pods, so pods beyond the number of nodes stay "
+            "Pending",
             route,
             "use a Service or a DaemonSet",
         )
@@ -216,7 +216,7 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
         is_capped = least is not None and (pods is None or pods <= least)
         if pods not in (0, 1) and subject.is_in_its_group(constraint) and not is_capped:
             yield RuleFinding(
-                "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
+                "a comment promises one pod per node, but maxSkew 1 allows a second one once every other node has one",
                 subject.route(constraint, "maxSkew"),
                 "use required pod anti-affinity, or set minDomains to the number of pods",
                 (Label(promise, "promises one pod per node"),),
@@ -333,8 +333,8 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
         route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
         soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
         yield RuleFinding(
-            "all pods may go to the preferred nodes: node affinity scores as much as all ScheduleAnyway constraints "
-            "together",
+            "preferred node affinity scores as much as all ScheduleAnyway constraints together, so all pods may go to "
+            "the preferred nodes",
             route,
             "use DoNotSchedule for the constraint that matters, or remove the preference",
             (
@@ -366,9 +366,9 @@ def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterato
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         left = became.pods - bound.room
         yield RuleFinding(
-            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity "
-            f"allows one pod {in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} "
-            "can take one",
+            f"required pod anti-affinity allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"{domains(bound.room, bound.topology_key)} can take one. So {left} of {count_noun(became.pods, 'pod')} "
+            f"{stays_or_stay(left)} Pending",
             queries.route_of(subject, bound),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",
         )

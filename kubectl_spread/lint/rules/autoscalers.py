@@ -41,9 +41,10 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
         if is_pinned or (pods is not None and pods <= constraint.max_skew):
             continue
         yield RuleFinding(
-            f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
-            f"value can have over {count_noun(constraint.max_skew, 'pod')} more than the emptiest one, so the pods are "
-            "split evenly",
+            f"no value of `{constraint.topology_key}` can have over {count_noun(constraint.max_skew, 'pod')} more than "
+            "the emptiest one, so the pods are split evenly. If the nodes of one value are full, pods stay Pending, "
+            "even "
+            "if others have room",
             subject.route(constraint, "topologyKey"),
             "use ScheduleAnyway, or spread over a label with as many values as the share needs",
         )
@@ -67,8 +68,8 @@ def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[Rule
     if most is not None and (most.min_domains or 1) > replicas.minimum:
         field = "minReplicas" if manifest.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         yield RuleFinding(
-            f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
-            f"{count_noun(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
+            f"the autoscaler's minimum of {count_noun(replicas.minimum, 'replica')} is lower than minDomains "
+            f"{most.min_domains}, so after scaling down some of the domains have no pod",
             ("spec", field),
             f"set {field}: {most.min_domains}",
             (
@@ -364,9 +365,8 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
     if then is None or not then.falls_short or not then.is_spread_conflict:
         return
     yield RuleFinding(
-        f"only {then.placed} of {count_noun(most, 'pod')} find a node if {replicas.autoscaler.kind} "
-        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of "
-        f"{join_with_and(then.conflict)}",
+        f"if {replicas.autoscaler.kind} {replicas.autoscaler.name} asks for its maximum of {count_noun(most, 'pod')}, "
+        f"only {then.placed} find a node. The rest stay Pending because of {join_with_and(then.conflict)}",
         (*subject.spec_route, FIELD),
         "make room in the domain that is full, raise maxSkew, or lower the maximum",
         key=True,

@@ -82,7 +82,7 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
         return
     if subject.spec.get(FIELD) == [] and _has_built_in(project.target.minor):
         yield RuleFinding(
-            "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
+            "an empty list does not switch the scheduler's default constraints off, so they still apply to the pods",
             (*subject.spec_route, FIELD),
             "remove the list; only a constraint replaces the defaults",
         )
@@ -116,7 +116,7 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
         return
     route = (*subject.spec_route, FIELD)
     is_node = missing == HOSTNAME
-    what = "pods of one zone may share a node" if is_node else "all pods may end up in one zone"
+    what = "nodes by default, so pods of one zone may share a node"
     written = mappings(subject.spec.get(FIELD))[own[0].position]
     constraint = {
         "maxSkew": 1,
@@ -125,8 +125,8 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
         **{name: written[name] for name in ("labelSelector", "matchLabelKeys") if written.get(name)},
     }
     yield RuleFinding(
-        f"{what}: with these constraints the scheduler no longer spreads over {'nodes' if is_node else 'zones'} by "
-        "default",
+        "with these constraints the scheduler no longer spreads over "
+        f"{what if is_node else 'zones by default, so all pods may end up in one zone'}",
         route,
         f"add a {SCHEDULE_ANYWAY} constraint over {missing}",
         fix=Fix(f"add a {SCHEDULE_ANYWAY} constraint over `{missing}`", (Append(route, constraint),)),
@@ -226,8 +226,8 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
             if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
                 route = here.child("defaultConstraints", index, "whenUnsatisfiable").route
                 yield RuleFinding(
-                    "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node "
-                    "for them: it does not know this default",
+                    "pods without constraints of their own may stay Pending because of this default. "
+                    "cluster-autoscaler does not know it, so it adds no node for them",
                     route,
                     "use ScheduleAnyway",
                 )
@@ -267,8 +267,8 @@ def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]
             f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
         )
         yield RuleFinding(
-            f"the pods are no longer spread by these defaults of the scheduler, because they have constraints of their "
-            f"own: {listed}",
+            "the pods have constraints of their own, so these defaults of the scheduler no longer spread them: "
+            f"{listed}",
             (*subject.spec_route, FIELD),
             "add a constraint over the key, if the pods should be spread over it",
             key=True,

@@ -78,8 +78,8 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
         is_alone = project.matching(selector, subject.workload.namespace) == [subject]
         if is_alone if subject.has_pod else subject.names_itself(constraint):
             yield RuleFinding(
-                f"all pods may end up {in_one_domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
-                f"refuses a node, as there are at most {pods} pods",
+                f"there are at most {pods} pods, so maxSkew {constraint.max_skew} never refuses a node. All pods may "
+                f"end up {in_one_domain(constraint.topology_key)}",
                 subject.route(constraint, "maxSkew"),
                 f"write 1, which spreads most evenly; any value below {pods} has an effect",
             )
@@ -104,10 +104,10 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
             continue
         (value,) = values
         is_capped = constraint.is_hard and bool(queries.allowed_values(subject, constraint, project))
-        effect = "the constraint spreads nothing"
+        effect = ". So the constraint spreads nothing"
         if is_capped:
             pods = count_noun(constraint.max_skew, "pod")
-            effect = f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
+            effect = f", and minDomains {constraint.min_domains} asks for more domains. So only {pods} can run"
         cause: Route = (*subject.spec_route, "nodeSelector", constraint.topology_key)
         if subject.node(cause) is None:
             cause = (*subject.spec_route, "affinity", "nodeAffinity", queries.REQUIRED)
@@ -115,7 +115,7 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
         least = project.replicas(subject).minimum
         is_too_many = least is not None and least > constraint.max_skew and queries.stays_pending(subject)
         yield RuleFinding(
-            f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
+            f"the pods can only run where `{constraint.topology_key}` is `{value}`{effect}",
             subject.route(constraint, "topologyKey"),
             "allow more values, or remove the constraint",
             (Label(subject.place(cause, key=True), "allows only one value"),),
@@ -134,8 +134,8 @@ def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFi
     """Find soft constraints that a hard one with maxSkew 1 says already."""
     for soft, hard in shadowed_constraints(subject, project):
         yield RuleFinding(
-            f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
-            "allows only domains with equally many pods",
+            f"the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 already allows only the domains "
+            "with the fewest pods, so this constraint has no effect",
             subject.route(soft, "whenUnsatisfiable"),
             "remove it, or give the other constraint a larger maxSkew",
             (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
@@ -232,8 +232,8 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
     if find_conflict(subject, project) is None:
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(
-            "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew "
-            "1, which cannot be satisfied together if zones have different numbers of nodes",
+            "zone and hostname are both DoNotSchedule with maxSkew 1. If zones have different numbers of nodes, both "
+            "cannot be satisfied together, and pods may stay Pending although nodes have room",
             subject.route(by_key[HOSTNAME], "whenUnsatisfiable"),
             "use ScheduleAnyway for this one",
             (Label(other, "the zone's constraint"),),
@@ -267,9 +267,9 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
         nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
         where = named_domains(key, [item.value for item in domains])
         yield RuleFinding(
-            f"pods stay Pending once every other {domain(key)} has {count_noun(account.most_in_a_domain, 'pod')}. "
-            f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
-            f"{account.minimum}, and maxSkew {account.max_skew} limits the others",
+            f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays {account.minimum}. With "
+            f"maxSkew {account.max_skew}, once every other {domain(key)} has "
+            f"{count_noun(account.most_in_a_domain, 'pod')}, the next pod stays Pending",
             subject.route(fault.constraint, "topologyKey"),
             hint,
             severity=fault.severity,
@@ -314,7 +314,7 @@ def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleF
         number, key = len(account.domains), constraint.topology_key
         alone = f"the only {domain(key)}" if number == 1 else f"the only one of {domains(number, key)} that counts"
         yield RuleFinding(
-            f"all pods may go to `{only.value}`: it is {alone}, so the constraint refuses nothing",
+            f"`{only.value}` is {alone}, so the constraint refuses nothing, and all pods may go there",
             subject.route(constraint, "topologyKey"),
             "write minDomains: 2, so that pods beyond maxSkew wait for a second one",
         )
@@ -339,10 +339,10 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     left = became.pods - found.best.most
     keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
     yield RuleFinding(
-        f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the "
-        f"constraints cannot be satisfied together{because}"
+        f"the constraints cannot be satisfied together{because}. So {left} of {count_noun(became.pods, 'pod')} "
+        f"{stays_or_stay(left)} Pending however the pods are placed"
         if found.best.most
-        else f"all pods stay Pending: no node satisfies all constraints together{because}",
+        else f"no node satisfies all constraints together{because}. So all pods stay Pending",
         subject.route(blamed, "topologyKey"),
         f"use ScheduleAnyway for {' or '.join(keys) or 'every constraint'}: then all pods find a node",
         tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
@@ -369,9 +369,10 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
         if constraint.min_domains > pods:
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
             yield RuleFinding(
-                f"each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in every cluster: "
                 f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
-                "always counts as 0",
+                "always "
+                f"counts as 0. Each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in every "
+                "cluster",
                 route,
                 f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",
             )
@@ -392,9 +393,9 @@ def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
         if most is not None and most + surge(subject, constraint, most) <= room:
             continue
         yield RuleFinding(
-            f"at most {count_noun(room, 'pod')} can run in any cluster, and further pods stay Pending. Node affinity "
-            f"allows {len(values)} values of `{constraint.topology_key}`, fewer than minDomains "
-            f"{constraint.min_domains}, so each takes at most {count_noun(constraint.max_skew, 'pod')}",
+            f"node affinity allows {len(values)} values of `{constraint.topology_key}`, fewer than minDomains "
+            f"{constraint.min_domains}, so each takes at most {count_noun(constraint.max_skew, 'pod')}. At most "
+            f"{count_noun(room, 'pod')} can run in any cluster, and further pods stay Pending",
             subject.route(constraint, "minDomains"),
             f"write minDomains: {len(values)}, or allow more values",
             severity=None
@@ -422,9 +423,9 @@ def too_few_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]
         left = became.pods - account.room
         there_are = "is" if number == 1 else "are"
         yield RuleFinding(
-            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending: there {there_are} "
-            f"{domains(number, key)}, fewer than minDomains {account.min_domains}, so each takes at most "
-            f"{count_noun(account.max_skew, 'pod')}",
+            f"there {there_are} {domains(number, key)}, fewer than minDomains {account.min_domains}, so each takes at "
+            f"most {count_noun(account.max_skew, 'pod')}, and {left} of {count_noun(became.pods, 'pod')} "
+            f"{stays_or_stay(left)} Pending",
             subject.route(constraint, "minDomains"),
             f"add nodes in another {domain(key)}, or write minDomains: {number}",
         )

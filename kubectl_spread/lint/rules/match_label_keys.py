@@ -32,7 +32,7 @@ def per_pod_match_key(subject: Subject, project: Project) -> Iterator[RuleFindin
         for index, key in enumerate(constraint.match_label_keys):
             if key in PER_POD_LABELS and key in subject.labels:
                 yield RuleFinding(
-                    f"the constraint has no effect: every pod has its own `{key}`, so each pod counts only itself",
+                    f"every pod has its own `{key}`, so each pod counts only itself and the constraint has no effect",
                     subject.route(constraint, "matchLabelKeys", index),
                     "remove the key",
                     fix=Fix(
@@ -69,7 +69,7 @@ def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding
                 # A label that controllers set does not belong in a template.
                 is_set = key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(key.rpartition("/")[0])
                 yield RuleFinding(
-                    f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
+                    f"the pods of this {subject.workload.kind} have no label `{key}`, so the key has no effect",
                     subject.route(constraint, "matchLabelKeys", index),
                     "remove the key" if is_set else "remove the key, or add the label to the pods",
                     fix=_fix(subject, constraint, index),
@@ -155,9 +155,8 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
         removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
         change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
         yield RuleFinding(
-            f"pods of all revisions count together: a Rollout's pods have no label `{POD_TEMPLATE_HASH}`, so the key "
-            "has no "
-            "effect",
+            f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key has no effect, and the pods of all "
+            "revisions count together",
             route,
             f"write {ROLLOUT_HASH}",
             fix=Fix(f"tell revisions apart by `{ROLLOUT_HASH}`", (change,), is_safe=True),
@@ -184,8 +183,8 @@ def revision_key_on_statefulset(subject: Subject, project: Project) -> Iterator[
         if constraint.label_selector is None or key not in constraint.match_label_keys:
             continue
         yield RuleFinding(
-            f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
-            "with this key new pods do not count old ones",
+            f"{who} replaces its pods in place, and with this key new pods do not count old ones. During an update the "
+            "first new pods may pile up in one domain",
             subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key)),
             f"remove {key}",
             fix=Fix("count the pods of all revisions", (fix_builders.without_match_key(subject, constraint, key),)),

@@ -75,9 +75,9 @@ def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding
         if counted != numbers:
             of_all, others = "", ", including counted pods of other workloads"
         yield RuleFinding(
+            "ScheduleAnyway is only a preference, and other scores or a lack of room outweigh it. "
             f"`{fullest}` {'ends' if spread.is_certain else 'may end'} up with {most}{of_all} pods and `{emptiest}` "
-            f"with {least}{others}. That is a skew of {most - least}, and maxSkew is {account.max_skew}. "
-            "ScheduleAnyway is only a preference, and other scores or a lack of room outweigh it",
+            f"with {least}{others}. That is a skew of {most - least}, and maxSkew is {account.max_skew}",
             subject.route(constraint, "whenUnsatisfiable"),
             "remove what outweighs it, or use DoNotSchedule",
         )
@@ -99,10 +99,9 @@ def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]
         if now.skew > account.max_skew or then.skew <= account.max_skew:
             continue
         yield RuleFinding(
-            f"after scaling down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has "
-            f"{then.most}, and {list_names(then.minimum_in)} {has_or_have(then.minimum_in)} {then.minimum}. That is a "
-            f"skew of {then.skew}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by "
-            "constraint",
+            f"a ReplicaSet removes pods by node, not by constraint. After scaling down to {fewest} at once, at best "
+            f"`{then.fullest}` has {then.most}, and {list_names(then.minimum_in)} {has_or_have(then.minimum_in)} "
+            f"{then.minimum}. That is a skew of {then.skew}, and maxSkew is {account.max_skew}",
             subject.route(constraint, "maxSkew"),
             "also spread over nodes, or restart the workload after scaling down",
         )

@@ -52,7 +52,7 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
             and (subject.spec[FIELD][constraint.position] or {}).keys() <= TOPOLOGY_SPREAD_CONSTRAINT.fields.keys()
         ):
             yield RuleFinding(
-                f"the pods are not spread: labelSelector is missing, {subject.without_selector}"
+                f"labelSelector is missing, {subject.without_selector} and does not spread them"
                 if is_certain
                 else f"labelSelector is missing: nothing is counted, unless the {subject.completer} adds one",
                 subject.route(constraint, "labelSelector"),
@@ -94,7 +94,7 @@ def _empty_selector(minor: Optional[int]) -> str:
     release = LATEST if minor is None else default_release(minor)
     none = f"{COUNTS_NONE.span(LATEST)} counts no pods with it"
     if COUNTS_NONE.of(release):
-        return f"the pods are not spread: labelSelector is empty, and the scheduler of Kubernetes {none}"
+        return f"labelSelector is empty. The scheduler of Kubernetes {none}, so the pods are not spread"
     every = f"Kubernetes 1.{release.minor} counts every pod of the namespace with it"
     return f"labelSelector is empty: the scheduler of {every}, and the scheduler of {none}"
 
@@ -136,9 +136,9 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
             others = project.matching(selector, subject.workload.namespace)  # it may have been copied
             # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
-                "the pods are not spread, because the constraint does not select them: "
                 f"{_unmatched_label(subject, missed[0])}"
-                f"{f', as those of {workload_name(others[0].workload)} have it' if others else ''}",
+                f"{f', as those of {workload_name(others[0].workload)} have it' if others else ''}. So the constraint "
+                "counts none of these pods, and does not spread them",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(place, key=True), "the labels of the pods"),) if subject.template_labels else (),
@@ -152,11 +152,11 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
 
 def _unmatched_label(subject: Subject, missed: LabelRequirement) -> str:
     have = subject.labels.get(missed.key)
-    theirs = f"they have no label `{missed.key}`" if have is None else f"their label `{missed.key}` is `{have}`"
+    theirs = f"the pods have no label `{missed.key}`" if have is None else f"the pods' label `{missed.key}` is `{have}`"
     if missed.operator not in ("In", "NotIn"):
-        return f"{theirs}, and the selector asks for {missed.operator}"
+        return f"{theirs}, but labelSelector asks for {missed.operator}"
     values = ", ".join(f"`{value}`" for value in missed.values)
-    return f"{theirs}, and the selector asks for {'' if missed.operator == 'In' else 'none of '}{values}"
+    return f"{theirs}, but labelSelector asks for {'' if missed.operator == 'In' else 'none of '}{values}"
 
 
 _HINT = "move the workloads to one namespace, or select only the workload's own pods"
@@ -185,10 +185,8 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         pods = ", ".join(
             f"{count_noun(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
         )
-        is_or_are = "is" if sum(number for _, number in other_namespaces) == 1 else "are"
         yield RuleFinding(
-            f"{pods} {is_or_are} not counted, although the selector matches: only pods of namespace "
-            f"`{subject.workload.namespace}` count",
+            f"labelSelector matches {pods}, but only pods of namespace `{subject.workload.namespace}` count",
             subject.route(constraint, "labelSelector"),
             _HINT,
             key=True,
@@ -212,8 +210,8 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if found:
             first = found[0].workload
             yield RuleFinding(
-                f"the pods of {workload_name(first)} are not counted, although the selector matches: they are in "
-                f"namespace `{first.namespace}`, and only pods of namespace `{own}` count",
+                f"labelSelector matches the pods of {workload_name(first)} in namespace `{first.namespace}`, but only "
+                f"pods of namespace `{own}` count",
                 subject.route(constraint, "labelSelector"),
                 _HINT,
                 tuple(Label(item.place(("metadata",), key=True), "in another namespace") for item in found),
@@ -248,9 +246,9 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
         is_own, key = first.matches(subject.labels), first.key
         values = ", ".join(f"`{value}`" for value in first.values)
         yield RuleFinding(
-            f"after the next release only pods with `{key}` {values} count, and the new ones have another value"
+            f"only pods with `{key}` {values} count, and the pods of the next release have another value"
             if is_own
-            else f"the pods are not spread: `{key}` changes with the pod template, so {values} matches none",
+            else f"`{key}` changes with the pod template, so {values} matches no pod and the pods are not spread",
             route,
             f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
             tuple(Label(subject.place(other, key=True), "also here") for other, _ in rest),
@@ -339,7 +337,7 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
     telling = ", ".join(f"{key}: {value}" for key, value in next(iter(known.values())).items())
     yield RuleFinding(
-        f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
+        f"the constraint also counts the pods of {names}{more}, which then decide where this workload's pods go",
         subject.route(constraint, "labelSelector"),
         f"add to matchLabels a label that only this workload's pods have: {telling}"
         if telling
@@ -393,7 +391,9 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
                 if items
             ]
             yield RuleFinding(
-                f"the constraint may count other pods than the workload has: its selector {' and '.join(parts)}",
+                f"labelSelector {' and '.join(parts)}, compared with the workload's own selector. So the constraint "
+                "may "
+                "count other pods than the workload has",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),
@@ -433,9 +433,8 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
             emptiest = min(numbers, key=lambda value: numbers[value])
             pods = count_noun(numbers.total(), "pod")
             yield RuleFinding(
-                f"pods of other workloads keep these pods out of `{fullest}`. The constraint also counts {pods} of "
-                f"{names}{more}: "
-                f"`{fullest}` has {numbers[fullest]} of them and `{emptiest}` {numbers[emptiest]}",
+                f"the constraint also counts {pods} of {names}{more}: `{fullest}` has {numbers[fullest]} of them and "
+                f"`{emptiest}` {numbers[emptiest]}. They keep this workload's pods out of `{fullest}`",
                 subject.route(constraint, "labelSelector"),
                 "add a label that only this workload's pods have",
                 severity=None if apart > account.max_skew else Severity.INFO,
@@ -457,8 +456,8 @@ def partly_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if found is None:
             continue
         yield RuleFinding(
-            f"new pods are placed as if {count_noun(len(found.pods), 'running pod')} did not exist, because "
-            f"{found.sentence}",
+            f"{found.sentence}. So new pods are placed as if {count_noun(len(found.pods), 'running pod')} did not "
+            "exist",
             subject.route(constraint, "labelSelector"),
             "select labels that all pods of the workload have and keep",
         )

@@ -104,7 +104,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     elif percent is None:
         reason = f"minAvailable asks for {found.resolved_value} of {pods}"
     yield RuleFinding(
-        f"no pod can be evicted, so kubectl drain never ends: {reason}", ("spec", found.field), hint, related
+        f"{reason}, so no pod can be evicted and kubectl drain never ends", ("spec", found.field), hint, related
     )
 
 
@@ -146,8 +146,8 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
     if found.disruptions < share:
         place = subject.place(subject.route(spread[0], "topologyKey"))
         yield RuleFinding(
-            f"draining a zone takes several rounds: it has {share} of {count_noun(found.pods, 'pod')}, and only "
-            f"{found.disruptions} can be evicted at a time",
+            f"a zone has {share} of {count_noun(found.pods, 'pod')}, and only {found.disruptions} can be evicted at a "
+            "time, so draining a zone takes several rounds",
             ("spec", found.field),
             f"write maxUnavailable: {share}, if the other zones can take the load",
             (Label(place, f"the pods are spread over {zones} zones"),),
@@ -186,8 +186,9 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     constraints: list[Any] = [{"maxSkew": 1, "topologyKey": key, **soft} for key in (ZONE, HOSTNAME)]
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
-        f"the {most} replicas behind Service `{first.name}` may all run on one node or in one zone: they have neither "
-        "constraints nor pod anti-affinity",
+        f"the {most} replicas behind Service `{first.name}` have neither constraints nor pod anti-affinity, so they "
+        "may "
+        "all run on one node or in one zone",
         route,
         "add constraints over zones and nodes",
         (Label(first.place(("metadata", "name")), "sends traffic to them"),),
@@ -224,8 +225,8 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
         if project.replicas(subject).likely in (0, 1):
             continue
         yield RuleFinding(
-            f"a zone may have no endpoint: the Service keeps traffic in its zone, and nothing spreads the pods of "
-            f"{workload_name(subject.workload)} over zones",
+            f"the Service keeps traffic in its zone, but nothing spreads the pods of {workload_name(subject.workload)} "
+            "over zones, so a zone may have no endpoint",
             route,
             f"add a constraint over {ZONE} to the pods",
             (Label(subject.place(("metadata", "name")), "the Service selects its pods"),),

@@ -24,11 +24,12 @@ def _lost_fields(
         ]
         if not places:
             continue
-        without = f"the pods are scheduled as if `{name}` were not set"
+        without = "the pods are scheduled as if it were not set"
         yield RuleFinding(
-            f"{without}, or the object is refused: {server} does not know the field, which works from {row.begin} on"
+            f"{server} does not know `{name}`, which works from {row.begin} on. Either the object is refused, or "
+            f"{without}"
             if not field_versions.is_known(name, minor)
-            else f"{without}: {server} silently drops the field, whose feature gate is off until {row.begin}",
+            else f"{server} silently drops `{name}`, whose feature gate is off until {row.begin}. So {without}",
             places[0],
             hint.format(row.begin),
             tuple(Label(subject.place(route, key=True), "also here") for route in places[1:]),

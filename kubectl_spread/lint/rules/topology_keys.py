@@ -36,7 +36,7 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
         if errors and not intended_key(key):
             then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
             yield RuleFinding(
-                f"{then}: no node can have a label `{key}` ({errors[0]})",
+                f"no node can have a label `{key}`, so {then} ({errors[0]})",
                 subject.route(constraint, "topologyKey"),
                 "write the key of a label that the nodes have",
             )
@@ -66,8 +66,7 @@ def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleF
                     else fix_builders.with_key(subject, item, known)
                 )
             yield RuleFinding(
-                f"{otherwise or 'all pods stay Pending'} if no node has the label `{key}`, which Kubernetes does not "
-                "set",
+                f"Kubernetes does not set the label `{key}`. If no node has it, {otherwise or 'all pods stay Pending'}",
                 route,
                 f"did you mean `{known}`?" if known else _RESERVED,
                 severity=None if known and "/" in key else Severity.WARNING,
@@ -142,8 +141,8 @@ def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             continue
         then = "cannot run on" if constraint.is_hard else "are not spread over"
         yield RuleFinding(
-            f"the pods {then} nodes without the label `{key}`: it has no prefix, so neither Kubernetes nor its "
-            "providers set it",
+            f"the label `{key}` has no prefix, so neither Kubernetes nor its providers set it. The pods {then} nodes "
+            "without it",
             subject.route(constraint, "topologyKey"),
             f"use a prefix of your own: example.com/{key}",
         )
@@ -170,9 +169,8 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
             continue
         if earlier.when_unsatisfiable != constraint.when_unsatisfiable:
             yield RuleFinding(
-                f"one of the two constraints over `{constraint.topology_key}` may get lost: kubectl apply, kubectl "
-                "patch and "
-                "kustomize take them for one",
+                f"kubectl apply, kubectl patch and kustomize take the two constraints over `{constraint.topology_key}` "
+                "for one, so one of them may get lost",
                 subject.route(constraint, "topologyKey"),
                 "keep one of the two, or use kubectl apply --server-side",
                 (Label(subject.place(subject.route(earlier, "topologyKey")), "the other constraint"),),
@@ -193,15 +191,15 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
             continue
         if account.nodes_with_key:
             others = count_noun(account.nodes_with_key, "node")
-            nodes = none_of(account.candidates, " that they can use")
-            only = f", only {others} that they cannot use"
+            nodes = none_of(account.candidates, " that the pods can use")
+            only = f" (only {others} that they cannot use)"
             hint = "label the nodes that the pods can use, or let them use others"
         else:
             nodes, only, known = none_of(account.nodes), "", project.cluster.node_keys
             alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
             hint = f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"
         yield RuleFinding(
-            f"all pods stay Pending: {nodes} has the label `{key}`{only}",
+            f"{nodes} has the label `{key}`{only}, so all pods stay Pending",
             subject.route(constraint, "topologyKey"),
             hint,
         )
@@ -231,11 +229,12 @@ def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFin
         then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
         lack = "lacks" if len(lacking) == 1 else "lack"
         message = (
-            f"the constraint has no effect: {none_of(account.candidates, ' that the pod can use')} has the label "
-            f"`{key}`"
+            f"{none_of(account.candidates, ' that the pod can use')} has the label `{key}`, so the constraint has no "
+            "effect"
             if len(account.without_key) == account.candidates
-            else f"{then} {list_names(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use "
-            f"{lack} the label `{key}`"
+            else f"{len(lacking)} of {account.candidates} nodes that the pod can use {lack} the label `{key}`, so "
+            f"{then} "
+            f"{list_names(lacking)}"
         )
         yield RuleFinding(
             message + (_hidden(known, constraint) if constraint.is_hard else ""),
@@ -273,8 +272,9 @@ def shared_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]
         more = len(account.sharing) - 1
         others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
         yield RuleFinding(
-            f"{list_names(nodes)} together get as many pods as one other node: they have the same "
-            f"`kubernetes.io/hostname`, `{value}`{others}",
+            f"{list_names(nodes)} have the same `kubernetes.io/hostname`, `{value}`{others}, so together they get as "
+            "many "
+            "pods as one other node",
             subject.route(constraint, "topologyKey"),
             "give each machine its own hostname; a label corrected by hand lasts until the kubelet restarts",
         )

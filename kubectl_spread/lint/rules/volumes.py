@@ -120,8 +120,9 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
         if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             yield RuleFinding(
-                f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
-                "pods the constraint blocks it there if another zone is empty",
+                "each pod is tied to the zone of its volume. If a pod fails while another zone is empty, the "
+                "constraint "
+                f"refuses its own zone, as there are {replicas} pods, and the pod may stay Pending for good",
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(tied[0][:3], key=True), "the volumes"),),
@@ -152,8 +153,9 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
         is_zonal_class = storage_class is not None and is_zonal(storage_class)
         if storage_class is not None and is_zonal_class and storage_class.plain.get(_MODE) in (None, "Immediate"):
             yield RuleFinding(
-                f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
-                f"`{storage_class.name}` creates the volume before the pod is scheduled",
+                f"StorageClass `{storage_class.name}` creates the volume before the pod is scheduled, so the pod must "
+                "go "
+                "to the zone of its volume, whatever the constraint says",
                 (*route, "storageClassName"),
                 f"use a class with {_MODE}: WaitForFirstConsumer",
                 (Label(storage_class.place((_MODE,)), "binds immediately"),),
@@ -192,10 +194,11 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
                 placed = count_noun(became.placed, "pod")
                 shown = f". The placement shows {placed}, as it ignores volumes that do not exist yet"
             yield RuleFinding(
-                f"at most {count_noun(room, 'pod')} can run, and further pods stay Pending. The StorageClass allows no "
-                f"volume in {list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
-                f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
-                f"{shown}",
+                f"the StorageClass allows no volume in {list_names(item.value for item in excluded)}, but the "
+                "constraint "
+                f"counts {it}, so no other {domain(constraint.topology_key)} takes more than "
+                f"{count_noun(most_in_a_domain, 'pod')}. At most {count_noun(room, 'pod')} can run, and further pods "
+                f"stay Pending{shown}",
                 (*route, "storageClassName"),
                 "allow the class in every domain, or restrict the pods to its domains with node affinity",
             )

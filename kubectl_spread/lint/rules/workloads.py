@@ -79,8 +79,8 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
         yield RuleFinding(
-            f"all pods go to node `{subject.spec['nodeName']}`, whatever the constraints say: nodeName bypasses the "
-            "scheduler",
+            f"nodeName bypasses the scheduler, so all pods go to node `{subject.spec['nodeName']}`, whatever the "
+            "constraints say",
             (*subject.spec_route, "nodeName"),
             "remove nodeName; nodeSelector or node affinity lets the scheduler choose",
         )

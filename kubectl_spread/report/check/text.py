@@ -191,9 +191,16 @@ _OF_CHARTS = ("HelmRelease", "HelmChart", "HelmChartConfig", "Application", "App
 
 
 def coverage(
-    results: Sequence[Result], kustomizations: Sequence[Kustomization], *, unjoined: Sequence[str]
+    results: Sequence[Result],
+    kustomizations: Sequence[Kustomization],
+    *,
+    unjoined: Sequence[str],
+    unused: Sequence[tuple[str, str]],
 ) -> tuple[str, ...]:
-    """Return the lines about what was not checked, and how to check it; none if all was."""
+    """Return the lines about what was not checked, and how to check it; none if all was.
+
+    `unused` are kinds of objects that were not used, each with the option that uses them.
+    """
     from kubectl_spread.lint.check_source import SkipReason
 
     skipped: dict[SkipReason, list[Result]] = {}
@@ -211,12 +218,10 @@ def coverage(
         lines.append(
             f"{many} of constraints {_was(unjoined)} not read on a workload, as none in this run fits: {names}"
         )
-    held = [item for item in results if f"\nkind: {_DESCHEDULER}\n" in f"\n{item.source.text}"]
-    is_read = any(manifest.kind == _DESCHEDULER for item in held for manifest in item.others)
-    if held and not is_read and any(_LIST_OF_CONSTRAINTS in item.source.text for item in results):
-        lines.append(
-            f"{count_noun(len(held), 'file')} with a {_DESCHEDULER} {_was(held)} not used: --extend-select SPR705"
-        )
+    for kind, option in unused if any(_LIST_OF_CONSTRAINTS in item.source.text for item in results) else ():
+        held = [item for item in results if f"\nkind: {kind}\n" in f"\n{item.source.text}"]
+        if held:
+            lines.append(f"{count_noun(len(held), 'file')} with a {kind} {_was(held)} not used: {option}")
     lines += [
         _files(count_noun(len(found), noun), found) if found else ""
         for reason, noun in (
@@ -230,10 +235,11 @@ def coverage(
         )
         if (found := skipped.get(reason, []))
     ]
-    return tuple(line for line in lines if line)
+    lines = [line for line in lines if line]
+    return (*lines[: _MOST_LINES - 1], *filter(None, ["; ".join(lines[_MOST_LINES - 1 :])]))
 
 
-_DESCHEDULER = "DeschedulerPolicy"
+_MOST_LINES = 8
 
 
 def _files(what: str, found: Sequence[Result]) -> str:

@@ -47,7 +47,7 @@ def test_what_runs_is_linted_and_its_drift_and_its_pending_pods_are_told(capsys:
 
     expected = """\
 shop/deployment/web:19:7: info SPR507 drops-default-spread
-  pods of one zone may share a node: with these constraints the scheduler no longer spreads over nodes by default
+  with these constraints the scheduler no longer spreads over nodes by default, so pods of one zone may share a node
   in Deployment shop/web
   19 |       topologySpreadConstraints:
      |       ^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -26,8 +26,9 @@ spec:
 SELECT = ["--select", "SPR301,SPR507"]
 NARROW = """\
 web.yaml:10:7: info SPR507 drops-default-spread
-  pods of one zone may share a node: with these constraints
-    the scheduler no longer spreads over nodes by default
+  with these constraints the scheduler no longer spreads
+    over nodes by default, so pods of one zone may share a
+    node
   in Deployment web
   10 |       topologySpreadConstraints: [{maxSkew: 1, topolo
      |       ^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -62,8 +62,8 @@ def test_check_of_what_runs_has_a_finding(snapshot: str, capsys: pytest.CaptureF
     run(["check", "-n", "shop", "--snapshot", snapshot, "-o", "concise", "--select", "SPR917"])
 
     assert (
-        "warning SPR917 new pods are placed as if 1 running pod did not exist, because the selector matches 2 of the 3 "
-        "running pods: w-1 lacks `new`"
+        "warning SPR917 the selector matches 2 of the 3 running pods: w-1 lacks `new`. So new pods are placed as if 1 "
+        "running pod did not exist"
     ) in capsys.readouterr().out
 
 

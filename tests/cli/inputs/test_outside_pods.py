@@ -74,8 +74,8 @@ spec:
       - {maxSkew: 1, topologyKey: KEY, whenUnsatisfiable: ScheduleAnyway}
 """
 NIL = (
-    "patch.yaml:8:10: error SPR201 the pods are not spread: labelSelector is missing, and Deployment `web` has none "
-    "for this topologyKey either"
+    "patch.yaml:8:10: error SPR201 labelSelector is missing, also in Deployment `web`, so the constraint counts no "
+    "pods and does not spread them"
 )
 
 

@@ -62,7 +62,7 @@ def test_a_missing_skew_and_a_wrong_one_have_hints_of_their_own(fields: str, exp
         (constraint("maxSkew: '{{ .skew }}'"), "this looks like a placeholder: check the rendered manifest"),
         (constraint("maxSkew: '1'"), "write the number without quotes"),
         (constraint("maxSkew: one"), ""),
-        (constraint("maxSkew: 1, labelSelector: {matchLabels: {a: 1}}"), 'the value must be text: write "1"'),
+        (constraint("maxSkew: 1, labelSelector: {matchLabels: {a: 1}}"), 'the value 1 of `a` must be text: write "1"'),
         (constraint("maxSkew: 1, labelSelector: [a]"), "it is a mapping, not a list"),
         (constraint("maxSkew: 1, matchLabelKeys: {a: b}"), "make it a list: put it in brackets"),
         ("  topologySpreadConstraints:\n    maxSkew: 1\n", "make it a list: start with a dash"),
@@ -99,11 +99,12 @@ def test_unknown_fields_have_one_wording() -> None:
     """In a constraint or as one: kubectl's sentence, and what becomes of the field without strict decoding."""
     found = findings(f"{constraint('maxSkew: 1, minDomain: 2')}  topologySpreadConstraint: []\n")
     refusal = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "{}"'
-    sentence = f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"
+    sentence = f"{{}}: {refusal}. Without strict decoding it is dropped, with a warning from 1.27 on"
+    unknown, misplaced = "`minDomain` is not a field of Kubernetes", "constraints in this place have no effect"
 
     assert [
-        ("SPR114", sentence.format("spec.topologySpreadConstraints[0].minDomain")),
-        ("SPR115", sentence.format("spec.topologySpreadConstraint")),
+        ("SPR114", sentence.format(unknown, "spec.topologySpreadConstraints[0].minDomain")),
+        ("SPR115", sentence.format(misplaced, "spec.topologySpreadConstraint")),
     ] == [(finding.rule.code, finding.message) for finding in found]
 
 

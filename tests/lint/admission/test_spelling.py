@@ -78,7 +78,7 @@ def test_a_field_of_another_case_is_one_finding(check: Any, field: str, wrong: s
 
     assert "SPR114" == found["code"]
     assert f"did you mean `{field}`?" == found["hint"]
-    assert found["message"].endswith(f'{wrong}"; without strict decoding it is dropped, with a warning from 1.27 on')
+    assert found["message"].endswith(f'{wrong}". Without strict decoding it is dropped, with a warning from 1.27 on')
 
 
 def test_match_labels_of_another_case_is_one_finding(check: Any) -> None:
@@ -103,7 +103,7 @@ def test_the_list_s_own_name_is_one_finding(check: Any, name: str) -> None:
 
     assert ("SPR115", "did you mean `topologySpreadConstraints`?") == (found["code"], found["hint"])
     assert found["message"].endswith(
-        f'spec.template.spec.{name}"; without strict decoding it is dropped, with a warning from 1.27 on'
+        f'spec.template.spec.{name}". Without strict decoding it is dropped, with a warning from 1.27 on'
     )
 
 

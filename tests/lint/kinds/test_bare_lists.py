@@ -41,7 +41,7 @@ def found(text: str, minor: int | None = None) -> list[tuple[str, str, str]]:
         ("skew", '"1"', "string", "maxSkew", "int32", "write the number without quotes"),
         ("skew", "yes", "bool", "maxSkew", "int32", ""),
         ("skew", "1.5", "number 1.5", "maxSkew", "int32", ""),
-        ("key", "5", "number", "topologyKey", "string", 'the value must be text: write "5"'),
+        ("key", "5", "number", "topologyKey", "string", 'the value 5 of `topologyKey` must be text: write "5"'),
         ("action", "[DoNotSchedule]", "array", "whenUnsatisfiable", "string", None),
     ],
 )

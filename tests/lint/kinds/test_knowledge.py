@@ -178,8 +178,8 @@ OF_AN_OPERATOR = f"apiVersion: example.com/v1\nkind: WebCluster\n{TEMPLATE}"
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
-        (TEMPLATE, "error SPR201 the pods are not spread"),
-        (f"kind: StatefulSet\n{TEMPLATE}", "error SPR201 the pods are not spread"),
+        (TEMPLATE, "error SPR201 labelSelector is missing, so"),
+        (f"kind: StatefulSet\n{TEMPLATE}", "error SPR201 labelSelector is missing, so"),
         (OF_AN_OPERATOR, "info SPR201"),
         (ADDING, ""),
         (GENERATED, ""),
@@ -319,7 +319,7 @@ def test_a_patch_is_read_on_its_base(
     run(["check", "-R", ".", "-o", "concise", "--select", "SPR2"])
 
     out = capsys.readouterr().out
-    assert (f"./sm/p.yaml:{line}:" in out and "their label `app` is `web`" in out) if line else "SPR203" not in out
+    assert (f"./sm/p.yaml:{line}:" in out and "the pods' label `app` is `web`" in out) if line else "SPR203" not in out
 
 
 def indented(text: str, by: int = 4) -> str:
@@ -330,6 +330,13 @@ WEB = "target: {kind: Deployment, name: web}"
 INLINE = f"resources: [../base]\npatches:\n- {WEB}\n  patch: |\n{indented(JSON_PATCH)}"
 PLAIN_INLINE = f"resources: [../base]\npatches:\n- patch: |\n{indented(OVERLAY)}"
 LISTED = "resources: [../base]\ncomponents: [../c]\n"
+HEAD = INLINE.partition("    - op")[0]
+ONE_ENTRY = """\
+- op: add
+  path: /spec/template/spec/topologySpreadConstraints/-
+  value: {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway,
+    labelSelector: {matchLabels: {app: wbe}}}
+"""
 RIGHT = (
     DEPLOYMENT
     + """\
@@ -350,6 +357,17 @@ RIGHT = (
         (
             {"o/kustomization.yaml": LISTED, "c/kustomization.yaml": "kind: Component\npatches: [{path: p.yaml}]\n"},
             "./c/p.yaml:9:",
+        ),
+        # One entry is appended to a list of the base, or to one that another operation makes.
+        ({"base/d.yaml": RIGHT, "o/kustomization.yaml": f"{HEAD}{indented(ONE_ENTRY)}"}, "./o/kustomization.yaml:8:"),
+        ({"o/kustomization.yaml": f"{HEAD}{indented(JSON_PATCH + ONE_ENTRY)}"}, "./o/kustomization.yaml:9:"),
+        # A kustomization changes an object by the name that an inner one gave it.
+        (
+            {
+                "o/kustomization.yaml": "namePrefix: x-\nresources: [../base]\n",
+                "p/kustomization.yaml": INLINE.replace("../base", "../o").replace("name: web", "name: x-web"),
+            },
+            "./p/kustomization.yaml:9:",
         ),
         (
             {
@@ -376,11 +394,12 @@ def test_inline_patches_and_those_of_components_are_read_on_their_bases(
     run(["check", "-R", ".", "-o", "concise", "--select", "SPR2"])
 
     out, err = capsys.readouterr()
-    assert (expected in out and "their label `app` is `web`" in out) if expected else "SPR203" not in out
+    assert (expected in out and "the pods' label `app` is `web`" in out) if expected else "SPR203" not in out
     note = "1 patched list of constraints was not read on a workload, as none in this run fits: ./o/kustomization.yaml"
     assert (note in err) == (not expected)
 
 
+@pytest.mark.parametrize("is_in_base", [True, False])
 @pytest.mark.parametrize(
     ("labels", "is_told"),
     [
@@ -400,13 +419,18 @@ def test_labels_that_a_kustomization_adds(
     capsys: pytest.CaptureFixture[str],
     labels: str,
     is_told: bool,
+    is_in_base: bool,
 ) -> None:
-    """`commonLabels` and `includeSelectors` change pods and selectors, `includeTemplates` only pods."""
+    """`commonLabels` and `includeSelectors` change pods and selectors, `includeTemplates` only pods.
+
+    A patch may have the constraints as well.
+    """
     monkeypatch.chdir(tmp_path)
     for name, text in {
-        "base/d.yaml": RIGHT,
+        "base/d.yaml": RIGHT if is_in_base else DEPLOYMENT,
         "base/kustomization.yaml": "resources: [d.yaml]\n",
-        "o/kustomization.yaml": f"resources: [../base]\n{labels}\n",
+        "o/p.yaml": OVERLAY.replace("app: wbe", "team: a"),
+        "o/kustomization.yaml": f"resources: [../base]\n{labels}\n{'' if is_in_base else 'patches: [{path: p.yaml}]'}",
         "c/kustomization.yaml": "kind: Component\ncommonLabels: {team: a}\n",
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
