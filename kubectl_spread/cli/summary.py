@@ -104,7 +104,7 @@ def _findings(report: CheckReport, results: list[Result]) -> str:
     """Return the number of findings; do not report success if an input could not be read."""
     if report.findings:
         return count_noun(len(report.findings), "finding")
-    empty = [item.source.name for item in results if any(skip.reason.value == "noObject" for skip in item.skipped)]
+    empty = [item.source.name for item in results if "noObject" in {reason.value for reason in item.skipped}]
     if empty and len(empty) == len(results):
         return f"no Kubernetes object in {comma_list(empty, most=3)}"
     return "nothing found in the readable resources" if report.unread else "no findings"

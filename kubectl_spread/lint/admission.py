@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.finding import Finding, Fix, Label, Severity
@@ -30,16 +30,15 @@ class DecidedBy(Enum):
     MANIFEST = "manifest"
     TOOL = "tool"  # which fills in the value
     SAME = "same"  # a tool as well, and it puts the same text everywhere
-    OTHER_FINDING = "otherFinding"  # a tool as well, and another finding reports it
-    BASE = "base"  # of a patch
+    LATER = "later"  # the base of a patch, or a tool in a value that another finding reports
 
 
 _WHERE_FILLED_IN = {
     Rule.LABEL_SELECTOR_INVALID: DecidedBy.SAME,
     Rule.MATCH_KEY_SYNTAX: DecidedBy.SAME,
-    Rule.MIN_DOMAINS_ON_SOFT: DecidedBy.OTHER_FINDING,
-    Rule.MAX_SKEW_NOT_POSITIVE: DecidedBy.OTHER_FINDING,  # a text is not a number: SPR113
-    Rule.MIN_DOMAINS_NOT_POSITIVE: DecidedBy.OTHER_FINDING,
+    Rule.MIN_DOMAINS_ON_SOFT: DecidedBy.LATER,
+    Rule.MAX_SKEW_NOT_POSITIVE: DecidedBy.LATER,  # a text is not a number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: DecidedBy.LATER,
 }
 
 
@@ -49,17 +48,15 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
     if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
         route = (*route[:-1], "whenUnsatisfiable")
     entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
-    if isinstance(entry, dict) and "$patch" in entry:
-        return DecidedBy.BASE
-    if has_placeholder(entry):
-        return DecidedBy.OTHER_FINDING
+    if has_placeholder(entry) or (isinstance(entry, dict) and "$patch" in entry):
+        return DecidedBy.LATER
     is_text = isinstance(value, str) and error.rule is Rule.MAX_SKEW_NOT_POSITIVE  # `SKEW`, see `is_open`
     if is_text or any(map(has_placeholder, (value, *error.route))):
         return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
     if value is None and is_filled_in(manifest.place(route)):
         return DecidedBy.TOOL
     is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
-    return DecidedBy.BASE if is_missing and is_partial(owner) else DecidedBy.MANIFEST
+    return DecidedBy.LATER if is_missing and is_partial(owner) else DecidedBy.MANIFEST
 
 
 _UNRELATED = frozenset(("containers", "initContainers", "resources", "volumes"))  # fields without constraints
@@ -169,18 +166,11 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
 Plain = dict[str, Any]
 
 Refused = tuple[FieldError, Finding]
+Checked = tuple[list[Finding], Optional[list[Subject]]]
 
 
-class CheckedObject(NamedTuple):
-    """The API server's errors for an object, and the workloads in it if it decodes."""
-
-    findings: list[Finding]
-    subjects: list[Subject]
-    is_undecodable: bool = False
-
-
-def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> CheckedObject:
-    """Check an object as the API server would.
+def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> Checked:
+    """Return the API server's errors for an object, and the workloads in it; None if it does not decode.
 
     Args:
         manifest: the object.
@@ -190,7 +180,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     kind = manifest.workload_kind
     if kind is None:
         is_autoscaler = manifest.kind == "HorizontalPodAutoscaler" and manifest.api_version.startswith("autoscaling/")
-        return CheckedObject(_spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], [])
+        return _spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], []
     problems = [
         item
         for item in workload_shape.problems(kind, manifest.plain)
@@ -203,11 +193,10 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         for item in problems
         if item.route not in open_routes or (FIELD in manifest.document.text and _UNRELATED.isdisjoint(item.route))
     ]
-    is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
     findings += _misplaced(manifest, kind, places)
-    if is_undecodable:
-        return CheckedObject(findings, [], is_undecodable=True)
+    if any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems):
+        return findings, None
     subjects = []
     manifest = manifest._replace(plain=with_nulls(manifest.plain, open_routes))
     codes = frozenset({"SPR113"} if open_routes else ())
@@ -222,7 +211,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
         subjects.append(subject)
-    return CheckedObject(findings, subjects)
+    return findings, subjects
 
 
 def _spec_findings(manifest: Manifest, root: Route, minor: Optional[int]) -> list[Finding]:

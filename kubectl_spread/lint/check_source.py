@@ -81,20 +81,13 @@ class SkipReason(Enum):
     NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints
 
 
-class Skip(NamedTuple):
-    """A part of a source that was not checked, and the reason."""
-
-    reason: SkipReason
-    place: Place
-
-
 class Result(NamedTuple):
     """The content of one source.
 
     rejected: the number of workloads that the API server would refuse; `subjects` has the decodable ones, too.
     others: the objects that are not workloads.
     outside: constraints outside the pod specs of known kinds.
-    skipped: the parts that were not checked.
+    skipped: why parts were not checked.
     placeholders: the number of workloads that are neither accepted nor refused: another tool fills in a value.
     """
 
@@ -104,7 +97,7 @@ class Result(NamedTuple):
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
     outside: Optional[Outside] = None
-    skipped: tuple[Skip, ...] = ()
+    skipped: frozenset[SkipReason] = frozenset()
     placeholders: int = 0
 
     @property
@@ -115,7 +108,7 @@ class Result(NamedTuple):
     @property
     def is_template(self) -> bool:
         """Return whether at least a part of the source is a template."""
-        return any(skip.reason is SkipReason.TEMPLATE for skip in self.skipped)
+        return SkipReason.TEMPLATE in self.skipped
 
 
 def check_source(
@@ -169,7 +162,7 @@ class _Reading:
         self.findings: list[Finding] = []
         self.subjects: list[Subject] = []
         self.others: list[Manifest] = []
-        self.skipped: list[Skip] = []
+        self.skipped: set[SkipReason] = set()
         self.undecodable = 0
         self.outside: Optional[Outside] = None
 
@@ -227,42 +220,40 @@ class _Reading:
             return
         documents = compose.compose(self.source)
         if not any(next(manifests(item), None) for item in documents if isinstance(item, compose.Document)):
-            self.skipped.append(Skip(SkipReason.NO_OBJECT, Place(self.source, Span(0, 0))))
+            self.skipped.add(SkipReason.NO_OBJECT)
 
     def _document(self, document: compose.Document) -> None:
         if not self.is_named and fields(document.plain).get("kind") == "Snapshot":
-            self.skipped.append(Skip(SkipReason.FACTS, Place(self.source, nodes.span(document.root))))
+            self.skipped.add(SkipReason.FACTS)
             return
         self.findings += _duplicate_keys(document)
         self.findings += _wrong_items(document, self.kinds)
         is_object = False
         for manifest in manifests(document, self.kinds):
             is_object = True
-            checked = check_object(manifest, self.namespace, minor=self.minor)
-            self.findings += (
-                checked.findings if self.matters else (item._replace(is_unreadable=False) for item in checked.findings)
-            )
-            self.subjects += checked.subjects
-            self.undecodable += checked.is_undecodable
+            found, subjects = check_object(manifest, self.namespace, minor=self.minor)
+            self.findings += found if self.matters else (item._replace(is_unreadable=False) for item in found)
+            self.subjects += subjects or ()
+            self.undecodable += subjects is None
             is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
             if is_searched and self._may_hold and constraint_lists.may_hold(document.text):
                 self._search(manifest)
-            if not checked.subjects and not checked.is_undecodable:
+            if subjects == []:
                 self.others.append(manifest)
         if not is_object and self._may_hold and constraint_lists.may_hold(document.text):
             if constraint_lists.is_suite(document.plain):
-                self.skipped.append(Skip(SkipReason.SUITE, Place(self.source, nodes.span(document.root))))
+                self.skipped.add(SkipReason.SUITE)
             self._search(Manifest(document, (), fields(document.plain), "", ""))
 
     def _syntax(self, problem: compose.SyntaxProblem) -> None:
         """Report a document that is not YAML: a template, or an error in a file that matters."""
         action = first_action(self.source.text)
         if action is None:
-            place = Place(self.source, problem.span)
             if self.is_named or (self.matters and not _is_snippet(problem)):
+                place = Place(self.source, problem.span)
                 self.findings.append(Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True))
             else:
-                self.skipped.append(Skip(SkipReason.SNIPPET if self.matters else SkipReason.NOT_YAML, place))
+                self.skipped.add(SkipReason.SNIPPET if self.matters else SkipReason.NOT_YAML)
             return
         if not self.skipped and FIELD in self.source.text:
             # Only Helm provides these: Jinja, chezmoi and others have `{{`, too.
@@ -276,7 +267,7 @@ class _Reading:
                     hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
                 )
             )
-        self.skipped.append(Skip(SkipReason.TEMPLATE, Place(self.source, action)))
+        self.skipped.add(SkipReason.TEMPLATE)
 
     @cached_property
     def _may_hold(self) -> bool:
@@ -297,7 +288,7 @@ class _Reading:
             from kubectl_spread.lint.outside import partial_check_finding
 
             self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
-            self.skipped += [Skip(SkipReason.TEXT, place) for place in self.outside.skipped]
+            self.skipped |= {SkipReason.TEXT} if self.outside.has_other_texts else set()
         refused = [item for item in self.subjects if item.refusals and not item.is_partial]
         placeholders = sum(item.is_open for item in refused)
         return Result(
@@ -307,7 +298,7 @@ class _Reading:
             tuple(self.subjects),
             tuple(self.others),
             self.outside,
-            tuple(self.skipped),
+            frozenset(self.skipped),
             placeholders,
         )
 

@@ -36,7 +36,6 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import SyntaxProblem
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
@@ -64,14 +63,14 @@ class _Target(NamedTuple):
 
 
 class Outside:
-    """Constraints outside the known pod specs of a source; `skipped` are texts with constraints that are not YAML."""
+    """Constraints outside the known pod specs of a source, and whether there are texts that name some in other ways."""
 
     def __init__(self, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int] = None) -> None:
         """Set up a search with the kinds of workloads, the kinds of other objects, and the default namespace."""
         self.findings: list[Finding] = []
         self.lists: list[BareSubject] = []
         self.worlds: list[NestedObjects] = []
-        self.skipped: list[Place] = []
+        self.has_other_texts = False
         self._kinds = kinds
         self._around = around
         self._namespace = namespace
@@ -111,26 +110,25 @@ class Outside:
 
     def _object(self, manifest: Manifest, world: NestedObjects) -> None:
         """Check an object of a known kind inside another document."""
-        checked = check_object(manifest, self._namespace, minor=self._minor)
-        self.findings += checked.findings
-        world.subjects.extend(checked.subjects)
-        if not checked.subjects and not checked.is_undecodable:
+        found, subjects = check_object(manifest, self._namespace, minor=self._minor)
+        self.findings += found
+        world.subjects.extend(subjects or ())
+        if subjects == []:
             world.others.append(manifest)
 
     def _text(self, manifest: Manifest, route: Route, target: _Target) -> None:
         """Search the documents in a text; objects of one text belong together."""
         from kubectl_spread.text import embedded  # needed by few documents
 
-        source = manifest.document.source
         scalar = nodes.follow(manifest.document.root, (*manifest.route, *route))
         if not isinstance(scalar, nodes.Scalar):
             return
         world = NestedObjects([], [], _is_kustomization(manifest))
         inside = target._replace(world=world, is_own=lambda _: False, level=target.level + 1)
         wanted = functools.partial(looks_relevant, around=self._around, kinds=self._kinds)
-        for found in embedded.documents(source, scalar, wanted):
+        for found in embedded.documents(manifest.document.source, scalar, wanted):
             if isinstance(found, SyntaxProblem):
-                self.skipped += [Place(source, found.span)] * constraint_lists.names_a_list(scalar.text)
+                self.has_other_texts |= constraint_lists.names_a_list(scalar.text)
                 continue
             plain, inner = found.plain, manifest._replace(document=found, route=())
             kind, version = (plain.get("kind"), plain.get("apiVersion")) if isinstance(plain, dict) else (None, None)
@@ -393,9 +391,15 @@ def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]
             route = subject.at(position, steps)
             path = subject.path(route)
             message = f"{path}: {error.detail}"
-            hint = corrections.hint_for_rule(error.rule, value_at(subject.found.entries[position], steps))
+            value = value_at(subject.found.entries[position], steps)
+            hint = corrections.hint_for_rule(error.rule, value)
             fix = _moved(subject, corrections.fix_for_error(error, subject.workload.template, (), labels=None))
-            yield api_finding(error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix)
+            found = api_finding(
+                error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix
+            )
+            # A chart may fill in what is missing.
+            is_open = error.rule in _MISSING and value is None and subject.knowledge is Knowledge.UNKNOWN
+            yield found._replace(rule=found.rule._replace(severity=Severity.INFO), repair=None) if is_open else found
 
 
 def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[int]) -> list[FieldError]:
@@ -420,6 +424,7 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
         return False
     if error.rule in _MISSING and entry.get(str(steps[0]) if steps else "") is None:
         is_filled = subject.operator is not None and subject.operator.fills_in
+        is_filled |= subject.chart is not None and subject.completion is not Completion.NONE  # its templates may
         if is_filled or not found.is_complete or any(map(has_placeholder, entry)):
             return False
         return not is_filled_in(subject.place(subject.at(position, ())))
@@ -565,16 +570,15 @@ def _replicas_of(plain: Any, route: Route) -> Optional[int]:
 
     The values of a chart of the bjw-s library have `controllers`, each with `pod`, and `defaultPodOptions` for all.
     """
-    holder = fields(value_at(plain, route[:-1])) if route else {}
-    if any(fields(holder.get(name)).get("enabled") for name in _SCALING):
+    is_for_all, is_own = route[-2:-1] == ("defaultPodOptions",), route[-4:-3] + route[-2:-1] == ("controllers", "pod")
+    holder = fields(value_at(plain, route[: -4 if is_own else -2 if is_for_all else -1])) if route else {}
+    scaling = (fields(holder.get(name)) for name in _SCALING)
+    if any(item and item.get("enabled", True) for item in scaling):
         return None
-    if route[-2:-1] == ("defaultPodOptions",):
-        controllers = fields(fields(value_at(plain, route[:-2])).get("controllers")).values()
-        numbers = [_pods_of(fields(item)) for item in controllers]
+    if is_for_all or is_own:
+        controllers = fields(holder.get("controllers"))
+        numbers = [_pods_of(fields(controllers[name])) for name in ([str(route[-3])] if is_own else controllers)]
         return sum(numbers) if numbers and all(isinstance(item, int) for item in numbers) else None
-    if route[-2:-1] == ("pod",) and route[-4:-3] == ("controllers",):
-        number = _pods_of(fields(value_at(plain, route[:-2])))
-        return number if isinstance(number, int) else None
     counts = [holder[name] for name in _REPLICAS if name in holder]
     return counts[0] if len(counts) == 1 and isinstance(counts[0], int) else None
 

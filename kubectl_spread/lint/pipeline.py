@@ -17,7 +17,6 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
-    from kubectl_spread.lint.selection import NamedPath
     from kubectl_spread.lint.suppress import AnySuppression, Waiver
     from kubectl_spread.simulate.cluster_facts import KnownCluster
 
@@ -53,29 +52,29 @@ class SelectedFindings(NamedTuple):
     unjoined: Sequence[str] = ()
 
 
-class AcceptedItems(NamedTuple):
-    """Accepted findings: the entries of the config, and whether comments and annotations count.
-
-    Entries without effect are reported only if the run `is_whole`: a part of the project cannot show it. The same
-    holds for `podspecPaths` that match nothing.
-    """
-
-    waivers: tuple[Waiver, ...] = ()
-    has_ignores: bool = True
-    is_whole: bool = False
-    paths: tuple[NamedPath, ...] = ()
-
-
 def findings_of(
     results: Sequence[Result],
     policy: LintPolicy,
+    config: Config = Config(""),  # noqa: B008 (immutable)
     *,
     facts: Optional[KnownCluster] = None,
     namespace: str = DEFAULT_NAMESPACE,
-    accepted: AcceptedItems,
+    has_ignores: bool = True,
+    is_whole: bool = False,
     rules: Optional[RootRules] = None,
 ) -> SelectedFindings:
-    """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
+    """Return the findings of the API server's checks and of all rules.
+
+    Args:
+        results: the content of the sources.
+        policy: the rules to run.
+        config: with the accepted findings, and the kinds that it adds.
+        facts: the cluster.
+        namespace: of objects that name none.
+        has_ignores: whether comments, annotations and the config may accept findings.
+        is_whole: the sources are the whole project. Otherwise entries of the config without effect are not reported.
+        rules: those about roots.
+    """
     sources = [result.source for result in results]
     seen = RunContext(lambda source: policy.settings(source).target, facts, namespace)
     rules = rules or ONE_ROOT
@@ -88,19 +87,18 @@ def findings_of(
     about_coverage = [item for item in by_source if item.rule.code in _ABOUT_COVERAGE]
     selected = {item.rule.code for item in findings}
     unchecked = strict.select_findings(item for item in about_coverage if item.rule.code not in selected)
-    if accepted.paths:
+    if config.named_paths:
         from kubectl_spread.lint.outside import unmatched_entries
 
-        entries = unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole)
+        entries = unmatched_entries(config.named_paths, results, is_whole=is_whole)
         unmatched = strict.select_findings(entries)
-    places = [*(waiver.place for waiver in accepted.waivers), *(named.place for named in accepted.paths)]
-    configs = [place.source for place in places][:1]
+    configs = [config.source] if config.source is not None else []
     ignored = 0
-    may_suppress = accepted.waivers or any(word in source.text for source in sources for word in _SUPPRESSING)
-    if accepted.has_ignores and may_suppress:
+    may_suppress = config.ignores or any(word in source.text for source in sources for word in _SUPPRESSING)
+    if has_ignores and may_suppress:
         followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
         findings, ignored = _suppressed(
-            findings, results, policy, accepted=accepted, project=project, followed=followed
+            findings, results, policy, config.ignores, is_whole=is_whole, project=project, followed=followed
         )
     found = sort_findings([*findings, *unmatched], [*sources, *configs])
     return SelectedFindings(found, ignored, project.workloads, unchecked, project.patches.unjoined)
@@ -110,8 +108,9 @@ def _suppressed(
     findings: list[Finding],
     results: Sequence[Result],
     policy: LintPolicy,
+    waivers: tuple[Waiver, ...],
     *,
-    accepted: AcceptedItems,
+    is_whole: bool,
     project: Projects,
     followed: frozenset[str],
 ) -> tuple[list[Finding], int]:
@@ -123,8 +122,8 @@ def _suppressed(
     annotated = (item for subject in (*project.subjects, *bare) for item in suppress.from_annotations(subject))
     suppressions = [item for source in sources for item in suppress.from_comments(source)]
     suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
-    kept, used = suppress.apply(findings, [*suppressions, *accepted.waivers])
-    doubtful: list[AnySuppression] = [*suppressions, *(accepted.waivers if accepted.is_whole else ())]
+    kept, used = suppress.apply(findings, [*suppressions, *waivers])
+    doubtful: list[AnySuppression] = [*suppressions, *(waivers if is_whole else ())]
 
     def asked(suppression: AnySuppression) -> frozenset[str]:
         """Return the rules selected for the files that a suppression covers, or for any file if it covers none."""
@@ -162,7 +161,5 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str],
 
 def is_seen(result: Result) -> bool:
     """Return whether the rules see all of a source: every document decodes, and none is a template."""
-    is_hidden = any(
-        skip.reason in (SkipReason.TEMPLATE, SkipReason.NOT_YAML, SkipReason.FIXTURE) for skip in result.skipped
-    )
-    return not is_hidden and not any(finding.is_unreadable for finding in result.findings)
+    is_read = result.skipped.isdisjoint({SkipReason.TEMPLATE, SkipReason.NOT_YAML, SkipReason.FIXTURE})
+    return is_read and not any(finding.is_unreadable for finding in result.findings)

@@ -1,4 +1,4 @@
-"""Declarations of rules: `@workload_rule(...)` and `@object_rule(...)` stand above the function that checks.
+"""Declarations of rules: `@rule(...)` stands above the function that checks.
 
 The page of a rule is `lint/pages/<code>-<name>.md`.
 """
@@ -26,32 +26,28 @@ DECLARED: list[RuleMeta] = []
 CHECKS: dict[str, Check] = {}  # by code
 
 
-def workload_rule(
+def rule(
     code: str,
     name: str,
     summary: str,
     severity: Severity = Severity.ERROR,
     *,
+    kinds: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     needs_constraints: bool = True,
     **declared: Any,
 ) -> Callable[[Check], Check]:
-    """Declare a rule about workloads; its function gets a `Subject` and a `Project`. See `RuleMeta` for `declared`."""
-    words = frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs)
-    return _declared(RuleMeta(code, name, summary, severity, RuleTarget.WORKLOAD, words, **declared))
+    """Declare a rule about workloads, or about other objects of some kinds; see `RuleMeta` for `declared`.
 
+    Its function gets a `Subject` and a `Project`, or a `Manifest` and a `Project`.
+    """
+    words = frozenset(kinds or ("topologySpreadConstraints",) * needs_constraints + needs)
+    target = RuleTarget.AROUND if kinds else RuleTarget.WORKLOAD
+    meta = RuleMeta(code, name, summary, severity, target, words, **declared)
 
-def object_rule(
-    code: str, name: str, summary: str, severity: Severity = Severity.ERROR, *, kinds: tuple[str, ...], **declared: Any
-) -> Callable[[Check], Check]:
-    """Declare a rule about objects of some kinds; its function gets a `Manifest` and a `Project`."""
-    return _declared(RuleMeta(code, name, summary, severity, RuleTarget.AROUND, frozenset(kinds), **declared))
-
-
-def _declared(rule: RuleMeta) -> Callable[[Check], Check]:
     def declare(check: Check) -> Check:
-        DECLARED.append(rule)
-        CHECKS[rule.code] = check
+        DECLARED.append(meta)
+        CHECKS[code] = check
         return check
 
     return declare

@@ -25,7 +25,7 @@ from kubectl_spread.operations.selection import Selection
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.lint.check_source import Result, SkipReason
+    from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
@@ -237,7 +237,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
     report = CheckReport(
         findings,
         check.placements,
-        [*read.errors, *(known.errors if known is not None else ())],
+        check.errors,
         counts(read, judged, baselined=baselined),
         tuple(result.source.name for result in read.results),
         rollouts=() if check.rollouts is None else check.rollouts.results(),
@@ -325,7 +325,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     Raises:
         SourceError: there is nothing to check.
     """
-    from kubectl_spread.lint.check_source import SkipReason
+    from kubectl_spread.lint.check_source import Result, SkipReason
     from kubectl_spread.lint.pipeline import is_seen
     from kubectl_spread.sources import kustomize
     from kubectl_spread.sources.files import inputs
@@ -338,7 +338,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     rendered = kustomize.render_directories(request.kustomize, allow_remote=request.allow_remote)
     for item in itertools.chain(named, rendered):
         if isinstance(item, SourceError) and item.is_aside:
-            results.append(_unread(SourceFile(item.source, ""), SkipReason.NOT_YAML))
+            results.append(Result(SourceFile(item.source, ""), (), skipped=frozenset({SkipReason.NOT_YAML})))
         elif isinstance(item, SourceError):
             if given.inside is not None and item.source in given.paths:
                 from kubectl_spread.sources.config import at_setting
@@ -348,7 +348,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture:
-            results.append(_unread(item.source, SkipReason.FIXTURE))
+            results.append(Result(item.source, (), skipped=frozenset({SkipReason.FIXTURE})))
         else:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))
@@ -356,18 +356,13 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         raise SourceError(", ".join((*given.paths, *request.kustomize)), "no .yaml, .yml or .json file in it")
     files = len(results) + len(errors)
     bundles = set(map(id, _bundles(results)))
-    results = [_unread(item.source, SkipReason.GENERATED) if id(item) in bundles else item for item in results]
+    results = [
+        Result(item.source, (), skipped=frozenset({SkipReason.GENERATED})) if id(item) in bundles else item
+        for item in results
+    ]
     seen = [result.source.name for result in results if is_seen(result)]
     rules = root_rules_of(given, asked.config, [item.source for item in results], texts=texts)
     return ReadFiles(results, errors, files, seen, given.is_whole and len(seen) == files, rules=rules)
-
-
-def _unread(source: SourceFile, reason: SkipReason) -> Result:
-    """Return the result of a file that is not read."""
-    from kubectl_spread.lint.check_source import Result, Skip
-    from kubectl_spread.text.source import Place, Span
-
-    return Result(source, (), skipped=(Skip(reason, Place(source, Span(0, 0))),))
 
 
 _OF_BUNDLES = ("install", "bundle", "release", "all", "all-in-one", "components")
@@ -445,9 +440,11 @@ def judge(
     return partial(
         pipeline.findings_of,
         policy=asked.policy,
+        config=config,
         facts=facts,
         namespace=asked.namespace,
-        accepted=pipeline.AcceptedItems(config.ignores, not asked.choice.no_ignores, read.is_whole, config.named_paths),
+        has_ignores=not asked.choice.no_ignores,
+        is_whole=read.is_whole,
         rules=read.rules,
     )
 

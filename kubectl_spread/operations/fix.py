@@ -70,8 +70,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
     )
     left = Fixable() if changes else _fixable(fixed.first, fixed.results, prepared.settings, findings_of)
     is_unreadable = any(finding.is_unreadable for finding in fixed.first)
-    errors = [*prepared.read.errors, *(prepared.known.errors if prepared.known is not None else ())]
-    return FixPreview(changes, len(fixed.fixed), errors, is_unreadable, left)
+    return FixPreview(changes, len(fixed.fixed), prepared.errors, is_unreadable, left)
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:

@@ -133,6 +133,5 @@ class DocumentChecker(NamedTuple):
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)
-        return pipeline.findings_of(
-            results, self.policy, accepted=pipeline.AcceptedItems(self.config.ignores), rules=rules
-        ).findings
+        config = self.config._replace(named_paths=())
+        return pipeline.findings_of(results, self.policy, config, rules=rules).findings

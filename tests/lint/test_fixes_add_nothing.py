@@ -120,7 +120,7 @@ def added_by_fixes(sources: list[SourceFile], profile: RuleProfile, *, unsafe: b
     policy = LintPolicy(profile)
 
     def judge(results: list[Result]) -> list[Finding]:
-        return pipeline.findings_of(results, policy, accepted=pipeline.AcceptedItems()).findings
+        return pipeline.findings_of(results, policy).findings
 
     def kinds(findings: list[Finding]) -> Counter[tuple[object, ...]]:
         return Counter((item.place.source.name, item.object, item.rule.code) for item in findings)
@@ -150,7 +150,7 @@ def test_the_generated_runs_have_many_findings_with_fixes() -> None:
     found: Counter[str] = Counter()
     for seed in SEEDS[:100]:
         results = [read(source) for source in run_of(seed)]
-        findings = pipeline.findings_of(results, LintPolicy(RuleProfile.STRICT), accepted=pipeline.AcceptedItems())
+        findings = pipeline.findings_of(results, LintPolicy(RuleProfile.STRICT))
         found.update(item.rule.code for item in findings.findings if item.repair is not None)
 
     assert 15 <= len(found), found

@@ -112,7 +112,7 @@ EVERYTHING = LintPolicy(RuleProfile.STRICT)
 
 def judged(results: list[Result]) -> list[Finding]:
     """What all rules say, opinions included."""
-    return pipeline.findings_of(results, EVERYTHING, accepted=pipeline.AcceptedItems(is_whole=True)).findings
+    return pipeline.findings_of(results, EVERYTHING, is_whole=True).findings
 
 
 def read(source: SourceFile) -> Result:

@@ -149,7 +149,7 @@ def check(name: str) -> Result:
 
 def found(result: Result) -> tuple[Finding, ...]:
     """What the API server says, and what the default rules say of a project that is this one file."""
-    judged = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems(is_whole=True))
+    judged = pipeline.findings_of([result], LintPolicy(), is_whole=True)
     return tuple(sort_findings([*judged.findings, *judged.unchecked], [result.source]))
 
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check.report import PageFacts, WorkloadPlace
+    from kubectl_spread.report.check.report import PageFacts
+    from kubectl_spread.text.source import Place
 
 FORMATS = tuple(RENDERERS)
 
@@ -294,17 +295,14 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
             click.echo(line, err=True)
 
 
-def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
+def _places(outcome: CheckResult) -> dict[tuple[str, ...], Place]:
     """Return where the manifests of the workloads begin; of copies, the first."""
-    from kubectl_spread.report.check.report import WorkloadPlace
-
-    found: dict[tuple[str, ...], WorkloadPlace] = {}
+    found: dict[tuple[str, ...], Place] = {}
     for result in outcome.run.read.results:
         for item in result.workloads:
-            line, _ = result.source.position(item.manifest.place(()).span.start)
             owner = item.workload
             key = (owner.kind, owner.namespace or outcome.run.settings.namespace, owner.name)
-            found.setdefault(key, WorkloadPlace(result.source.name, line))
+            found.setdefault(key, item.place(()))
     return found
 
 

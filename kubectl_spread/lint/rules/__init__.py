@@ -3,7 +3,7 @@
 What the API server refuses is found where objects are read, in `lint.check_source`.
 """
 
-from kubectl_spread.lint.rules import (
+from kubectl_spread.lint.rules import (  # noqa: F401 (each declares its rules)
     affinity,
     autoscalers,
     defaults,
@@ -17,18 +17,3 @@ from kubectl_spread.lint.rules import (
     volumes,
     workloads,
 )
-
-__all__ = [
-    "affinity",
-    "autoscalers",
-    "defaults",
-    "domains",
-    "match_label_keys",
-    "running",
-    "selectors",
-    "services",
-    "target",
-    "topology_keys",
-    "volumes",
-    "workloads",
-]

@@ -11,9 +11,9 @@ from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Seve
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
 from kubectl_spread.lint.rule import (
+    rule,
     SAFE,
     UNSAFE,
-    workload_rule,
 )
 from kubectl_spread.lint.wording import domain, domains, in_each_domain, in_one_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
@@ -29,7 +29,7 @@ from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import count_noun
 
 
-@workload_rule(
+@rule(
     "SPR212",
     "anti-affinity-redundant",
     "a constraint has no effect next to pod anti-affinity over the same key",
@@ -54,7 +54,7 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
             )
 
 
-@workload_rule(
+@rule(
     "SPR305",
     "affinity-contradiction",
     "required pod affinity contradicts a constraint over the same key",
@@ -81,7 +81,7 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
                 )
 
 
-@workload_rule(
+@rule(
     "SPR306",
     "anti-affinity-cap",
     "anti-affinity allows fewer pods than an autoscaler may ask for",
@@ -112,7 +112,7 @@ def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFindin
 _FIELD = "nodeAffinityPolicy"
 
 
-@workload_rule(
+@rule(
     "SPR307",
     "affinity-ignored",
     "`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use",
@@ -160,7 +160,7 @@ _POSSIBLE = (
 )
 
 
-@workload_rule(
+@rule(
     "SPR310",
     "host-port-cap",
     "a host port allows only one pod on each node",
@@ -192,7 +192,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
 _BOUNDARY = "\n---"
 
 
-@workload_rule(
+@rule(
     "SPR311",
     "not-one-per-node",
     "a comment promises one pod per node, but the constraint does not ensure it",
@@ -245,7 +245,7 @@ def _promises(subject: Subject) -> Iterator[Place]:
 _ROLLING = ("spec", "strategy", "rollingUpdate")
 
 
-@workload_rule(
+@rule(
     "SPR402",
     "rollout-deadlock",
     "a rolling update may never finish because of anti-affinity",
@@ -313,7 +313,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         )
 
 
-@workload_rule(
+@rule(
     "SPR510",
     "preferred-affinity-fights",
     "preferred node affinity may outweigh constraints that are all ScheduleAnyway",
@@ -351,7 +351,7 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
         return
 
 
-@workload_rule(
+@rule(
     "SPR906",
     "replicas-exceed-anti-affinity",
     "anti-affinity allows fewer pods than there are replicas",

@@ -8,7 +8,7 @@ from kubectl_spread.lint import queries
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts, outcome, unreachable_domains
-from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, object_rule, UNSAFE, workload_rule
+from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, rule, UNSAFE
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
@@ -21,7 +21,7 @@ from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import count_noun, join_with_and
 
 
-@workload_rule(
+@rule(
     "SPR313",
     "even-split-over-capacity-types",
     "a hard constraint asks for as many on-demand as spot pods",
@@ -50,7 +50,7 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
         )
 
 
-@object_rule(
+@rule(
     "SPR505",
     "hpa-min-below-domains",
     "an autoscaler's minimum is below `minDomains`",
@@ -84,7 +84,7 @@ def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[Rule
 _ZONES = 3  # of most regions
 
 
-@workload_rule(
+@rule(
     "SPR701",
     "hard-zone-without-min-domains",
     "one zone or node satisfies a hard constraint, so no autoscaler adds another",
@@ -126,7 +126,7 @@ _OF_INSTANCES = frozenset({REGION, "kubernetes.io/arch", "kubernetes.io/os", "no
 _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of its providers
 
 
-@workload_rule(
+@rule(
     "SPR702",
     "karpenter-key",
     "Karpenter gives no node the label of `topologyKey`",
@@ -163,7 +163,7 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-@workload_rule(
+@rule(
     "SPR703",
     "karpenter-soft-is-hard",
     "Karpenter adds nodes for a ScheduleAnyway constraint",
@@ -187,7 +187,7 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
     )
 
 
-@workload_rule(
+@rule(
     "SPR706",
     "pool-domain-out-of-reach",
     "Karpenter counts a domain in which it adds no node for the pods",
@@ -216,7 +216,7 @@ def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
             )
 
 
-@workload_rule(
+@rule(
     "SPR707",
     "karpenter-reads-one-term",
     "Karpenter makes nodes for the first term of a node affinity only",
@@ -241,7 +241,7 @@ def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[Rul
             )
 
 
-@workload_rule(
+@rule(
     "SPR708",
     "karpenter-adds-one-a-round",
     "Karpenter adds one node at a time for anti-affinity over zones",
@@ -267,7 +267,7 @@ def karpenter_adds_one_a_round(subject: Subject, project: Project) -> Iterator[R
 _FEW = 3  # pods: a node in each zone, whichever way
 
 
-@workload_rule(
+@rule(
     "SPR704",
     "autoscaler-adds-single-nodes",
     "cluster-autoscaler adds one node at a time for a hard zone constraint",
@@ -298,7 +298,7 @@ def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator
 _DESCHEDULER = "DeschedulerPolicy"
 
 
-@workload_rule(
+@rule(
     "SPR705",
     "not-restored-by-descheduler",
     "the descheduler does not restore the spread that a constraint asks for",
@@ -339,7 +339,7 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 
 
-@workload_rule(
+@rule(
     "SPR915",
     "autoscaler-beyond-room",
     "an autoscaler may ask for more pods than the constraints allow",

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import host_ports, node_values, terms
-from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
+from kubectl_spread.lint.rule import rule, SAFE, SCHEDULER, UNSAFE
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.constraint import (
@@ -69,7 +69,7 @@ def _has_built_in(minor: Optional[int]) -> bool:
     return SYSTEM_DEFAULTS.of(default_release(minor))
 
 
-@workload_rule(
+@rule(
     "SPR214",
     "empty-list-not-opt-out",
     "an empty list of constraints does not switch the defaults off",
@@ -94,7 +94,7 @@ _OLD_KEYS = {
 }
 
 
-@workload_rule(
+@rule(
     "SPR507",
     "drops-default-spread",
     "constraints over only zones or only nodes switch off the default spreading over the other",
@@ -170,9 +170,7 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
     return values is not None and len(values) < 2
 
 
-@workload_rule(
-    "SPR604", "redundant-default", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE
-)
+@rule("SPR604", "redundant-default", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE)
 def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields whose value is their default, except refused fields (SPR107)."""
     for constraint in subject.constraints:
@@ -192,9 +190,7 @@ def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFindin
                 )
 
 
-@object_rule(
-    "SPR801", "default-has-selector", "a default constraint has a `labelSelector`", kinds=SCHEDULER, fixes=SAFE
-)
+@rule("SPR801", "default-has-selector", "a default constraint has a `labelSelector`", kinds=SCHEDULER, fixes=SAFE)
 def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find selectors of default constraints."""
     for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
@@ -202,7 +198,7 @@ def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleF
         yield RuleFinding(error.message, error.route, "remove labelSelector", fix=fix, key=True)
 
 
-@object_rule(
+@rule(
     "SPR802",
     "system-with-constraints",
     "default constraints are set with `defaultingType: System`",
@@ -216,7 +212,7 @@ def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[Ru
         yield RuleFinding(error.message, error.route, "write defaultingType: List", fix=fix)
 
 
-@object_rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
+@rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
 def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
     for args, here, problems in _args(manifest):
@@ -233,7 +229,7 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
                 )
 
 
-@object_rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
+@rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
 def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
     for _, here, problems in _args(manifest):
@@ -248,7 +244,7 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
         yield RuleFinding(error.message, (*error.route, "topologyKey") if is_item else error.route)
 
 
-@workload_rule(
+@rule(
     "SPR910",
     "defaults-differ",
     "constraints switch off defaults that the scheduler is configured with",

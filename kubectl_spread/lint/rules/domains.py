@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import fix_builders, queries
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
@@ -22,7 +22,7 @@ from kubectl_spread.lint.queries import (
     with_fewest_replicas,
     with_field,
 )
-from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
@@ -37,15 +37,11 @@ if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
 
 
-class Unsatisfiable(NamedTuple):
-    """The fewest replicas of a workload as `check` places them, and the best that any placement can do."""
+def find_conflict(subject: Subject, project: Project) -> Optional[tuple[PlacedReplicas, Impossible]]:
+    """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does.
 
-    outcome: PlacedReplicas
-    best: Impossible
-
-
-def find_conflict(subject: Subject, project: Project) -> Optional[Unsatisfiable]:
-    """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does."""
+    It is the fewest replicas of a workload as `check` places them, and the best that any placement can do.
+    """
     if project.facts is None or not subject.hard or subject.refusals:
         return None
     became = outcome(subject, project)
@@ -59,10 +55,10 @@ def find_conflict(subject: Subject, project: Project) -> Optional[Unsatisfiable]
     if bound is not None and bound.room < became.pods:
         return None
     best = project.facts.impossible(with_fewest_replicas(subject, project))
-    return None if best is None else Unsatisfiable(became, best)
+    return None if best is None else (became, best)
 
 
-@workload_rule(
+@rule(
     "SPR204", "max-skew-never-binds", "`maxSkew` is so large that the constraint never refuses a node", Severity.WARNING
 )
 def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -85,7 +81,7 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
             )
 
 
-@workload_rule(
+@rule(
     "SPR207",
     "single-allowed-domain",
     "the pods can run in only one domain",
@@ -123,7 +119,7 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
         )
 
 
-@workload_rule(
+@rule(
     "SPR211",
     "soft-shadowed-by-hard",
     "a ScheduleAnyway constraint has no effect next to a DoNotSchedule one",
@@ -145,7 +141,7 @@ def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFi
 _FIELD = "nodeTaintsPolicy"
 
 
-@workload_rule(
+@rule(
     "SPR301",
     "tainted-nodes-counted",
     "cordoned and tainted nodes count as empty domains",
@@ -209,7 +205,7 @@ def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConst
 _ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
 
 
-@workload_rule(
+@rule(
     "SPR304",
     "hard-zone-and-hostname",
     "zone and hostname are both DoNotSchedule with `maxSkew` 1",
@@ -241,7 +237,7 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
         )
 
 
-@workload_rule(
+@rule(
     "SPR903",
     "unreachable-domain",
     "a hard constraint counts a domain in which no node can run the pod",
@@ -291,7 +287,7 @@ def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> b
     return became is not None and became.pending <= max(0, became.pods - account.room - 1)
 
 
-@workload_rule(
+@rule(
     "SPR905",
     "single-eligible-domain",
     "a hard constraint has only one domain, so it refuses nothing",
@@ -320,7 +316,7 @@ def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleF
         )
 
 
-@workload_rule(
+@rule(
     "SPR907",
     "combined-unsatisfiable",
     "no placement of the replicas satisfies all constraints together",
@@ -331,17 +327,17 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     found = find_conflict(subject, project)
     if found is None:
         return
-    became, hard = found.outcome, subject.hard
-    helping = [subject.constraints[position] for position in found.best.helping]
+    (became, best), hard = found, subject.hard
+    helping = [subject.constraints[position] for position in best.helping]
     blamed = helping[-1] if helping else hard[-1]
     others = [item for item in hard if item is not blamed]
     because = f" (conflict: {join_with_and(became.conflict)})" if became.conflict else ""
-    left = became.pods - found.best.most
+    left = became.pods - best.most
     keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
     yield RuleFinding(
         f"the constraints cannot be satisfied together{because}. So {left} of {count_noun(became.pods, 'pod')} "
         f"{stays_or_stay(left)} Pending however the pods are placed"
-        if found.best.most
+        if best.most
         else f"no node satisfies all constraints together{because}. So all pods stay Pending",
         subject.route(blamed, "topologyKey"),
         f"use ScheduleAnyway for {' or '.join(keys) or 'every constraint'}: then all pods find a node",
@@ -349,7 +345,7 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     )
 
 
-@workload_rule(
+@rule(
     "SPR303",
     "min-domains-above-replicas",
     "`minDomains` is more than the number of pods",
@@ -378,7 +374,7 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
             )
 
 
-@workload_rule(
+@rule(
     "SPR312", "min-domains-out-of-reach", "node affinity allows fewer domains than `minDomains`", needs=("minDomains",)
 )
 def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -404,7 +400,7 @@ def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
         )
 
 
-@workload_rule(
+@rule(
     "SPR904",
     "too-few-domains",
     "there are fewer domains than `minDomains`, and too few for the replicas",

@@ -8,7 +8,7 @@ from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import replaces_in_place, surge_text
-from kubectl_spread.lint.rule import EITHER, SAFE, UNSAFE, workload_rule
+from kubectl_spread.lint.rule import EITHER, rule, SAFE, UNSAFE
 from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -19,7 +19,7 @@ from kubectl_spread.text.edit import Append, Change, Put
 from kubectl_spread.text.wording import nearest
 
 
-@workload_rule(
+@rule(
     "SPR208",
     "per-pod-match-key",
     "`matchLabelKeys` contains a label that is different on every pod",
@@ -45,7 +45,7 @@ def per_pod_match_key(subject: Subject, project: Project) -> Iterator[RuleFindin
 _NEAR = 0.8
 
 
-@workload_rule(
+@rule(
     "SPR209",
     "match-key-absent",
     "`matchLabelKeys` contains a label that the pods do not have",
@@ -89,7 +89,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
 
 
-@workload_rule(
+@rule(
     "SPR401",
     "missing-revision-key",
     "old pods count during a rolling update",
@@ -135,7 +135,7 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
         )
 
 
-@workload_rule(
+@rule(
     "SPR403",
     "wrong-hash-label",
     "an Argo Rollout's pods do not have the label `pod-template-hash`",
@@ -163,7 +163,7 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
         )
 
 
-@workload_rule(
+@rule(
     "SPR404",
     "revision-key-on-statefulset",
     "a revision key is used where an update replaces pods in place",

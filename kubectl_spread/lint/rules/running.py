@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, hard_constraint_facts, with_fewest_replicas
-from kubectl_spread.lint.rule import workload_rule
+from kubectl_spread.lint.rule import rule
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.wording import has_or_have, list_names
 from kubectl_spread.lint.workload import Subject
@@ -16,7 +16,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 _SHOWN = 6  # domains that a hint lists
 
 
-@workload_rule("SPR908", "running-skew-exceeded", "running pods violate `maxSkew`", Severity.INFO, needs_facts=True)
+@rule("SPR908", "running-skew-exceeded", "running pods violate `maxSkew`", Severity.INFO, needs_facts=True)
 def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that the pods which run do not meet now."""
     for constraint, account in constraint_facts(subject, project):
@@ -42,7 +42,7 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
         )
 
 
-@workload_rule(
+@rule(
     "SPR913",
     "soft-spread-lost",
     "pods end up less even than a ScheduleAnyway constraint asks for",
@@ -83,9 +83,7 @@ def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding
         )
 
 
-@workload_rule(
-    "SPR914", "scale-down-skew", "scaling down leaves running pods beyond `maxSkew`", Severity.INFO, needs_facts=True
-)
+@rule("SPR914", "scale-down-skew", "scaling down leaves running pods beyond `maxSkew`", Severity.INFO, needs_facts=True)
 def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
     fewest = project.replicas(subject).minimum

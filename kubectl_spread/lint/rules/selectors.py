@@ -15,8 +15,8 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import (
     EITHER,
+    rule,
     UNSAFE,
-    workload_rule,
 )
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
@@ -34,7 +34,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun
 
 
-@workload_rule(
+@rule(
     "SPR201",
     "selector-missing",
     "a constraint without `labelSelector` counts no pods",
@@ -64,7 +64,7 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
                 return  # once for a list
 
 
-@workload_rule(
+@rule(
     "SPR202",
     "selector-empty",
     "a constraint with an empty `labelSelector` counts no pods",
@@ -99,7 +99,7 @@ def _empty_selector(minor: Optional[int]) -> str:
     return f"labelSelector is empty: the scheduler of {every}, and the scheduler of {none}"
 
 
-@workload_rule(
+@rule(
     "SPR203",
     "selector-misses-own-pods",
     "a constraint does not select the workload's own pods",
@@ -162,7 +162,7 @@ def _unmatched_label(subject: Subject, missed: LabelRequirement) -> str:
 _HINT = "move the workloads to one namespace, or select only the workload's own pods"
 
 
-@workload_rule(
+@rule(
     "SPR213",
     "cross-namespace-group",
     "a constraint selects pods that are only in other namespaces",
@@ -222,7 +222,7 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 _Written = tuple[Route, LabelRequirement]
 
 
-@workload_rule(
+@rule(
     "SPR215",
     "volatile-selector-label",
     "a selector contains a label value that changes with the next release",
@@ -298,7 +298,7 @@ def _without_volatile_labels(
 _NAMED = 3  # other workloads that a finding names
 
 
-@workload_rule(
+@rule(
     "SPR502",
     "selector-too-broad",
     "a constraint counts the pods of other workloads",
@@ -363,7 +363,7 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neig
     return {} if group.has_another(subject, labels) else labels
 
 
-@workload_rule(
+@rule(
     "SPR605",
     "selector-differs-from-workload",
     "a constraint selects by other labels than its workload",
@@ -408,7 +408,7 @@ def _required(selector: Optional[LabelSelector]) -> frozenset[LabelRequirement]:
     return frozenset(selector.requirements()) if selector else frozenset()
 
 
-@workload_rule(
+@rule(
     "SPR912",
     "counts-foreign-pods",
     "a hard constraint counts running pods of other workloads, which are unevenly spread",
@@ -442,7 +442,7 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
             )
 
 
-@workload_rule(
+@rule(
     "SPR917",
     "partly-counted",
     "the selector matches only some of the workload's running pods",

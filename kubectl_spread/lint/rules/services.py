@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import terms
-from kubectl_spread.lint.rule import object_rule, UNSAFE, workload_rule
+from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
@@ -81,7 +81,7 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
 _NAMED = 3  # workloads that a finding shows
 
 
-@object_rule(
+@rule(
     "SPR503",
     "pdb-blocks-eviction",
     "a PodDisruptionBudget allows no eviction",
@@ -123,7 +123,7 @@ def _count(subject: Subject, project: Project) -> Label:
     return Label(place, f"the pods of {workload_name(subject.workload)}")
 
 
-@object_rule(
+@rule(
     "SPR504",
     "pdb-smaller-than-domain",
     "a PodDisruptionBudget allows fewer evictions than a zone has pods",
@@ -157,7 +157,7 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
 _REPLICAS = 2  # fewer need no spreading
 
 
-@workload_rule(
+@rule(
     "SPR506",
     "no-spread",
     "nothing spreads the replicas behind a Service",
@@ -200,7 +200,7 @@ _ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
 _ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints")
 
 
-@object_rule(
+@rule(
     "SPR509",
     "traffic-without-spread",
     "a Service keeps traffic in the zone, but its pods are not spread over zones",

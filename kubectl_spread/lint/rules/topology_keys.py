@@ -12,8 +12,8 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.rule import (
     EITHER,
+    rule,
     SAFE,
-    workload_rule,
 )
 from kubectl_spread.lint.topology_keys import intended_key, SUCCESSORS
 from kubectl_spread.lint.wording import domain, list_names, none_of
@@ -25,9 +25,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
-@workload_rule(
-    "SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN
-)
+@rule("SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN)
 def impossible_topology_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that break the syntax of labels."""
     for constraint in subject.constraints:
@@ -42,7 +40,7 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
             )
 
 
-@workload_rule(
+@rule(
     "SPR302",
     "unknown-well-known-key",
     "`topologyKey` is a misspelt label of Kubernetes",
@@ -105,7 +103,7 @@ def _has_nodes(subject: Subject) -> bool:
 _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
 
 
-@workload_rule(
+@rule(
     "SPR602",
     "deprecated-key",
     "`topologyKey` is a deprecated label",
@@ -132,7 +130,7 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             )
 
 
-@workload_rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
+@rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
 def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
@@ -148,7 +146,7 @@ def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-@workload_rule(
+@rule(
     "SPR606",
     "merge-key-clash",
     "two constraints have the same `topologyKey`, and tools may merge them into one",
@@ -177,7 +175,7 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
             )
 
 
-@workload_rule(
+@rule(
     "SPR901",
     "key-absent-everywhere",
     "no node that the pods may use has the label of a hard constraint",
@@ -205,7 +203,7 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
         )
 
 
-@workload_rule(
+@rule(
     "SPR902",
     "key-absent-somewhere",
     "some nodes that the pods may use lack the label of a constraint",
@@ -256,7 +254,7 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
     return text
 
 
-@workload_rule(
+@rule(
     "SPR911",
     "shared-hostname",
     "nodes share a hostname, so a hard constraint counts them as one node",

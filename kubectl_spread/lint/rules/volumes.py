@@ -10,7 +10,7 @@ from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts
-from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
@@ -92,7 +92,7 @@ def is_zone(key: str) -> bool:
 _ZONES = 3  # of a region, as a rule
 
 
-@workload_rule(
+@rule(
     "SPR308",
     "zonal-volume-lock",
     "pods with zonal volumes may not come back under a hard zone constraint",
@@ -133,7 +133,7 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
 _MODE = "volumeBindingMode"
 
 
-@workload_rule(
+@rule(
     "SPR309",
     "immediate-binding",
     "the zone of a volume is chosen before its pod is scheduled",
@@ -162,7 +162,7 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
             )
 
 
-@workload_rule(
+@rule(
     "SPR916",
     "volumes-exclude-domain",
     "a hard constraint counts domains in which a volume cannot be created",

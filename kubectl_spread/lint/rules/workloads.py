@@ -8,7 +8,7 @@ from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import fields_to_compare, first_difference
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -18,7 +18,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
-@workload_rule(
+@rule(
     "SPR205", "single-replica", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE
 )
 def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -53,7 +53,7 @@ def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, p
     return bool(subject.own_labels) and subject.own_labels.keys() <= asked
 
 
-@workload_rule(
+@rule(
     "SPR206",
     "daemonset",
     "constraints on a DaemonSet spread nothing",
@@ -73,7 +73,7 @@ def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-@workload_rule("SPR210", "node-name-set", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
+@rule("SPR210", "node-name-set", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
 def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
@@ -86,7 +86,7 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-@workload_rule(
+@rule(
     "SPR501",
     "inconsistent-group",
     "workloads that are counted together have different constraints",
@@ -119,7 +119,7 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
                 return
 
 
-@workload_rule(
+@rule(
     "SPR508",
     "serial-job",
     "constraints on a Job that runs one pod at a time spread nothing",

@@ -262,12 +262,13 @@ def _rollout_entries(report: CheckReport) -> Iterator[Plain]:
             continue
         from kubectl_spread.report.check import rollouts  # numpy: 80 ms
 
+        file, line = place.source.name, region(place)[0]
         yield {
             "description": f"Rollout: {rollouts.sentence(result)}",
             "check_name": "rollout",
-            "fingerprint": _digest((result.kind.value, place.file, *(text for key in result.keys for text in key))),
+            "fingerprint": _digest((result.kind.value, file, *(text for key in result.keys for text in key))),
             "severity": "major",
-            "location": {"path": os.path.relpath(place.file), "lines": {"begin": place.line, "end": place.line}},
+            "location": {"path": os.path.relpath(file), "lines": {"begin": line, "end": line}},
         }
 
 

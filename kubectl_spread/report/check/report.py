@@ -9,6 +9,7 @@ from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.text.source import Place
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Cluster, Unread
@@ -64,13 +65,6 @@ class PageFacts(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class WorkloadPlace(NamedTuple):
-    """The file and the line in which the manifest of a workload begins."""
-
-    file: str
-    line: int
-
-
 class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files.
 
@@ -89,7 +83,7 @@ class CheckReport(NamedTuple):
     unchecked: Sequence[Finding] = ()
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
-    places: Mapping[tuple[str, ...], WorkloadPlace] = {}  # for gitlab: by kind, namespace and name
+    places: Mapping[tuple[str, ...], Place] = {}  # for gitlab: by kind, namespace and name
 
 
 def render(report: CheckReport, name: str, *, width: Optional[int] = None) -> str:

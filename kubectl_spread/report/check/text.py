@@ -205,7 +205,7 @@ def coverage(
 
     skipped: dict[SkipReason, list[Result]] = {}
     for result in results:
-        for reason in dict.fromkeys(skip.reason for skip in result.skipped):
+        for reason in result.skipped:
             skipped.setdefault(reason, []).append(result)
     lines = [_templates(skipped.get(SkipReason.TEMPLATE, [])), *_unknown_pods(results)]
     rendering = [item.directory for item in kustomizations if item.is_rendered]
@@ -223,15 +223,16 @@ def coverage(
         if held:
             lines.append(f"{count_noun(len(held), 'file')} with a {kind} {_was(held)} not used: {option}")
     lines += [
-        _files(count_noun(len(found), noun), found) if found else ""
-        for reason, noun in (
-            (SkipReason.SUITE, "helm-unittest suite"),
-            (SkipReason.GENERATED, "generated file"),
-            (SkipReason.FIXTURE, "test input"),
-            (SkipReason.FACTS, "snapshot of a cluster"),
-            (SkipReason.SNIPPET, "example with `...` or a name to fill in, which is not YAML,"),
-            (SkipReason.TEXT, "file with a text that names constraints and is not YAML"),
-            (SkipReason.NOT_YAML, "file that is not YAML and names no constraints"),
+        f"{count_noun(len(found), noun)}{which} {_was(found)} not checked: "
+        f"{comma_list([result.source.name for result in found], most=_NAMED)}"
+        for reason, noun, which in (
+            (SkipReason.SUITE, "helm-unittest suite", ""),
+            (SkipReason.GENERATED, "generated file", ""),
+            (SkipReason.FIXTURE, "test input", ""),
+            (SkipReason.FACTS, "snapshot", " of a cluster"),
+            (SkipReason.SNIPPET, "example", " with `...` or a name to fill in, which is not YAML,"),
+            (SkipReason.TEXT, "file", " with a text that names constraints and is not YAML"),
+            (SkipReason.NOT_YAML, "file", " that is not YAML and names no constraints"),
         )
         if (found := skipped.get(reason, []))
     ]
@@ -240,11 +241,6 @@ def coverage(
 
 
 _MOST_LINES = 8
-
-
-def _files(what: str, found: Sequence[Result]) -> str:
-    names = [result.source.name for result in found]
-    return f"{what} {_was(found)} not checked: {comma_list(names, most=_NAMED)}"
 
 
 def _was(found: Sequence[object]) -> str:

@@ -31,7 +31,7 @@ spec:
 """
 REFUSAL = "Invalid value: 0: must be greater than zero"
 PATH = "spec.topologySpreadConstraints[0].maxSkew"
-UNKNOWN = "all pods stay Pending if no node has the label `kubernetes.io/zone`, which Kubernetes does not set"
+UNKNOWN = "Kubernetes does not set the label `kubernetes.io/zone`. If no node has it, all pods stay Pending"
 
 Check = Callable[..., tuple[int, str]]
 

@@ -55,8 +55,7 @@ def check(text: str) -> Result:
 
 def found(text: str) -> list[str]:
     """Severity, code and line of what the default rules find."""
-    accepted = pipeline.AcceptedItems(is_whole=True)
-    findings = pipeline.findings_of([check(text)], LintPolicy(), accepted=accepted).findings
+    findings = pipeline.findings_of([check(text)], LintPolicy(), is_whole=True).findings
     places = [(item.rule, item.place) for item in findings]
     return [f"{rule.severity.value} {rule.code}@{at.source.position(at.span.start).line}" for rule, at in places]
 

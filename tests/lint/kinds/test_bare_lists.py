@@ -29,9 +29,7 @@ DECODING = "json: cannot unmarshal {} into Go struct field TopologySpreadConstra
 def found(text: str, minor: int | None = None) -> list[tuple[str, str, str]]:
     """Code, message and hint of what the default rules find."""
     result = check_source(SourceFile("values.yaml", text), named=True, minor=minor)
-    findings = pipeline.findings_of(
-        [result], LintPolicy(flags=RuleSelection(minor=minor)), accepted=pipeline.AcceptedItems(is_whole=True)
-    ).findings
+    findings = pipeline.findings_of([result], LintPolicy(flags=RuleSelection(minor=minor)), is_whole=True).findings
     return [(item.rule.code, item.message, item.hint) for item in findings]
 
 

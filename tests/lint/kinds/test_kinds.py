@@ -71,7 +71,7 @@ def test_a_kind_of_another_group_is_somebody_elses(kind: str) -> None:
     _, name = kind.split()
     result = checked(text.replace(kind.split(maxsplit=1)[0], "example.com/v1"))
 
-    judged = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems())
+    judged = pipeline.findings_of([result], LintPolicy())
 
     assert ["SPR101"] == [finding.rule.code for finding in judged.findings], name
     assert ["SPR006"] == [finding.rule.code for finding in judged.unchecked], name

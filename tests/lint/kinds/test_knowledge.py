@@ -199,6 +199,18 @@ def test_the_templates_of_a_chart_say_whether_a_selector_is_added(
     assert expected or "SPR201" not in out
 
 
+def test_a_template_may_fill_in_what_the_values_leave_out(chart: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an unknown chart that is information, and an error if the template prints the list as it is."""
+    (chart / "values.yaml").write_text(VALUES % "maxSkew: 1, topologyKey: kubernetes.io/hostname")
+    found = []
+    for template in (TEMPLATE, GENERATED, "{{ .Values.other }}"):
+        (chart / "templates" / "web.yaml").write_text(template)
+        run(["check", "values.yaml", "-o", "concise", "--select", "SPR103"])
+        found.append(capsys.readouterr().out.split(" SPR")[0].rpartition(" ")[2])
+
+    assert ["error", "", "info"] == found
+
+
 def test_a_field_that_a_template_reads_is_the_charts_own(chart: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No finding, no fix; a field that no template reads is at most information."""
     own = f"{HARD}, customLabelSelector: {{a: b}}, labelSelectorr: {{matchLabels: {{a: b}}}}"
@@ -516,5 +528,9 @@ spec:
     ],
 )
 def test_the_replicas_of_a_controller_beside_its_pod(controller: str, expected: list[str]) -> None:
-    """The library has one replica by default."""
-    assert expected == codes(POD_OF_A_CONTROLLER % (controller, SELECTED))
+    """The library has one replica by default, and any number with an autoscaler."""
+    text = POD_OF_A_CONTROLLER % (controller, SELECTED)
+    scaled = f"{text}    autoscaling: {{web: {{minReplicas: 1, maxReplicas: 4}}}}\n"
+
+    assert expected == codes(text)
+    assert ["SPR301 info"] == codes(scaled)

@@ -39,7 +39,7 @@ def resource(group: str, kind: str, path: str, constraint: dict[str, Any]) -> st
 
 def found(text: str) -> list[str]:
     result = check_source(SourceFile("one.yaml", text), named=True)
-    found = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems())
+    found = pipeline.findings_of([result], LintPolicy())
     return [item.rule.code for item in (*found.unchecked, *found.findings)]
 
 
