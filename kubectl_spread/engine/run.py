@@ -56,7 +56,7 @@ class Limits(NamedTuple):
     """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
 
     max_states: of a step, for the search for all outcomes and for the random runs that follow if it was cut off; the
-    first run is never left out. samples: random runs. patience_s: simulated seconds that pass within a step;
+    first run is never left out. samples: random runs; with 0 there is not even the first one. patience_s: simulated seconds that pass within a step;
     tolerationSeconds up to this value expire. has_messages: the answer has the scheduler's messages for Pending pods
     and `worst_skew`. Both are slow with many nodes. by_counts: visit the states of a rollout as counts of pods per node
     where these decide; the results are equal, and found sooner. max_run: states of one run.
@@ -210,27 +210,26 @@ def play(
     ):
         return _played(game, limits)[0]
     game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns)
-    if len(cluster.nodes) > _FEW_NODES:
-        touched, nodes = references.find_references(game.cluster, ops[0])
-        live: Collection[ObjectKey] = splitter.live(touched, nodes)
-        found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
-        if game.watch.is_stopped and not found:
-            return Answer((_nothing(game),), ())
-        if found and (game.watch.is_stopped or sum(item.part.new for item in found) > _FEW_NEW):
-            notes = tuple(_left_out(game.cluster, live, nodes))
-            return Answer((_of_parts(found),), notes)
-        if not found or any(item.completes is None for item in found):
-            return _played(game, limits)[0]
-        answer, _ = _played(game, limits._replace(mode=Mode.FIRST))
-    else:
-        few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
+    is_large = len(cluster.nodes) > _FEW_NODES
+    touched, nodes = references.find_references(game.cluster, ops[0])
+    live: Collection[ObjectKey] = splitter.live(touched, nodes) if is_large else ()
+    if not is_large:
+        few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=0)
         answer, live = _played(game, few)
-        found = ()
-        if not (answer.last.is_exact or answer.last.gaps or game.watch.is_stopped):
-            found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
-            if not found or any(item.completes is None for item in found):
-                return _played(game, limits)[0]
-    if not found or answer.last.gaps or not answer.last.outcomes:
+        if answer.last.is_exact:
+            return answer
+        if answer.last.gaps or game.watch.is_stopped:
+            return _played(game, limits)[0]
+    found = _parts(game, splitter, splitter.parts(ops[0], live), limits)
+    if is_large and game.watch.is_stopped and not found:
+        return Answer((_nothing(game),), ())
+    if is_large and found and (game.watch.is_stopped or sum(item.part.new for item in found) > _FEW_NEW):
+        notes = tuple(_left_out(game.cluster, live, nodes))
+        return Answer((_of_parts(found),), notes)
+    if not found or any(item.completes is None for item in found):
+        return _played(game, limits)[0]
+    answer, _ = _played(game, limits._replace(mode=Mode.FIRST))
+    if answer.last.gaps or not answer.last.outcomes:
         return answer
     by_parts = _of_parts(found)
     step = answer.last._replace(
@@ -520,7 +519,7 @@ class _Player:
                     else None,
                 )
                 budget.keep(0)
-                if item.is_exhaustive:
+                if item.is_exhaustive or not limits.samples:
                     found.append(item)
                     continue
             budget.refill(_LEAST_KEPT)

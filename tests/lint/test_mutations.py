@@ -134,7 +134,7 @@ def refused(findings: list[Finding]) -> set[tuple[str, ...]]:
     }
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutants())
 def test_a_broken_manifest_has_findings_inside_of_it_and_no_traceback(text: str) -> None:
     assert_reported(text)
