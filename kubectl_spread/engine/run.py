@@ -56,10 +56,11 @@ class Limits(NamedTuple):
     """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
 
     max_states: of a step, for the search for all outcomes and for the random runs that follow if it was cut off; the
-    first run is never left out. samples: random runs; with 0 there is not even the first one. patience_s: simulated seconds that pass within a step;
-    tolerationSeconds up to this value expire. has_messages: the answer has the scheduler's messages for Pending pods
-    and `worst_skew`. Both are slow with many nodes. by_counts: visit the states of a rollout as counts of pods per node
-    where these decide; the results are equal, and found sooner. max_run: states of one run.
+    first run is never left out. samples: random runs; with 0 there is not even the first one. patience_s: simulated
+    seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the answer has the
+    scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. by_counts: visit the states
+    of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. max_run: states
+    of one run.
     """
 
     mode: Mode = Mode.ALL
