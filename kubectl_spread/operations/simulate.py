@@ -263,7 +263,7 @@ def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is
     A change of a node that the steps changed would only take them back.
     """
     outcome = next((item for item in step.outcomes if item.pending), None)
-    if outcome is None or len(known.cluster.nodes) > _ADVISED:
+    if outcome is None or played.is_fine or len(known.cluster.nodes) > _ADVISED:
         return played
     from kubectl_spread.advice.problem import of_pod  # 100 ms
     from kubectl_spread.advice.search import SHOWN, suggest
@@ -274,7 +274,9 @@ def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is
     causes: dict[str, str] = {}
     advice: tuple[str, ...] = ()
     changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
-    for pod in list({pod.cls: pod for pod in cluster.pending()}.values())[:_MOST_CAUSES]:
+    unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
+    classes = {pod.cls: pod for pod in cluster.pending() if cluster.top_owner(pod) not in unaffected}
+    for pod in list(classes.values())[:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
         causes[found.message] = re.sub(r"(\S+)-\*( \d+)?", r"a pod of \1", cause(found))
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None

@@ -933,3 +933,10 @@ def test_messages_are_a_detail(web: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "0/3 nodes are available" not in capsys.readouterr().out
     run([*small, "--details"])
     assert "0/3 nodes are available: 3 Too many pods." in capsys.readouterr().out
+
+
+def test_no_change_is_named_for_what_the_step_does_not_concern(capsys: pytest.CaptureFixture[str]) -> None:
+    """The StatefulSet was stuck before, and stays so."""
+    facts = str(Path(__file__).parents[3] / "examples/scenarios/volumes-pin-pods-to-zones/snapshot.yaml")
+    assert run(["simulate", "--snapshot", facts, "add-nodes", "zone=c"]) == 0
+    assert "Do:" not in capsys.readouterr().out
