@@ -159,9 +159,8 @@ def simulate_commands(
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
-        last = len(played) - 1
-        both = enumerate(zip(played, answer.steps, strict=True))
-        played = tuple(_explained(item, step, read.known, is_last=at == last) for at, (item, step) in both)
+        pairs, last = zip(played, answer.steps, strict=True), played[-1:]
+        played = tuple(_explained(item, step, read.known, is_last=(item,) == last) for item, step in pairs)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 

@@ -40,16 +40,10 @@ def lines(suggestions: Suggestions, style: Style) -> list[str]:
         notes = tuple(note for note in item.notes if note not in printed)
         printed.update(notes)
         out += _item(item._replace(notes=notes), f"{number}. ", style)
-    return [*out, *wrap(more_sentence(suggestions), style.width), *_left_out(suggestions)]
-
-
-def more_sentence(suggestions: Suggestions) -> str:
-    """Return the number of further suggestions, and how to see them; empty without any."""
     more = suggestions.verified - len(suggestions.items)
-    if more <= 0:
-        return ""
-    harm = f", of which {suggestions.harmful} end or restart running pods, or lose data" if suggestions.harmful else ""
-    return f"{count_noun(more, 'more change')} may help{harm}: --suggestions {max(suggestions.verified, ALL)}"
+    harm = ", which may end or restart running pods, or lose data" if suggestions.harmful else ""
+    out += [f"{count_noun(more, 'more change')}{harm}: --suggestions {ALL}"] if more > 0 else []
+    return [*out, *_left_out(suggestions)]
 
 
 VERIFIED = "Suggestions, each simulated:"
@@ -81,10 +75,8 @@ def setback_sentence(item: Setback) -> str:
 
 
 def _left_out(suggestions: Suggestions) -> list[str]:
-    if not suggestions.not_tried:
-        return []
-    were = "was" if suggestions.not_tried == 1 else "were"
-    return [f"{count_noun(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
+    number = suggestions.not_tried
+    return [f"Not tried, to keep the answer quick: {count_noun(number, 'change')}."] if number else []
 
 
 def _item(item: Suggestion, head: str, style: Style) -> list[str]:

@@ -658,7 +658,7 @@ def test_what_was_not_simulated_to_its_end_has_its_own_heading(capsys: pytest.Ca
     text = told_of(capsys, "P105b", "etcd-0")
 
     assert text.startswith("that were not simulated to the end: 1. Set maxSkew: 2")
-    assert "2 more changes may help, all of which end or restart running pods, or lose data" in text
+    assert "2 more changes, which may end or restart running pods, or lose data" in text
 
 
 def test_a_rollout_under_way_is_not_the_effect_of_a_new_node(capsys: pytest.CaptureFixture[str]) -> None:
