@@ -274,15 +274,15 @@ def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is
     advice: tuple[str, ...] = ()
     changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
-    classes = {pod.cls: pod for pod in cluster.pending() if cluster.top_owner(pod) not in unaffected}
-    for pod in list(classes.values())[:_MOST_CAUSES]:
+    pods = {pod.cls: pod for pod in cluster.pending() if cluster.top_owner(pod) not in unaffected}.values()
+    for pod in [*pods][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
         causes[found.message] = re.sub(r"(\S+)-\*( \d+)?", r"a pod of \1", cause(found))
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
-            words = (item.title, *item.commands)
-            if not advice and "*" not in "".join(words) and not any(name in text for name in changed for text in words):
-                advice = words
+            text = " ".join(texts := (item.title, *item.commands))
+            if not (advice or "*" in text or changed.intersection(re.split(r"[^\w.-]", text))):
+                advice = texts
     return played._replace(causes=causes, advice=advice)
 
 
