@@ -154,9 +154,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
     for error in missing_targets(found, selection, cluster, is_live=True):
         raise error
     if not found:
-        raise NotFoundError(
-            f"no workload found{f' in namespace {own}' if own else ''}; to check manifests, name them with -f"
-        )
+        raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found
 
 

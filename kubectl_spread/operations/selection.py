@@ -60,6 +60,11 @@ class Selection(NamedTuple):
         """
         return self._replace(targets=tuple(_with_kind(item, self.namespace, cluster) for item in self.targets))
 
+    @property
+    def place(self) -> str:
+        """Return `in namespace shop` or `in all namespaces`."""
+        return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
+
 
 def own_namespace(session: Optional[Session], cluster: Cluster) -> str:
     """Return the namespace of a request that names none: the context's, or the only one in a file, or `default`."""
