@@ -159,8 +159,9 @@ def simulate_commands(
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
-        pairs, last = zip(played, answer.steps, strict=True), played[-1:]
-        played = tuple(_explained(item, step, read.known, is_last=(item,) == last) for item, step in pairs)
+        pairs = zip(played, answer.steps, strict=True)
+        last = next((item for item in reversed(played) if not item.is_fine), None)
+        played = tuple(_explained(item, step, read.known, is_last=item is last) for item, step in pairs)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 

@@ -52,7 +52,7 @@ TONES = {
     Verdict.MAY_GET_STUCK: "warn",
     Verdict.GETS_STUCK: "bad",
 }
-_OF_SEVERAL = {
+OF_SEVERAL = {
     Verdict.GETS_STUCK: "get stuck",
     Verdict.MAY_GET_STUCK: "may get stuck",
     Verdict.NOT_KNOWN: "not known",
@@ -166,7 +166,7 @@ def added_nodes(step: StepSummary) -> Iterator[str]:
 def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:
     """Return `300 workloads: 30 get stuck, 270 complete; 1000 to 1003 pods Pending`."""
     found = Counter(item.verdict for item in concerned)
-    verdicts = [f"{found[verdict]:,} {words}" for verdict, words in _OF_SEVERAL.items() if found[verdict]]
+    verdicts = [f"{found[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if found[verdict]]
     pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
     waiting = f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
     more = f"; --wide lists all, not only {_MOST_LISTED}" if len(concerned) > _MOST_LISTED else ""

@@ -57,6 +57,16 @@ def test_a_run_that_gets_stuck_ends_with_the_pending_pod(capsys: pytest.CaptureF
     assert "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules." in found
 
 
+def test_the_reason_and_a_change_that_helps_are_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    """The title counts the verdicts of the steps."""
+    steps = ("rollout", "restart", "deploy/web", "--then", "cordon node-a1")
+    found = Page(page(capsys, *STUCK, *steps, code=1)).words
+
+    assert "2 steps: 1 gets stuck, 1 completes" in found
+    assert "every node is refused by pod anti-affinity on kubernetes.io/hostname" in found
+    assert "Do: set maxSurge: 0 and maxUnavailable: 1" in found
+
+
 def test_nodes_that_change_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
     args = [*WEB, "drain", "node-a1", "--then", "lose topology.kubernetes.io/zone=b"]
     text = page(capsys, *args, code=1)

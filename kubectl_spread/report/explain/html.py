@@ -52,7 +52,8 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
     drawn = [DrawnNode(node.name, node.domain, why.get(node.name, ())) for node in pods.nodes(key)]
     owner = owner_of(pod.cls, pods.cluster)
     others = pods.owned_pods(owner) if owner is not None else ()
-    shown = [DrawnPod(pod.name, pod.node_name, _THIS._replace(shape=Shape.CURRENT if pod.node_name else Shape.PENDING))]
+    own = "new pod" if explanation.new_of else pod.name
+    shown = [DrawnPod(own, pod.node_name, _THIS._replace(shape=Shape.CURRENT if pod.node_name else Shape.PENDING))]
     shown += [
         DrawnPod(other.name, other.node_name, _OTHERS if other.node_name else _PENDING)
         for other in others

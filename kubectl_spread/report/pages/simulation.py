@@ -29,6 +29,7 @@ from kubectl_spread.report.simulation import (
     EventNames,
     NOT_ROLLED_OUT,
     numbers,
+    OF_SEVERAL,
     pending_pods,
     refusals,
     skew,
@@ -131,8 +132,8 @@ def render_table(found: replicas.ReplicaTable, source: page.PageSource) -> str:
 def _title(simulation: Simulation) -> str:
     if len(simulation.steps) == 1:
         return f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
-    found = Counter(_verdict(step) for step in simulation.steps)
-    counts = (f"{number} {verdict}" for verdict, number in found.items())
+    found = Counter(step.summary.verdict for step in simulation.steps)
+    counts = (f"{number} {(VERDICTS if number == 1 else OF_SEVERAL)[verdict]}" for verdict, number in found.items())
     return f"{plural(len(simulation.steps), 'step')}: {', '.join(counts)}"
 
 
