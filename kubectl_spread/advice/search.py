@@ -78,7 +78,9 @@ def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = B
     return _Search(problem, budget_s).run(most)
 
 
-_OF_CONSTRAINTS = ("nodeTaintsPolicy", "nodeAffinityPolicy", "whenUnsatisfiable", "minDomains", "maxSkew")
+_OF_CONSTRAINTS = frozenset(
+    ("nodeTaintsPolicy", "nodeAffinityPolicy", "whenUnsatisfiable", "minDomains", "maxSkew", "topologyKey")
+)
 
 
 class TriedChange(NamedTuple):
@@ -148,7 +150,9 @@ class _Search:
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
         steps = ((ladder, ladder.step(0)) for ladder in ladders)
         enough = [
-            ladder for ladder, change in steps if change and all(_loosens(change, one) for one in self._conflicts)
+            ladder
+            for ladder, change in steps
+            if change and (self._is_for_new_nodes(change) or all(_loosens(change, one) for one in self._conflicts))
         ]
         best = arrange(filter(None, map(self._probe, enough)))
         chosen, left = self._judged(best, most)
@@ -263,7 +267,7 @@ class _Search:
         needed = {self._problem.pod.key} - scene.ended
         placed = scene.place(queue, needed="".join(needed))
         if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
-            if self._problem.cluster.provisioning and change.family in _OF_CONSTRAINTS:  # Karpenter may add nodes then
+            if self._is_for_new_nodes(change):
                 effect = self._judge.judge(change, scene)
                 if isinstance(effect, Effect):
                     return TriedChange(change, scene, effect.pending_after, ladder, at)
@@ -276,6 +280,10 @@ class _Search:
             return None
         waiting = sum(pod.key in self._own for pod in placed.refused)
         return TriedChange(change, scene, waiting, ladder, at)
+
+    def _is_for_new_nodes(self, change: Change) -> bool:
+        """Return whether Karpenter may add nodes after a change, which the present nodes do not show."""
+        return bool(self._problem.cluster.provisioning) and change.family in _OF_CONSTRAINTS
 
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:
@@ -376,8 +384,11 @@ ALL = 10  # From this number on, harmful suggestions are shown, too.
 def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
     """Return the suggestions in the order to show them."""
     found = list(found)
-    uses_idle = any(item.change.rank in _IDLE and idle_taints(item.scene.problem) for item in found)
-    ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=uses_idle)))
+    buys_late = any(
+        item.scene.problem.cluster.provisioning or (item.change.rank in _IDLE and idle_taints(item.scene.problem))
+        for item in found
+    )
+    ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=buys_late)))
     first: list[TriedChange] = []
     for item in ordered:
         is_new = not any(item.change.family == one.change.family for one in first)
@@ -421,7 +432,7 @@ def _adds_nodes(change: Change) -> bool:
 
 
 def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
-    """Return the position of a change; new nodes come after the use of idle ones, even if that restarts pods."""
+    """Return the position of a change; new nodes come after idle ones and Karpenter's, even if that restarts pods."""
     change = item.change
     comes_late = item.comes_late or (buys_late and _adds_nodes(change))
     worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)

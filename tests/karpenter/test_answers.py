@@ -165,6 +165,35 @@ def test_where_karpenter_helps_all_commands_say_that_the_pods_run(asked: Asked) 
     assert "4 of 6 replicas placed, 2 waiting for new nodes" in asked.text("check", *named)
 
 
+@pytest.mark.parametrize(
+    "key",
+    ["karpenter.sh/nodepool", "karpenter.k8s.aws/instance-family", "node.kubernetes.io/instance-type", ZONE],
+)
+def test_no_suggestion_sets_a_label_that_nodes_are_made_with(asked: Asked, key: str) -> None:
+    """A node with a label of Karpenter's that is not true of it would be taken for another."""
+    bare = node("old", "zone-a")
+    del bare["metadata"]["labels"][ZONE]
+    web = deployment(2, topologyKey=key)
+    facts = asked.write("facts.json", bare, pool("general", limits={"cpu": "0"}))
+    named = ["explain", "-f", asked.write("web.json", web), "--snapshot", facts, "--suggestions", "10"]
+    found = asked.json(*named, schema="explanation")["suggestions"]
+
+    assert found or key == ZONE
+    assert not [command for item in found for command in item["commands"] if f"{key}=" in command]
+
+
+def test_advice_is_what_a_new_node_needs(asked: Asked) -> None:
+    """The present node has a taint besides, which does not matter once Karpenter adds another one."""
+    tainted = owned("a1", "zone-a")
+    tainted["spec"]["taints"] = [GPU]
+    web = deployment(2, topologyKey="failure-domain.beta.kubernetes.io/zone")
+    facts = asked.write("facts.json", tainted, GENERAL)
+    text = asked.text("explain", "-f", asked.write("web.json", web), "--snapshot", facts)
+
+    assert f"Do: write topologyKey: {ZONE} instead of failure-domain.beta.kubernetes.io/zone, which no node has" in text
+    assert "tolerate" not in text
+
+
 def test_where_only_some_pods_get_a_node_their_number_is_told(asked: Asked) -> None:
     """Once zones a and b have a pod more than zone c, which Karpenter counts, no further node comes."""
     facts = asked.write("facts.json", *TWO_ZONES, owned("c1", "zone-c"), GENERAL, TAINTED)

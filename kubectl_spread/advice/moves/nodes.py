@@ -303,7 +303,9 @@ def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> 
     )
 
 
-_BORN_WITH = ("kubernetes.io/", "topology.", "node.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.")
+_OF_MACHINES = ("karpenter.", "node.kubernetes.io/instance-type")
+_OF_PROVISIONED = (*_OF_MACHINES, "topology.")
+_BORN_WITH = (*_OF_PROVISIONED, "kubernetes.io/", "node.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.")
 
 
 _MOST_VALUES = 4  # Most values, and most nodes, that are proposed one by one.
@@ -316,7 +318,10 @@ _SAME_PLACE = {
 
 def propose_labels(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose labels that are missing on nodes, or corrections of wrong ones."""
+    made = _OF_PROVISIONED if problem.cluster.provisioning else _OF_MACHINES  # nodes are made with these labels
     for report in problem.reports:
+        if report.constraint.topology_key.startswith(made):
+            continue
         yield from _misspelt(problem, report)
         yield from _empty(problem, report)
         yield from _shared(problem, report)
