@@ -264,13 +264,28 @@ class ApiServer:
         return Reply(200, json.dumps({**body, "minor": minor, "gitVersion": self.version}).encode())
 
     def _resource(self, request: Request, user: str) -> Reply:
-        found = route(request.path)
+        parts, custom = request.path.split("/"), self._custom_groups()
+        if request.path.removeprefix("/apis/") in custom:
+            version = custom[parts[2]]
+            return Reply(200, json.dumps({"kind": "APIGroup", "preferredVersion": {"version": version}}).encode())
+        if parts[3:4] == [custom.get(parts[2])]:
+            parts[3] = "v1"  # as in `KINDS`
+        elif "karpenter" in parts[2]:
+            return NOT_FOUND
+        found = route("/".join(parts))
         if found is None or found.group in self.missing_groups:
             return NOT_FOUND
         verb = "get" if found.name else "list"
         if self.is_forbidden(found, verb, user):
             return forbidden(user, verb, found)
         return self._one(found) if found.name else self._list(found.kind, found.namespace, request)
+
+    def _custom_groups(self) -> dict[str, str]:
+        """The groups of custom resources that exist, with their versions."""
+        pairs = (item["apiVersion"].partition("/") for item in self.objects)
+        return {
+            group: version for group, _, version in pairs if "karpenter" in group and group not in self.missing_groups
+        }
 
     def is_forbidden(self, to: Route, verb: str, user: str) -> bool:
         """Whether a user may not do that."""

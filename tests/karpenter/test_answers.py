@@ -191,7 +191,7 @@ def test_advice_is_what_a_new_node_needs(asked: Asked) -> None:
     text = asked.text("explain", "-f", asked.write("web.json", web), "--snapshot", facts)
 
     assert f"Do: write topologyKey: {ZONE} instead of failure-domain.beta.kubernetes.io/zone, which no node has" in text
-    assert "tolerate" not in text
+    assert "tolerate the taint" not in text
 
 
 def test_where_only_some_pods_get_a_node_their_number_is_told(asked: Asked) -> None:

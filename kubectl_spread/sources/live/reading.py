@@ -20,7 +20,6 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
-from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
 from kubectl_spread.sources.live.flags import Flags, seconds
 from kubectl_spread.sources.live.resources import (
@@ -169,6 +168,8 @@ def _timeout_s(flags: Flags) -> float:
 def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
     """Return the facts with what could not be read, and the kinds that were read completely."""
     configuration = Task(partial(scheduler.find_configuration, transport)) if finds_scheduler else None
+    has_new_nodes = question.keeps_objects or question.has_new_nodes
+    karpenter = Task(partial(_version_of_karpenter, transport)) if has_new_nodes else None
     builder = ClusterBuilder()
     collected: dict[Resource, _ListReader] = {}
 
@@ -183,10 +184,11 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     uses_claims = any(pod.cls.volumes for pod in cluster.pods if not namespace or pod.namespace == namespace)
     if STORAGE[0] not in collected and question.is_about_pods and uses_claims:
         collect(STORAGE)
-    has_karpenter = any(NODE_POOL in node.labels for node in cluster.nodes)
-    if has_karpenter and (question.keeps_objects or question.has_new_nodes):
+    version = "" if karpenter is None else karpenter.result()
+    if version:
         has_all = question.is_overview and not namespace  # Deployments
-        collect(PROVISIONING if has_all else (*PROVISIONING, KARPENTER))
+        served = tuple(item._replace(version=version) for item in PROVISIONING)
+        collect(served if has_all else (*served, KARPENTER))
     if collected[NODES].errors and not builder.has_nodes:
         raise collected[NODES].errors[0]
     parts = collected.values()
@@ -205,6 +207,14 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
         scheduler.ConfigurationText(None, "as given") if configuration is None else configuration.result(),
         tuple(plain for part in parts for plain in part.objects),
     )
+
+
+def _version_of_karpenter(transport: Transport) -> str:
+    """Return the version of Karpenter's API; empty without Karpenter: lists are forbidden in such a cluster, too."""
+    answer = transport.get("/apis/karpenter.sh")
+    with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
+        return str(json.loads(answer.body)["preferredVersion"]["version"]) if answer.status == 200 else ""
+    return "v1"
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _ListReader:
