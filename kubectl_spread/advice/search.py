@@ -78,8 +78,9 @@ def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = B
     return _Search(problem, budget_s).run(most)
 
 
-_OF_CONSTRAINTS = frozenset(
+_FOR_NEW_NODES = frozenset(
     ("nodeTaintsPolicy", "nodeAffinityPolicy", "whenUnsatisfiable", "minDomains", "maxSkew", "topologyKey")
+    + ("nodeSelector", "nodeAffinity")
 )
 
 
@@ -283,7 +284,7 @@ class _Search:
 
     def _is_for_new_nodes(self, change: Change) -> bool:
         """Return whether Karpenter may add nodes after a change, which the present nodes do not show."""
-        return bool(self._problem.cluster.provisioning) and change.family in _OF_CONSTRAINTS
+        return bool(self._problem.cluster.provisioning) and change.family in _FOR_NEW_NODES
 
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:

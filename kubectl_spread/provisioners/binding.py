@@ -33,14 +33,11 @@ NEW = "-new-"  # between the pool and the number in the name of a new node
 
 
 class Place(NamedTuple):
-    """The node on which a pod runs, else the one that Karpenter has for it, if any; kube-scheduler may refuse that.
-
-    is_new: Karpenter has added it.
-    """
+    """The node on which a pod runs, else the one that Karpenter has for it, if any; kube-scheduler may refuse that."""
 
     node: Optional[Node] = None
     refused: str = ""
-    is_new: bool = False
+    is_new: bool = False  # Karpenter has added it
 
     @property
     def is_running(self) -> bool:

@@ -206,5 +206,5 @@ def _joined(one: InstanceType, other: InstanceType) -> InstanceType:
         for key, item in one.requirements.items()
         if key in other.requirements
     }
-    offerings = tuple(dict.fromkeys((*one.offerings, *other.offerings)))
-    return one._replace(allocatable=least, requirements=both, offerings=offerings)
+    sold = tuple(dict.fromkeys((*one.offerings, *other.offerings)))
+    return InstanceType(one.name, one.capacity, least, both, sold)

@@ -79,8 +79,12 @@ def of_clash(found: Clash, pool: str, *, chosen: int = 0, prefix: str = "", caus
     if found.unknown:
         key = found.unknown[chosen]
         return Refusal(cause or Cause.UNKNOWN_LABEL, pool, key, f'{prefix}label "{key}" does not have known values')
-    text = "; ".join(f"key {wanted.key}, {wanted} not in {have}" for wanted, have in found.pairs)
-    return Refusal(cause or Cause.REQUIREMENT, pool, found.pairs[0][0].key, prefix + text)
+    detail = prefix + _pairs(found) if prefix else found  # without: domains that constraints and terms have picked
+    return Refusal(cause or Cause.REQUIREMENT, pool, found.pairs[0][0].key, detail)
+
+
+def _pairs(found: Clash) -> str:
+    return "; ".join(f"key {wanted.key}, {wanted} not in {have}" for wanted, have in found.pairs)
 
 
 def texts(refusal: Refusal) -> list[str]:
@@ -97,6 +101,8 @@ def texts(refusal: Refusal) -> list[str]:
         return [f"{what} (counts = {counts}, {domains}"]  # upstream forgets the bracket
     if isinstance(detail, Unfit):
         return [_of_types(detail)]
+    if isinstance(detail, Clash):
+        return [_pairs(detail)]
     return [str(detail)]
 
 
@@ -118,8 +124,7 @@ def _of_types(unfit: Unfit) -> str:
     masks = unfit[:3]
     failed = [at for at, mask in enumerate(masks) if not mask]
     pairs = (text for one, other, text in _PAIRS if masks[one] & masks[other])
-    why = next(pairs, "met the requirements/resources/offering tuple")
-    if failed:
-        why = _ALONE[failed[0]] if len(failed) == 1 else " or ".join(_CONDITIONS[at] for at in failed)
+    why = " or ".join(_CONDITIONS[at] for at in failed) or next(pairs, "met the requirements/resources/offering tuple")
+    why = _ALONE[failed[0]] if len(failed) == 1 else why
     is_typo = failed == [1] and dict(unfit.requests).get(resources.CPU, 0) >= _TYPO_MILLI_CPU
     return f"no instance type {why}{asked}{' (CPU request >= 1 Million, m vs M typo?)' if is_typo else ''}"

@@ -157,8 +157,8 @@ class Round:
         self._bags = self._queue(is_order_known=is_order_known)
 
     def _is_refused_for_claims(self, pod: PodClass) -> bool:
-        refuses = self.options.ignores_resource_claims and Rule.REFUSES_RESOURCE_CLAIMS in self.rules
-        return refuses and "resource claims" in pod.beyond
+        has_claims = "resource claims" in pod.beyond and self.options.ignores_resource_claims
+        return has_claims and Rule.REFUSES_RESOURCE_CLAIMS in self.rules
 
     def _queue(self, *, is_order_known: bool) -> tuple[tuple[int, ...], ...]:
         """Return the pods, the largest first, then the oldest; of equal ones the order is that of their UIDs."""

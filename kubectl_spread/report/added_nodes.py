@@ -16,7 +16,8 @@ from kubectl_spread.provisioners.prospect import (
     Prospect,
 )
 from kubectl_spread.provisioners.reading import Gap, GapKind
-from kubectl_spread.provisioners.refusals import Cause, Refusal, texts, Unfit
+from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal, texts, Unfit
+from kubectl_spread.provisioners.requirement import Clash
 from kubectl_spread.provisioners.solve import NewNode, PoolFinding, PoolState
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.table import Block, Rows
@@ -46,7 +47,7 @@ _WHY = {
     Cause.VOLUME: "it does not reach the pod's volume",
     Cause.HOST_PORT: "the host port is taken there",
     Cause.MIN_VALUES: "its minValues cannot be met",
-    Cause.SPREAD: "no {key} that it reaches keeps maxSkew",
+    Cause.SPREAD: "no {key} that it reaches keeps maxSkew and minDomains",
     Cause.AFFINITY: "no {key} that it reaches has the pods that the pod's affinity asks for",
     Cause.ANTI_AFFINITY: "each {key} that it may get has, or may get, pods that anti-affinity keeps apart",
 }
@@ -64,7 +65,8 @@ def summary(found: Outlook, no_node: str = "no node") -> str:
     uses = f"will not use {'it' if is_one else 'them'}" if added else "refuses the pod there"
     unused = f"kube-scheduler {uses}: {message}"
     if told.answer.ignored:
-        return f"Karpenter does not look at this pod: {safe('; '.join(told.answer.ignored))}."
+        reasons = (reason.partition("; specify a well known label")[0] for reason in told.answer.ignored)
+        return f"Karpenter does not look at this pod: {safe('; '.join(reasons))}."
     if found.gaps:
         depends = f"Whether Karpenter adds a node depends on {series(gaps(found.gaps), 'and on')}."
         if not (added or on):
@@ -81,6 +83,8 @@ def summary(found: Outlook, no_node: str = "no node") -> str:
         least, most = total - running.most, total - running.least
         stay = f"{Range(least, most)} {'stays' if most == 1 else 'stay'} Pending"
         run = "runs" if running.most == 1 else "run"
+        if total == 1:
+            return f"{lead}, and the pod may run there; else it stays Pending: {why}."
         return f"{lead}. {running} of the {total} pods {run} there, and {stay}: {why}."
     return f"{lead}, because {why}."
 
@@ -160,10 +164,14 @@ def _why(found: Prospect, pool: PoolFinding, key: str = "") -> str:
     if refusal.cause is Cause.TAINT:
         taints = refusal.detail if isinstance(refusal.detail, tuple) else ()
         return f"the pod does not tolerate {series(safe(str(taint)) for taint in taints)}"
+    if isinstance(refusal.detail, Clash):
+        return f"the pod's rules pick a different {safe(refusal.key)} each"
     if refusal.cause in (Cause.REQUIREMENT, Cause.UNKNOWN_LABEL):
         return f"its {safe(refusal.key)} does not match the pod"
-    if refusal.cause is Cause.SPREAD and refusal.key == key:
-        return "it names this value, but makes no node there"
+    if refusal.cause is Cause.SPREAD and refusal.key == key and isinstance(refusal.detail, Counts):
+        own = refusal.detail.node_domains
+        only = f"a node for the pod can only be in {series(sorted(own.values), 'or')}"
+        return "it names this value, but makes no node there" if own.complement else only
     return _WHY[refusal.cause].format(key=safe(refusal.key)) if refusal.cause in _WHY else _said(refusal)
 
 
