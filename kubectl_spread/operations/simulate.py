@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -196,33 +197,24 @@ class SimulationSetup:
         """Play steps; the objects of the manifests are created and settled first."""
         first = [self.created.ops] if self.created.ops else []
         known = self._read.known
-        splitter = Splitter(known.cluster, known.profiles)
-        every = [*first, *written]
-        answer = play(known.cluster, known.profiles, every, limits=limits, watch=watch, splitter=splitter)
+        played = partial(play, known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
+        answer = played(splitter=Splitter(known.cluster, known.profiles))
         if known.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
-            answer = self._with_new_nodes(every, limits, watch)
+            answer = self._with_new_nodes(played)
         return answer._replace(steps=answer.steps[len(first) :])
 
-    def _with_new_nodes(self, every: list[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
+    def _with_new_nodes(self, played: Callable[..., Answer]) -> Answer:
         """Play steps with Karpenter as one more controller."""
         from kubectl_spread.provisioners import binding, reading  # 30 ms
         from kubectl_spread.report import added_nodes
 
-        known = self._read.known
         gaps: dict[str, None] = {}
-        answer = play(
-            known.cluster,
-            known.profiles,
-            every,
-            limits=limits,
-            watch=watch,
+        provisioning = reading.of_cluster(self._read.known.cluster)
+        answer = played(
             provisioner=binding.provisioner(
-                reading.of_cluster(known.cluster),
-                lambda found: gaps.update(dict.fromkeys(added_nodes.gaps(found.gaps))),
-            ),
+                provisioning, lambda found: gaps.update(dict.fromkeys(added_nodes.gaps(found.gaps)))
+            )
         )
-        if not gaps:
-            return answer
         known_gaps = {f"whether Karpenter adds nodes: {text}": None for text in gaps}
         return answer._replace(steps=tuple(step._replace(gaps={**step.gaps, **known_gaps}) for step in answer.steps))
 

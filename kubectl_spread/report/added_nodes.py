@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
 
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.node import NodesOfPool
@@ -18,7 +17,7 @@ from kubectl_spread.provisioners.prospect import (
 from kubectl_spread.provisioners.reading import Gap, GapKind
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal, texts, Unfit
 from kubectl_spread.provisioners.requirement import Clash
-from kubectl_spread.provisioners.solve import NewNode, PoolFinding, PoolState
+from kubectl_spread.provisioners.solve import PoolFinding, PoolState
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.report.wording import nodes_of_pools, series
@@ -179,44 +178,39 @@ def _said(refusal: Refusal) -> str:
     return safe("; ".join(texts(refusal)))
 
 
-def _line(found: Prospect, pool: PoolFinding) -> Optional[str]:
-    """Return what a pool does about the pod: its nodes, or the first reason against them; None if it is not asked."""
-    if pool.state is not PoolState.USED:
-        reason = f": {safe(pool.reason)}" if pool.reason else ""
-        return f"{_STATES[pool.state]}{reason}"
-    nodes = [_of_node(node) for node in found.answer.new if node.pool == pool.pool.name]
-    refusal = found.refusals.get(pool.pool.name)
-    return "; ".join(nodes) or (_said(refusal) if refusal is not None else None)
+def _pool(found: Prospect, pool: PoolFinding) -> Plain:
+    """Return what a pool does about the pod: its nodes, or the first reason against them."""
+    name, nodes = pool.pool.name, [node for node in found.answer.new if node.pool == pool.pool.name]
+    return {
+        "name": name,
+        "state": pool.state.value,
+        "reason": pool.reason,
+        "refusedFor": texts(found.refusals[name]) if name in found.refusals else [],
+        "zones": sorted({zone for node in nodes for zone in node.zones}),
+        "instanceTypes": sorted({name for node in nodes for name in node.types}),
+    }
 
 
-def _of_node(node: NewNode) -> str:
-    zones = f" in zone {series(node.zones, 'or')}" if node.zones else ""
-    return f"a node{zones}{', ' + series(node.types, 'or') if node.types else ''}"
+def _line(name: str, state: str, reason: str, refusals: list[str], zones: list[str], types: list[str]) -> str:
+    """Return the same as a line; empty if the pool was not asked."""
+    where = f" in zone {series(zones, 'or')}" if zones else ""
+    what = f"a node{where}{', ' if types else ''}{series(types, 'or')}" if zones or types else "; ".join(refusals)
+    if state != PoolState.USED.value:
+        what = f"{_STATES[PoolState(state)]}{': ' if reason else ''}{reason}"
+    return f"  pool {safe(name)}: {safe(what)}" if what else ""
 
 
 def section(found: Outlook) -> list[Block]:
     """Return the section of a report on a pod; the first block is its heading."""
     told, rest = found.most_telling, ", for the pods that stay Pending" if found.fate is Fate.SOME_RUN else ""
-    lines = ((pool.pool.name, _line(told, pool)) for pool in told.pools)
     blocks: list[Block] = [f"Karpenter, pool by pool{rest}:"]
-    blocks += [f"  {_said(item)}" for item in told.answer.errors if not item.pool]
-    blocks += [f"  pool {safe(name)}: {line}" for name, line in lines if line is not None]
-    for counted in _without_repeats(told.counted):
-        if not counted.domains:
-            blocks.append(f"  Karpenter knows no domain of {safe(counted.key)}.")
-            continue
+    blocks += filter(None, (_line(*_pool(told, pool).values()) for pool in told.pools))
+    for counted in {item.key: item for item in reversed(told.counted)}.values():  # pools see the same counts
         rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
         head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")
-        blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows((head, *rows), indent="    ")]
+        if rows:
+            blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows((head, *rows), indent="    ")]
     return blocks if len(blocks) > 1 else []
-
-
-def _without_repeats(counted: Iterable[CountedDomains]) -> Iterator[CountedDomains]:
-    """Yield one table for each label; pools that are refused by one constraint see the same counts."""
-    seen: dict[str, CountedDomains] = {}
-    for item in counted:
-        seen.setdefault(item.key, item)
-    yield from seen.values()
 
 
 def _bringers(domain: CountedDomain) -> str:
@@ -227,18 +221,6 @@ def _bringers(domain: CountedDomain) -> str:
 def document(found: Prospect, of_equal: Outlook) -> Plain:
     """Return the field `karpenter` of an Explanation, or of a Pending pod of a CheckReport."""
     return {**to_document(of_equal), **to_document(found)}
-
-
-def _pool_document(found: Prospect, pool: PoolFinding) -> Plain:
-    name, nodes = pool.pool.name, [node for node in found.answer.new if node.pool == pool.pool.name]
-    return {
-        "name": name,
-        "state": pool.state.value,
-        "reason": pool.reason,
-        "refusedFor": texts(found.refusals[name]) if name in found.refusals else [],
-        "zones": sorted({zone for node in nodes for zone in node.zones}),
-        "instanceTypes": sorted({name for node in nodes for name in node.types}),
-    }
 
 
 form(
@@ -253,7 +235,7 @@ form(
     "alwaysRefused pools counted",
     alwaysRefused=lambda item: bool(item.refused) and all(place.refused for place in item.places),
     dependsOn=lambda item: [to_document(gap) for gap in item.answer.gaps],
-    pools=lambda item: [_pool_document(item, pool) for pool in item.pools],
+    pools=lambda item: [_pool(item, pool) for pool in item.pools],
 )
 form(Gap, "kind pool key")
 form(CountedDomains, "pool topologyKey=key domains")

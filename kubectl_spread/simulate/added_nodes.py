@@ -26,8 +26,10 @@ def with_prospects(placements: list[Placement], cluster: Cluster, profiles: Mapp
     kept = [pod for pod in cluster.pods if pod.key not in evicted]
     after = cluster._replace(pods=(*kept, *(pod for placement in placements for pod in _placed(placement))))
     found = prospect.added_nodes(after, waiting, profiles)
-    keys = ((placement, (item.pod.key for item in placement.pending)) for placement in placements)
-    return [item._replace(added_nodes={key: found[key] for key in own if key in found}) for item, own in keys]
+    return [
+        item._replace(added_nodes={pod.key: found[pod.key] for pod, _ in item.pending if pod.key in found})
+        for item in placements
+    ]
 
 
 def _placed(placement: Placement) -> Iterator[Pod]:
