@@ -105,11 +105,6 @@ class Result(NamedTuple):
         """Return the workloads that the API server would accept."""
         return tuple(subject for subject in self.subjects if not subject.refusals)
 
-    @property
-    def is_template(self) -> bool:
-        """Return whether at least a part of the source is a template."""
-        return SkipReason.TEMPLATE in self.skipped
-
 
 def check_source(
     source: SourceFile,

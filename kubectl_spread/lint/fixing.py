@@ -9,6 +9,8 @@ not count: those of an object that could not be decoded, and what rules say of o
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
@@ -37,7 +39,8 @@ def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]
     if problems_left > problems:
         return False
     remaining = iter(found.values())
-    return all(_canonical(plain) in map(_canonical, remaining) for plain in expected.values())
+    canonical = functools.partial(json.dumps, sort_keys=True)  # in which 1 and true differ
+    return all(canonical(plain) in map(canonical, remaining) for plain in expected.values())
 
 
 def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
@@ -45,18 +48,6 @@ def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
     composed = list(compose.compose(source))
     plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
     return plain, len(composed) - len(plain)
-
-
-def _canonical(plain: Any) -> str:
-    """Return a text in which 1 and true differ."""
-    return repr(_sorted(plain))
-
-
-def _sorted(plain: Any) -> Any:
-    """Return a value whose mappings are in the order of their keys."""
-    if isinstance(plain, dict):
-        return {key: _sorted(plain[key]) for key in sorted(plain)}
-    return [_sorted(item) for item in plain] if isinstance(plain, list) else plain
 
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other

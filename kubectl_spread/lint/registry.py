@@ -102,11 +102,6 @@ def superseded_rules(refusals: frozenset[str]) -> frozenset[str]:
     return frozenset[str]().union(*(RULES[code].supersedes for code in refusals))
 
 
-def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
-    """Return the findings of the rules of these codes: workload by workload, then of the objects around them."""
-    return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
-
-
 def findings_by_object(
     project: Project, codes: Container[str] = RULES, asked: Optional[Container[int]] = None
 ) -> Iterator[tuple[Manifest, list[Finding]]]:

@@ -69,10 +69,7 @@ class Waiver(NamedTuple):
     name: str = ""
     namespace: str = ""
     files: Optional[Globs] = None
-
-    @property
-    def object(self) -> ObjectKey:
-        return ObjectKey()
+    object: ObjectKey = ObjectKey()
 
     def covers(self, finding: Finding) -> bool:
         """Return whether the suppression applies to the finding's object and file."""

@@ -456,11 +456,13 @@ def counts(read: ReadFiles, judged: SelectedFindings, *, baselined: int) -> dict
     with values that another tool fills in, `lists` constraints outside pod templates, and `templates` files that are
     not YAML until they are rendered. The last three are left out if they are 0.
     """
+    from kubectl_spread.lint.check_source import SkipReason
+
     outside = [result.outside for result in read.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
     rare = {
         "lists": sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested),
-        "templates": sum(result.is_template for result in read.results),
+        "templates": sum(SkipReason.TEMPLATE in result.skipped for result in read.results),
         "placeholders": sum(result.placeholders for result in read.results),
     }
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -15,7 +15,7 @@ from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
 from kubectl_spread.lint.fixing import apply_fixes, FixResult
 from kubectl_spread.lint.project import Project, TargetCluster
-from kubectl_spread.lint.registry import check_workloads, RULES, sort_findings
+from kubectl_spread.lint.registry import findings_by_object, RULES, sort_findings
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
@@ -80,6 +80,11 @@ def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
 
 def read(text: str) -> Result:
     return check_source(SourceFile("case.yaml", text), named=True)
+
+
+def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
+    """What the rules of these codes say of workloads, in order, then of the objects around them."""
+    return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
 
 
 def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable[[list[Result]], list[Finding]]:

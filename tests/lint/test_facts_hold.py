@@ -17,7 +17,7 @@ from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import check_workloads, RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.configuration import profiles
@@ -27,6 +27,7 @@ from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal
 from kubectl_spread.text.source import SourceFile
+from tests.lint.cases import check_workloads
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases
 

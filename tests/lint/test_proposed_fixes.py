@@ -11,12 +11,12 @@ import pytest
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Fix
 from kubectl_spread.lint.project import Project, TargetCluster
-from kubectl_spread.lint.registry import check_workloads, RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import selected_codes
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from tests.lint.cases import example, judge, mended, WITH_A_MODULE, WITH_AN_EXAMPLE
+from tests.lint.cases import check_workloads, example, judge, mended, WITH_A_MODULE, WITH_AN_EXAMPLE
 
 FIRST: Route = ("spec", "template", "spec", "topologySpreadConstraints", 0)
 HASH = "pod-template-hash"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
@@ -20,13 +20,6 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.simulate.rollouts.result import RolloutResult
     from kubectl_spread.simulate.running.pending import WaitingGroup
     from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
-
-
-class Renderer(Protocol):
-    """Turns a report into text."""
-
-    def __call__(self, report: CheckReport) -> str:
-        """Return the text; empty if the format has no output for the report."""
 
 
 # The module in this package and its renderer, by the name of the format; the default first.
@@ -89,5 +82,5 @@ class CheckReport(NamedTuple):
 def render(report: CheckReport, name: str, *, width: Optional[int] = None) -> str:
     """Return the report in a format; empty if the format has no output for it."""
     module, function = FORMATS[name]
-    renderer: Renderer = getattr(importlib.import_module(f".{module}", __package__), function)
+    renderer: Callable[[CheckReport], str] = getattr(importlib.import_module(f".{module}", __package__), function)
     return renderer(report._replace(width=width))

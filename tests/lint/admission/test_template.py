@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kubectl_spread.lint.check_source import check_source, first_action
+from kubectl_spread.lint.check_source import check_source, first_action, SkipReason
 from kubectl_spread.text.source import SourceFile
 
 
@@ -86,4 +86,4 @@ def test_a_template_without_constraints_has_no_finding() -> None:
     """It is counted all the same."""
     result = check_source(SourceFile("f", "kind: Pod\nmetadata: {{ .a }}\n"), named=True)
 
-    assert ((), True) == (result.findings, result.is_template)
+    assert ((), {SkipReason.TEMPLATE}) == (result.findings, result.skipped)

@@ -12,10 +12,11 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import check_workloads, RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, PodSpecPath, with_paths
 from kubectl_spread.text.source import SourceFile
+from tests.lint.cases import check_workloads
 
 CONSTRAINT = (
     "{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway,"
