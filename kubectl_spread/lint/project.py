@@ -226,6 +226,13 @@ class Project:
         """Return the objects around the workloads that are of a kind, in order."""
         return self._by_kind.get(kind, [])
 
+    @property
+    def has_karpenter(self) -> bool:
+        """Return whether Karpenter may add nodes: the run or the cluster facts have NodePools, or a setting says so."""
+        pools = (item.api_version for item in self.of_kind("NodePool"))
+        is_known = self.target.autoscaler == "karpenter" or (self.facts is not None and self.facts.has_node_pools)
+        return is_known or any(version.startswith("karpenter.sh/") for version in pools)
+
     def namespace_of(self, manifest: Manifest) -> str:
         """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace

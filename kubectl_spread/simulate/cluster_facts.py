@@ -331,6 +331,16 @@ class KnownCluster:
         placement = self._placement_of(workload)
         return None if placement is None else _read(placement)
 
+    @cached_property
+    def has_node_pools(self) -> bool:
+        """Return whether Karpenter can add nodes."""
+        return any(kind == "NodePool" for kind, _ in self._cluster.provisioning)
+
+    def gets_nodes(self, workload: Workload) -> bool:
+        """Return whether pods of the workload run on nodes that Karpenter adds, so that today's nodes say little."""
+        placed = self._placements.get(key_of(workload))
+        return placed is not None and any(found.is_running for found in placed.added_nodes.values())
+
     def impossible(self, workload: Workload) -> Optional[Impossible]:
         """Return the hard constraints that keep some pod Pending in every possible placement; None without any."""
         return self._impossible(workload)

@@ -118,6 +118,7 @@ _FIELD = "nodeAffinityPolicy"
     "`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use",
     needs=("nodeAffinityPolicy",),
     fixes=SAFE,
+    around=("NodePool",),
 )
 def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that count domains which the pod's own affinity excludes."""
@@ -142,7 +143,8 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
                     domain=domain(constraint.topology_key),
                     domains=domain(constraint.topology_key, plural=True).capitalize(),
                     pods=count_noun(constraint.max_skew, "pod"),
-                ),
+                )
+                + (_OF_KARPENTER if project.has_karpenter else ""),
                 route,
                 "remove nodeAffinityPolicy: the default is Honor",
                 severity=None if is_certain else Severity.WARNING,
@@ -154,6 +156,7 @@ _CERTAIN = (
     "pods stay Pending once each {domain} that they can use has {pods}. {domains} that the pod's node affinity "
     "excludes count too, and always have 0"
 )
+_OF_KARPENTER = ". Karpenter does not count them, so it may add nodes that kube-scheduler does not use"
 _POSSIBLE = (
     "pods stay Pending once each {domain} that they can use has {pods}, if the pod's node affinity excludes all "
     "nodes of a {domain}. Such a {domain} counts too, and always has 0"

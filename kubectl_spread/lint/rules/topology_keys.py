@@ -111,6 +111,7 @@ _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
     speaks_from=Knowledge.UNKNOWN,
     fixes_from=Knowledge.UNKNOWN,
     fixes=SAFE,
+    around=("NodePool",),
 )
 def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that have a successor."""
@@ -119,10 +120,12 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if now:
             is_set, key, since = now not in (ZONE, REGION), constraint.topology_key, _SINCE.get(now, "1.17")
             then = "cannot run on" if constraint.is_hard else "are not spread over"
+            none = ". Karpenter adds no node for them: for it, the label has no domain"
+            none = none if constraint.is_hard and project.has_karpenter else ""
             yield RuleFinding(
                 f"the label `{key}` is deprecated since {since}; nodes still have it"
                 if is_set
-                else f"the pods {then} nodes without the label `{key}`, which is deprecated since {since}",
+                else f"the pods {then} nodes without the label `{key}`, which is deprecated since {since}{none}",
                 subject.route(constraint, "topologyKey"),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
@@ -183,6 +186,8 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
 )
 def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
+    if project.cluster.gets_nodes(subject.workload):
+        return
     for constraint, account in constraint_facts(subject, project):
         key = constraint.topology_key
         if not constraint.is_hard or lacks_nowhere(account) or topology_keys.is_reported(key, project):

@@ -92,6 +92,7 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     "workloads that are counted together have different constraints",
     Severity.WARNING,
     speaks_from=Knowledge.KNOWN,
+    around=("NodePool",),
 )
 def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find the first constraint that differs from an earlier workload's constraint over the same pods."""
@@ -110,8 +111,10 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
                 name, value = found
                 what = f"{name} {dict(fields_to_compare(twin))[name]} in {workload_name(other.subject.workload)}"
                 there = Label(other.subject.place(other.subject.route(twin, name)), what)
+                either = ". Karpenter takes either number for all of them, which may differ from round to round"
+                either = either if name == "minDomains" and project.has_karpenter else ""
                 yield RuleFinding(
-                    f"the same pods are counted with {there.text}, here with {name} {value}",
+                    f"the same pods are counted with {there.text}, here with {name} {value}{either}",
                     subject.route(constraint, name),
                     "give all workloads of a group the same constraints, or each a selector of its own",
                     (there,),
