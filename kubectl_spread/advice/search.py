@@ -65,6 +65,7 @@ _MOST_EQUAL = 2  # Most equivalent changes that are named.
 # Estimated seconds of a trial: base, and per thousand nodes, bound pods, and pods to place.
 _COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
 _PLAYED = 4  # Cost of simulating a change to its end, in trials.
+_ROUNDS_S = 0.4  # What Karpenter's rounds cost besides.
 
 
 def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
@@ -207,6 +208,7 @@ class _Search:
             if other is None:
                 continue
             self._left_s -= _PLAYED * self._cost_s(len(self._queue(other.scene)) + len(self._problem.running))
+            self._left_s -= _ROUNDS_S if self._problem.cluster.provisioning else 0
             effect = self._judge.judge(other.change, other.scene, is_thorough=True)
             if isinstance(effect, Setback):
                 self._failed.append((other.change, effect))
@@ -269,6 +271,7 @@ class _Search:
         placed = scene.place(queue, needed="".join(needed))
         if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
             if self._is_for_new_nodes(change):
+                self._left_s -= _ROUNDS_S / 4  # in one order
                 effect = self._judge.judge(change, scene)
                 if isinstance(effect, Effect):
                     return TriedChange(change, scene, effect.pending_after, ladder, at)

@@ -243,7 +243,9 @@ def place(
 
     placements = with_prospects(placements, known.cluster, known.profiles)
     stuck = [
-        at for at, item in enumerate(placements) if not all(found.is_running for found in item.added_nodes.values())
+        at
+        for at, item in enumerate(placements)
+        if not all(found.is_running or found.gaps for found in item.added_nodes.values())
     ]
     for at in stuck[:_MOST_ADVISED] if evicts else ():
         placements[at] = placements[at]._replace(advice=_advice(placements, at, known))

@@ -28,7 +28,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 _NO_LIMIT = 2**40  # of a resource, for an instance type that is not known
 _MOST_ZONES = 6
 _MOST_CHOICES = 12  # of nodes that a provisioner adds, in one round
-_MOST_UNUSED = 5
+_MOST_UNUSED, _STEPS = 5, 6_000
 NEW = "-new-"  # between the pool and the number in the name of a new node
 
 
@@ -75,7 +75,7 @@ def provisioner(
         used = {pod.node_name for pod in cluster.pods if not is_of_daemon(pod)}
         if sum(NEW in node.name and node.name not in used for node in cluster.nodes) >= _MOST_UNUSED:
             return
-        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False)
+        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False, most_steps=_STEPS)
         for answer in solution.answers:
             if answer.new and answer.gaps:
                 depends(answer)

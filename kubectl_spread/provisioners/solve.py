@@ -166,6 +166,7 @@ def solve(
             for item in findings
         ]
         outcomes, is_complete = _outcomes(game, most_steps)
+        is_complete = is_complete or not game.templates
     answers = _answers(taking, ignored, outcomes, is_complete=is_complete, provisioning=provisioning, pools=pools)
     return Solution(tuple(outcomes), tuple(answers), tuple(findings), is_complete)
 
