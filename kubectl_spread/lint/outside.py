@@ -221,7 +221,8 @@ class BareSubject(Subject):
         self.chart: Optional[Chart] = None
         self.run = RunLabels((), ())
         self._paths: dict[Route, str] = {}
-        wrong = [problem.route for problem in decode.problems(found.entries, _SHAPE) if _is_type(problem)]
+        self.problems = list(decode.problems(found.entries, _SHAPE))
+        wrong = [problem.route for problem in self.problems if _is_type(problem)]
         spec = {FIELD: with_nulls(found.entries, wrong)}  # rules skip these values
         owner = Workload(
             kind=manifest.kind,
@@ -415,7 +416,7 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
     if not isinstance(entry, dict) or any(key.startswith("$") or "(" in key for key in entry):
         return False
     # An error may come from the null that replaces a value of the wrong type.
-    wrong = [item.route for item in decode.problems(entry, decode.TOPOLOGY_SPREAD_CONSTRAINT) if _is_type(item)]
+    wrong = [item.route[1:] for item in subject.problems if _is_type(item) and item.route[0] == position]
     if error.rule is Rule.DUPLICATE_CONSTRAINT:
         wrong = [route for route in wrong if route[0] in ("topologyKey", "whenUnsatisfiable")]
     else:
@@ -443,7 +444,7 @@ def _is_type(problem: decode.Problem) -> bool:
 
 def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
     """Yield the fields that are nearly those of a constraint, unless the chart's templates read them."""
-    for problem in decode.problems(subject.found.entries, _SHAPE):
+    for problem in subject.problems:
         if problem.kind is not decode.ProblemKind.UNKNOWN:
             continue
         position, *steps = problem.route
@@ -471,7 +472,7 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
 
 def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
     """Yield the values with which no pod can be created. They have no fix, because a chart may print them unchanged."""
-    for problem in filter(_is_type, decode.problems(subject.found.entries, _SHAPE)):
+    for problem in filter(_is_type, subject.problems):
         position, *steps = problem.route
         value = value_at(subject.found.entries[int(position)], tuple(steps))
         if not steps or has_placeholder(value) or len(steps) < subject.found.depth:

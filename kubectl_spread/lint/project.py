@@ -245,6 +245,12 @@ class Project:
         """Return whether overlays of kustomize may change a workload."""
         return self.scope is not None and self.scope.is_overlaid(subject.manifest)
 
+    def patched_keys(self, subject: Subject) -> set[str]:
+        """Return the topology keys of constraints that patches of the run add to a workload."""
+        patches = () if self.scope is None else self.scope.patches.joined
+        changing = (patch for patch, bases in patches if any(base.manifest is subject.manifest for base in bases))
+        return {constraint.topology_key for patch in changing for constraint in patch.constraints}
+
     def added_labels(self, subject: Subject) -> Mapping[str, Optional[str]]:
         """Return the labels that kustomizations add to a workload's pods; see `Kustomization.labels`."""
         return {} if self.root is None else self.root.labels(subject.runner)

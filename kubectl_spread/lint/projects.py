@@ -84,7 +84,7 @@ class Projects:
         if key not in self._replicas:
             holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
             ranges = [project.replicas_here(project.same(subject)) for project in holders]
-            self._replicas[key] = ranges[0] if len(ranges) == 1 else widest_range(ranges)
+            self._replicas[key] = widest_range(ranges)
         return self._replicas[key]
 
     def is_overlaid(self, manifest: Manifest) -> bool:

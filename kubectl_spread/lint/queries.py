@@ -71,48 +71,48 @@ def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bo
     return values is not None and len(values) < 2
 
 
-def own_terms(subject: Subject, kind: str) -> Iterator[OwnTerm]:
-    """Yield the required terms of `podAffinity` or `podAntiAffinity` that are about the workload's own pods.
-
-    One with mismatchLabelKeys is about others.
-    """
-    terms = mappings(((subject.spec.get("affinity") or {}).get(kind) or {}).get(REQUIRED))
-    for index, term in enumerate(terms):
-        named, by_label = strings(term.get("namespaces")), term.get("namespaceSelector")
-        # Labels of namespaces are unknown.
-        is_near = subject.workload.namespace in named or by_label == {} or (not named and by_label is None)
-        if term.get("mismatchLabelKeys") or not is_near:
-            continue
-        keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
-        selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
-        selector = selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
-        if selector.requirements is not None and selector.matches(subject.labels):
-            yield OwnTerm(
-                term.get("topologyKey") or "", selector, (*subject.spec_route, "affinity", kind, REQUIRED, index)
-            )
-
-
 class Term(NamedTuple):
-    """An affinity or anti-affinity term to other pods; `route` leads to its topologyKey."""
+    """An affinity or anti-affinity term to other pods, and the route of the term."""
 
-    topology_key: str
+    plain: Plain
     is_required: bool
     repels: bool
     route: Route
+
+    @property
+    def topology_key(self) -> str:
+        return self.plain.get("topologyKey") or ""
 
 
 def terms(subject: Subject) -> Iterator[Term]:
     """Yield the terms of pod affinity and anti-affinity, preferred ones included."""
     for kind in ("podAffinity", "podAntiAffinity"):
         held = (subject.spec.get("affinity") or {}).get(kind) or {}
-        route = (*subject.spec_route, "affinity", kind)
+        route, repels = (*subject.spec_route, "affinity", kind), kind == "podAntiAffinity"
         for index, term in enumerate(mappings(held.get(REQUIRED))):
-            key = term.get("topologyKey") or ""
-            yield Term(key, True, kind == "podAntiAffinity", (*route, REQUIRED, index, "topologyKey"))
+            yield Term(term, True, repels, (*route, REQUIRED, index))
         for index, entry in enumerate(mappings(held.get(PREFERRED))):
-            key = (entry.get("podAffinityTerm") or {}).get("topologyKey") or ""
-            where = (*route, PREFERRED, index, "podAffinityTerm", "topologyKey")
-            yield Term(key, False, kind == "podAntiAffinity", where)
+            where = (*route, PREFERRED, index, "podAffinityTerm")
+            yield Term(entry.get("podAffinityTerm") or {}, False, repels, where)
+
+
+def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[OwnTerm]:
+    """Yield the required terms of anti-affinity, or of affinity, that are about the workload's own pods.
+
+    One with mismatchLabelKeys is about others.
+    """
+    for term in terms(subject):
+        plain = term.plain
+        named, by_label = strings(plain.get("namespaces")), plain.get("namespaceSelector")
+        # Labels of namespaces are unknown.
+        is_near = subject.workload.namespace in named or by_label == {} or (not named and by_label is None)
+        if not term.is_required or term.repels != repels or plain.get("mismatchLabelKeys") or not is_near:
+            continue
+        keys = [key for key in plain.get("matchLabelKeys") or () if key in subject.labels]
+        selector = compile_selector(constraint_reader.label_selector(plain.get("labelSelector")))
+        selector = selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
+        if selector.requirements is not None and selector.matches(subject.labels):
+            yield OwnTerm(term.topology_key, selector, term.route)
 
 
 def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
@@ -121,7 +121,7 @@ def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optio
     With such a term each domain that it allows holds 0 of these pods. So the constraint refuses no domain.
     """
     counted = set(subject.selector(constraint).requirements or ())
-    for term in own_terms(subject, "podAntiAffinity"):
+    for term in own_terms(subject):
         if term.topology_key == constraint.topology_key and set(term.selector.requirements or ()) <= counted:
             return term
     return None

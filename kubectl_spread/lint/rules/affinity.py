@@ -68,7 +68,7 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
             continue
         if queries.has_one_domain(subject, constraint):
             continue  # SPR207
-        for term in queries.own_terms(subject, "podAffinity"):
+        for term in queries.own_terms(subject, repels=False):
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield RuleFinding(
@@ -206,7 +206,7 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
     """Find hard constraints over hostnames for which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     # Something else may keep a second pod away.
-    is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject, "podAntiAffinity"))
+    is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject))
     if not strict or is_apart or subject.workload.kind == "DaemonSet" or any(queries.host_ports(subject)):
         return
     promise = next(_promises(subject), None)
@@ -277,7 +277,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         return
     terms = {
         term.topology_key: term
-        for term in reversed(list(queries.own_terms(subject, "podAntiAffinity")))
+        for term in reversed(list(queries.own_terms(subject)))
         if all(item.key != POD_TEMPLATE_HASH for item in term.selector.requirements or ())  # between revisions
         and not topology_keys.is_absent(term.topology_key, project)
     }

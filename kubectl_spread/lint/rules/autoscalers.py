@@ -254,7 +254,7 @@ def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[Rul
 def karpenter_adds_one_a_round(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find required anti-affinity of pods to each other over zones."""
     most = project.replicas(subject).likely
-    for term in queries.own_terms(subject, "podAntiAffinity"):
+    for term in queries.own_terms(subject):
         if term.topology_key == ZONE and (most is None or most > 1):
             yield RuleFinding(
                 "the pods start one after the other: a new node may be in any zone until it is there, so Karpenter "

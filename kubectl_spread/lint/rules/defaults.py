@@ -112,7 +112,11 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
         return
     missing = HOSTNAME if ZONE in keys else ZONE
-    if _is_kept_apart(subject, missing) or _is_moot(subject, missing, project):
+    if (
+        missing in project.patched_keys(subject)
+        or _is_kept_apart(subject, missing)
+        or _is_moot(subject, missing, project)
+    ):
         return
     route = (*subject.spec_route, FIELD)
     is_node = missing == HOSTNAME

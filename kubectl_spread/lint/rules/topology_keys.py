@@ -82,7 +82,8 @@ def _written_keys(subject: Subject) -> Iterator[tuple[str, Route, str, Union[que
     """
     for term in queries.terms(subject):
         required = "this term keeps no pods apart" if term.repels else ""
-        yield term.topology_key, term.route, required if term.is_required else "this term has no effect", term
+        route = (*term.route, "topologyKey")
+        yield term.topology_key, route, required if term.is_required else "this term has no effect", term
     for item in subject.constraints:
         then = "" if item.is_hard else "the pods are not spread"
         yield item.topology_key, subject.route(item, "topologyKey"), then, item

@@ -452,6 +452,27 @@ def test_labels_that_a_kustomization_adds(
     assert is_told == ("SPR203" in capsys.readouterr().out)
 
 
+def test_a_base_whose_patch_adds_the_other_key_drops_no_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the patch, the pods are spread over zones and nodes."""
+    monkeypatch.chdir(tmp_path)
+    patch = HEAD + indented(ONE_ENTRY.replace("wbe", "web"))
+    found = []
+    for overlay in (patch, "resources: [../base]\n"):
+        for name, text in {
+            "base/d.yaml": RIGHT.replace("team: a", "app: web"),
+            "base/kustomization.yaml": "resources: [d.yaml]\n",
+            "o/kustomization.yaml": overlay,
+        }.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+        run(["check", "-R", ".", "-o", "concise", "--select", "SPR507"])
+        found.append("SPR507" in capsys.readouterr().out)
+
+    assert [False, True] == found
+
+
 def test_files_with_one_service_are_alternatives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
