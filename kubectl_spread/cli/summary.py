@@ -68,6 +68,8 @@ def summary(outcome: CheckResult, fixable: Fixable) -> str:
     lists = f" and {count_noun(counts['lists'], 'list')} of constraints without pods" if "lists" in counts else ""
     text = f"checked {count_noun(workloads, 'workload')}{lists} {where}: {', '.join(_results(outcome))}"
     text = "\nnote: ".join((text, *outcome.notes)) + offer(fixable)
+    if any(item.stuck for item in outcome.report.placements):
+        text += "\nwhat would help: kubectl spread explain -f FILE, with the same flags for the cluster"
     if any(pod.hosts > 1 for placement in outcome.report.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
         text += "here it is the first by name"

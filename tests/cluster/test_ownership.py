@@ -115,7 +115,8 @@ def test_a_pod_belongs_to_the_object_that_a_user_edits(
 
 
 def test_controllers_that_own_each_other_end_the_search() -> None:
+    """Neither reference counts."""
     objects = [owned("StatefulSet", "a", "StatefulSet b"), owned("StatefulSet", "b", "StatefulSet a")]
     cluster = cluster_of([*objects, owned("Pod", "a-0", "StatefulSet a")])
 
-    assert workload_of(cluster.pods[0], cluster) == ObjectKey("StatefulSet", "shop", "b")
+    assert workload_of(cluster.pods[0], cluster) == ObjectKey("StatefulSet", "shop", "a")

@@ -17,12 +17,11 @@ from kubectl_spread.errors import SourceError
 
 @click.command(cls=SectionedCommand)
 @click.argument("steps", nargs=-1, metavar="[STEP]...")
-@option("-l, --list: List the steps, without running them.", name="lists")
 @option(
     "--save DIR: Write the example's files to DIR/shop, to run the commands yourself.", type=click.Path(file_okay=False)
 )
 @click.pass_context
-def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optional[str]) -> int:
+def command(ctx: click.Context, steps: tuple[str, ...], save: Optional[str]) -> int:
     """Show the main commands on an example: a shop whose pods do not spread as intended.
 
     The demo needs neither files nor a cluster. It lists its steps, then runs them in this order and prints each command
@@ -40,9 +39,8 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
       kubectl spread demo | less
 
     \b
-      # Only some steps; the names of all
+      # Only some steps
       kubectl spread demo explain simulate
-      kubectl spread demo --list
 
     \b
       # Play with the example
@@ -54,14 +52,11 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
             raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
     chosen = [known[name] for name in dict.fromkeys(steps or known)]
     if save is not None:
-        if steps or lists:
+        if steps:
             raise click.UsageError("--save writes files, and runs no step", ctx)
         return _save(save)
     width = max(map(len, known))
     rows = [f"{step.name.ljust(width)}   {step.reason}" for step in chosen]
-    if lists:
-        click.echo("\n".join(rows))
-        return Exit.CLEAN
     if len(chosen) > 1:
         click.echo(f"This demo runs {len(chosen)} commands on an example, a shop whose pods do not spread as intended:")
         click.echo("".join(f"  {number}. {row}\n" for number, row in enumerate(rows, start=1)))

@@ -132,7 +132,7 @@ def test_an_ordered_set_is_held_by_a_pod_that_is_not_ready(tmp_path: Path, capsy
     run(["explain", "sts/db", *asked])
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("StatefulSet shop/db wants 4 pods: 1 has a node, 3 are not created.")
-    assert "OrderedReady creates the next pod when db-0 is Ready, and that pod is not Ready." in said
+    assert "The next pod is created when db-0 is Ready (OrderedReady). That pod is not Ready." in said
     assert "ReplicaSet" not in said
     assert run(["status", *asked]) == 1
     assert run(["check", *asked, "--ignore", "SPR"]) == 1

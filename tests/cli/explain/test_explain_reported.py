@@ -213,7 +213,7 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
     )
 
     assert code == 1
-    assert "OrderedReady creates the next pod when db-0 is Ready, and that pod has no node yet." in text
+    assert "The next pod is created when db-0 is Ready (OrderedReady). That pod has no node yet." in text
     assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 

@@ -71,11 +71,6 @@ def test_a_configuration_above_does_not_change_the_demo(
     assert "error SPR903 unreachable-domain" in capsys.readouterr().out
 
 
-def test_the_list_names_the_steps(capsys: pytest.CaptureFixture[str]) -> None:
-    assert 0 == run(["demo", "--list"])
-    assert [step.name for step in demo.STEPS] == [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-
-
 def test_saved_files_are_those_of_the_example(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In a new directory, too."""
     assert 0 == run(["demo", "--save", "new/here"])
