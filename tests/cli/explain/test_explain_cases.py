@@ -483,8 +483,8 @@ def test_a_manifest_on_a_cluster_without_nodes_is_answered(tmp_path: Path, capsy
     assert [1, ""] == [code, err]
     assert out.startswith(
         "Deployment shop/web: 0 of 4 replicas placed, 4 Pending.\n\n"
-        "Pod shop/web-1 stays Pending: the cluster has no nodes.\n"
-        "3 more pods are Pending for the same reason: web-2, web-3, web-4.\n"
+        "A new pod of Deployment shop/web stays Pending: the cluster has no nodes.\n"
+        "3 more pods are Pending for the same reason.\n"
     )
 
 
@@ -497,7 +497,9 @@ def test_a_topology_given_as_a_snapshot_is_read_as_one(tmp_path: Path, capsys: p
         answers.append((code, *capsys.readouterr()))
 
     assert answers[0] == answers[1]
-    assert answers[0][1].startswith("Pod shop/web-1 can be scheduled: it fits on 2 nodes (node-a1, node-b1).\n")
+    assert answers[0][1].startswith(
+        "A new pod of Deployment shop/web can be scheduled: it fits on 2 nodes (node-a1, node-b1).\n"
+    )
 
 
 def facts_of_refused(tmp_path: Path, *, constraints: str, nodes: int = 2) -> str:

@@ -44,7 +44,6 @@ def test_commands_are_offered_with_what_they_do() -> None:
         (("check", ""), [":0"]),
         (("check", "statef"), ["statefulset/", ":2"]),  # a file may begin so, too
         (("rule", "hard-zone-and"), ["hard-zone-and-hostname", ":4"]),
-        (("demo", "s"), ["status", "simulate", ":4"]),
         (("init", ""), [":16"]),
         ((), ["check"]),
     ],
