@@ -31,7 +31,7 @@ from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Se
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.text.wording import comma_list, count_noun
 
 
 @rule(
@@ -427,13 +427,12 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
         numbers.update(value for item in others for value in item.domains if value in numbers)
         apart = max(numbers.values(), default=0) - min(numbers.values(), default=0)
         if apart:
-            names = ", ".join(f"{item.kind} {item.name}" for item in others[:_NAMED])
-            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+            names = comma_list([f"{item.kind} {item.name}" for item in others], most=_NAMED)
             fullest = max(numbers, key=lambda value: numbers[value])
             emptiest = min(numbers, key=lambda value: numbers[value])
             pods = count_noun(numbers.total(), "pod")
             yield RuleFinding(
-                f"the constraint also counts {pods} of {names}{more}: `{fullest}` has {numbers[fullest]} of them and "
+                f"the constraint also counts {pods} of {names}: `{fullest}` has {numbers[fullest]} of them and "
                 f"`{emptiest}` {numbers[emptiest]}. They keep this workload's pods out of `{fullest}`",
                 subject.route(constraint, "labelSelector"),
                 "add a label that only this workload's pods have",

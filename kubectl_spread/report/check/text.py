@@ -125,19 +125,17 @@ _MOST_ALIKE = 3  # equal findings that are shown one by one
 def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
     """Yield the findings, each with the other findings of its block: the same words about other objects."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
+    own = []
     for finding in findings:
         rule = finding.rule
-        groups.setdefault((rule.code, rule.severity, finding.message, finding.place.template, finding.hint), []).append(
-            finding
-        )
-    for group in groups.values():
+        words = rule.code, rule.severity, finding.message, finding.place.template, finding.hint
+        own.append(groups.setdefault(words, []))
+        own[-1].append(finding)
+    for finding, group in zip(findings, own, strict=True):
         if len(group) <= _MOST_ALIKE:
-            group[1:] = []
-    alone = {id(group[0]): group[1:] for group in groups.values()}
-    together = {id(item) for group in groups.values() for item in group[1:]}
-    for finding in findings:
-        if id(finding) not in together:
-            yield finding, alone.get(id(finding), ())
+            yield finding, ()
+        elif finding is group[0]:
+            yield finding, group[1:]
 
 
 def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
