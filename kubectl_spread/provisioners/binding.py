@@ -63,19 +63,19 @@ def new_nodes(
 
 
 def provisioner(
-    provisioning: Provisioning, depends: Callable[[PodAnswer], None] = lambda _: None
+    provisioning: Provisioning, depends: Callable[[PodAnswer], None] = lambda _: None, *, most_steps: int = _STEPS
 ) -> Callable[[Cluster], Iterator[tuple[Node, ...]]]:
     """Return what the engine asks for the nodes that join for the Pending pods of a cluster, for each choice.
 
     Where it would never stop, since kube-scheduler does not use the nodes, it adds some of them. `depends` is called
-    with the answers that depend on something.
+    with the answers that depend on something. `most_steps`: as for `solve`.
     """
 
     def added(cluster: Cluster) -> Iterator[tuple[Node, ...]]:
         used = {pod.node_name for pod in cluster.pods if not is_of_daemon(pod)}
         if sum(NEW in node.name and node.name not in used for node in cluster.nodes) >= _MOST_UNUSED:
             return
-        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False, most_steps=_STEPS)
+        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False, most_steps=most_steps)
         for answer in solution.answers:
             if answer.new and answer.gaps:
                 depends(answer)

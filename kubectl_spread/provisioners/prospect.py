@@ -75,12 +75,12 @@ class Prospect(NamedTuple):
     @property
     def runs(self) -> bool:
         """Return whether it is certain that the pod runs in the end."""
-        return self.is_running and self.is_complete and not self.gaps
+        return self.is_running and self.is_complete and {gap.kind for gap in self.answer.gaps} <= {GapKind.DRAW}
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """Return the missing facts; where a draw gives no node, Karpenter draws again in the next round."""
-        return tuple(gap for gap in self.answer.gaps if gap.kind is not GapKind.DRAW)
+        return tuple(gap for gap in self.answer.gaps if gap.kind not in (GapKind.DRAW, GapKind.SEARCH))
 
     @property
     def refused(self) -> str:

@@ -26,7 +26,7 @@ from kubectl_spread.provisioners.requirement import one_of, Requirements
 from kubectl_spread.provisioners.round import Claim, Round, State
 from kubectl_spread.provisioners.versions import Rule
 
-_MOST_STEPS = 30_000  # tries of a pod, times the number of pods: a step takes longer in a large round
+MOST_STEPS = 30_000  # tries of a pod, times the number of pods: a step takes longer in a large round
 _SAMPLES = 6  # states that are followed if there are more
 
 
@@ -133,7 +133,7 @@ def solve(
     provisioning: Provisioning,
     *,
     is_order_known: bool = True,
-    most_steps: int = _MOST_STEPS,
+    most_steps: int = MOST_STEPS,
 ) -> Solution:
     """Return what Karpenter does about pods that kube-scheduler has found unschedulable.
 
