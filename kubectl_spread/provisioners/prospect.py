@@ -124,7 +124,7 @@ class Outlook(NamedTuple):
     """The answer about equal pods; `most_telling`: the first of them that does not run, else the first.
 
     running: how many run in the end. added: nodes that Karpenter adds for them.
-    all_run: whatever is drawn and chosen.
+    all_run: whatever is drawn and chosen. nodes: those that are added in one way.
     """
 
     fate: Fate
@@ -134,6 +134,7 @@ class Outlook(NamedTuple):
     gaps: tuple[Gap, ...]
     most_telling: Prospect
     all_run: bool
+    nodes: tuple[Node, ...]
 
 
 def outlook(prospects: Sequence[Prospect]) -> Outlook:
@@ -148,8 +149,9 @@ def outlook(prospects: Sequence[Prospect]) -> Outlook:
     elif running.most:
         fate = Fate.RUN if running.least == len(prospects) else Fate.SOME_RUN
     added = tuple(nodes_by_pool(map(_added, ways)))
+    nodes = tuple(node for node, _ in _added(ways[0]))
     all_run = all(item.runs for item in prospects)
-    return Outlook(fate, len(prospects), running, added, tuple(gaps), told, all_run)
+    return Outlook(fate, len(prospects), running, added, tuple(gaps), told, all_run, nodes)
 
 
 def _added(places: Iterable[Place]) -> Iterable[tuple[Node, bool]]:

@@ -206,10 +206,13 @@ def test_exit_code(asked: Asked, table: str) -> None:
     assert 0 == run(["simulate", "create", "-f", web, "--snapshot", facts, "--instance-types", table])
 
 
-def test_the_page_draws_new_nodes_with_dashes(asked: Asked, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", ["simulate create -f", "explain -f", "check"])
+def test_the_page_draws_new_nodes_with_dashes(
+    asked: Asked, table: str, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     """As it draws other nodes with a note."""
     facts, web = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment())
-    run(["simulate", "create", "-f", web, "--snapshot", facts, "--instance-types", table, "-o", "html"])
+    run([*command.split(), web, "--snapshot", facts, "--instance-types", table, "-o", "html"])
     page = capsys.readouterr().out
 
     assert '<span class="note">added by Karpenter</span>' in page

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.objects.node import Node
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
@@ -165,6 +166,15 @@ def _added_nodes(placement: Placement, group: Iterable[PendingPod]) -> dict[str,
     """Return what Karpenter does about pods, by their names."""
     keys = {item.pod.name: item.pod.key for item in group}
     return {name: placement.added_nodes[key] for name, key in keys.items() if key in placement.added_nodes}
+
+
+def new_nodes(placement: Placement) -> tuple[Node, ...]:
+    """Return the nodes that Karpenter adds for the pods."""
+    if not placement.added_nodes:
+        return ()
+    from kubectl_spread.provisioners import prospect
+
+    return prospect.outlook(tuple(placement.added_nodes.values())).nodes
 
 
 def _pending(placement: Placement, group: list[PendingPod]) -> list[str]:

@@ -13,7 +13,7 @@ from kubectl_spread.report.explain import constraints, nodes, reported_message, 
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnNode, DrawnPod, Look, map_key, Shape
+from kubectl_spread.report.pages.drawing import added_nodes, draw, Drawing, DrawnNode, DrawnPod, Look, map_key, Shape
 from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.report.pages.workloads import ClusterPods
 from kubectl_spread.report.table import Block, Rows, Style
@@ -50,6 +50,7 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
         for name in group.nodes
     }
     drawn = [DrawnNode(node.name, node.domain, why.get(node.name, ())) for node in pods.nodes(key)]
+    drawn += added_nodes(() if report.outlook is None else report.outlook.nodes, key)
     owner = owner_of(pod.cls, pods.cluster)
     others = pods.owned_pods(owner) if owner is not None else ()
     own = "new pod" if explanation.new_of else pod.name

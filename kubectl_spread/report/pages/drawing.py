@@ -152,6 +152,12 @@ def drawn_nodes(
     return [DrawnNode(node.name, node.labels.get(key) if key else "", notes(node)) for node in nodes]
 
 
+def added_nodes(nodes: Iterable[Node], key: str) -> list[DrawnNode]:
+    """Return nodes that do not exist yet."""
+    return drawn_nodes(nodes, key, lambda _: (ADDED,))
+
+
+ADDED = "added by Karpenter"
 _HUES = 6
 
 

@@ -16,6 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.report.pages.drawing import (
+    ADDED,
     Chart,
     chart,
     DomainBox,
@@ -129,7 +130,7 @@ class Artist:
     def _notes(self, node: Node, moment: Moment) -> tuple[str, ...]:
         notes = ("does not answer",) if node.name in moment.down else notes_of(node)
         is_new = NODE_POOL in node.labels and node.name not in self._first
-        return (*notes, "added by Karpenter") if is_new else notes
+        return (*notes, ADDED) if is_new else notes
 
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))

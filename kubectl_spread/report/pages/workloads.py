@@ -10,6 +10,7 @@ from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
@@ -17,6 +18,7 @@ from kubectl_spread.report import documents, status
 from kubectl_spread.report.check import rollouts, workloads
 from kubectl_spread.report.check.report import CheckReport, PageFacts
 from kubectl_spread.report.pages.drawing import (
+    added_nodes,
     BADGES,
     constraint_chart,
     draw,
@@ -248,8 +250,8 @@ def most_pictures(cluster: Cluster) -> int:
     return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
 
 
-def picture(workload: WorkloadStatus, pods: ClusterPods) -> Picture:
-    """Return the drawing of a workload and the charts of its constraints, for the macro `workload`."""
+def picture(workload: WorkloadStatus, pods: ClusterPods, made: Iterable[Node] = ()) -> Picture:
+    """Return the drawing of a workload, with nodes that Karpenter adds, and the charts of its constraints."""
     key = map_key((item.topology_key for item in workload.constraints), pods.cluster.nodes)
     words = status.state_text(worst(workload), workload)
     return {
@@ -258,7 +260,9 @@ def picture(workload: WorkloadStatus, pods: ClusterPods) -> Picture:
         "badge": words or "no constraints",
         "tone": tone(workload),
         "numbers": _pods_on_nodes(workload),
-        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(workload.key, workload.constraints)),
+        "drawing": draw(
+            key, pods.nodes(key) + added_nodes(made, key), pods.drawn_pods(workload.key, workload.constraints)
+        ),
         "anchor": "",
         "charts": [constraint_chart(item, blocked=_blocked(item, workload)) for item in workload.constraints],
         "messages": _messages(workload),
@@ -320,14 +324,14 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
         placements = predicted.placements
         for item in statuses(predicted.cluster, facts.profiles, wants=lambda key, _: key in placements):  # noqa: B023
             placement, rollout = placements[item.key], results.get(item.key)
-            is_troubled = bool(placement.pending or placement.refused or placement.on_missing_nodes)
+            is_troubled = bool(placement.stuck or placement.refused or placement.on_missing_nodes)
             is_troubled = is_troubled or (rollout is not None and rollout.is_stuck)
             lines = workloads.details(placement)
             if rollout is not None:
                 lines += rollouts.of_placement(rollout)
             words, tone_of_badge = _badge(placement)
             predicted_picture = {
-                **picture(item, pods),
+                **picture(item, pods, workloads.new_nodes(placement)),
                 "name": safe(placement.workload.key),
                 "namespace": "",
                 "badge": words,
@@ -357,8 +361,10 @@ def as_paragraphs(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _badge(placement: Placement) -> tuple[str, str]:
+    if placement.stuck:
+        return f"{len(placement.stuck)} Pending", "bad"
     if placement.pending:
-        return f"{len(placement.pending)} Pending", "bad"
+        return f"{len(placement.pending)} waiting for new nodes", "warn"
     if placement.refused:
         return f"{len(placement.refused)} refused", "bad"
     if placement.on_missing_nodes:
