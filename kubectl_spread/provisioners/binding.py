@@ -26,8 +26,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _NO_LIMIT = 2**40  # of a resource, for an instance type that is not known
-_MOST_ZONES = 6
-_MOST_CHOICES = 12  # of nodes that a provisioner adds, in one round
+_MOST_ZONES, _MOST_CHOICES = 6, 12  # of nodes that a provisioner adds, in one round
 _MOST_UNUSED, _STEPS = 5, 6_000
 NEW = "-new-"  # between the pool and the number in the name of a new node
 

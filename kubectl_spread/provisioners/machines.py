@@ -25,8 +25,7 @@ from kubectl_spread.provisioners.refusals import Unfit
 from kubectl_spread.provisioners.requirement import Requirements
 from kubectl_spread.provisioners.topology import Taints, untolerated
 
-_REGISTERED = "karpenter.sh/registered"
-_INITIALIZED = "karpenter.sh/initialized"
+_REGISTERED, _INITIALIZED = "karpenter.sh/registered", "karpenter.sh/initialized"
 _READINESS = "readiness.k8s.io/"
 _STARTING = {
     *(("node.kubernetes.io/not-ready", "NoSchedule"), ("node.kubernetes.io/not-ready", "NoExecute")),
