@@ -162,7 +162,8 @@ def simulate_commands(
     if has_advice and not watch.is_stopped:
         pairs = zip(played, answer.steps, strict=True)
         last = next((item for item in reversed(played) if not item.is_fine), None)
-        played = tuple(_explained(item, step, read.known, is_last=item is last) for item, step in pairs)
+        after = scene.situation.cluster
+        played = tuple(_explained(item, step, read.known, after, is_last=item is last) for item, step in pairs)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -199,7 +200,7 @@ class SimulationSetup:
         known = self._read.known
         played = partial(play, known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
         answer = played(splitter=Splitter(known.cluster, known.profiles))
-        if known.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
+        if self.situation.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
             answer = self._with_new_nodes(played)
         return answer._replace(steps=answer.steps[len(first) :])
 
@@ -209,7 +210,7 @@ class SimulationSetup:
         from kubectl_spread.report import added_nodes
 
         gaps: dict[str, None] = {}
-        provisioning = reading.of_cluster(self._read.known.cluster)
+        provisioning = reading.of_cluster(self.situation.cluster)
         answer = played(
             provisioner=binding.provisioner(
                 provisioning,
@@ -224,12 +225,12 @@ class SimulationSetup:
         """Return what Karpenter does about the pods that stay Pending in some outcome of a step."""
         known = self._read.known
         outcome = next((item for item in step.outcomes if item.pending), None)
-        if outcome is None or not known.cluster.provisioning:
+        if outcome is None or not self.situation.cluster.provisioning:
             return []
         from kubectl_spread.provisioners import prospect  # 30 ms
         from kubectl_spread.report import added_nodes
 
-        cluster = _with_own_names(outcome.cluster())
+        cluster = _with_own_names(outcome.cluster(), self.situation.cluster)
         alike: dict[str, list[prospect.Prospect]] = {}
         for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values():
             alike.setdefault(item.answer.pod.name.partition(" ")[0], []).append(item)
@@ -237,21 +238,26 @@ class SimulationSetup:
         return [f"pod {name}: {added_nodes.summary(prospect.outlook(found), no_node)}" for name, found in alike.items()]
 
 
-def _with_own_names(cluster: Cluster) -> Cluster:
-    """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`."""
+def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
+    """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`.
+
+    `after`: has the NodePools that the steps have created.
+    """
     seen: set[str] = set()
     pods = []
     for at, pod in enumerate(cluster.pods):
         pods.append(pod._replace(name=f"{pod.name} {at}") if pod.key in seen else pod)
         seen.add(pod.key)
-    return cluster._replace(pods=tuple(pods))
+    return cluster._replace(pods=tuple(pods), provisioning=after.provisioning)
 
 
 _MOST_CAUSES = 3
 _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
-def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is_last: bool) -> PlayedStep:
+def _explained(
+    played: PlayedStep, step: StepAnswer, known: LoadedCluster, after: Cluster, *, is_last: bool
+) -> PlayedStep:
     """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
 
     A change of a node that the steps changed would only take them back.
@@ -264,7 +270,7 @@ def _explained(played: PlayedStep, step: StepAnswer, known: LoadedCluster, *, is
     from kubectl_spread.explain.explanation import explain
     from kubectl_spread.report.explain.verdict import cause
 
-    cluster = _with_own_names(outcome.cluster())
+    cluster = _with_own_names(outcome.cluster(), after)
     causes: dict[str, str] = {}
     advice: tuple[str, ...] = ()
     changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}

@@ -199,6 +199,18 @@ def test_a_zone_that_some_outcomes_lack_has_no_pods_in_them(asked: Asked, table:
     assert 3 == asked.text(*named).count("0 0 to 3")
 
 
+@pytest.mark.parametrize("where", ["create", "before"])
+def test_pools_may_be_among_the_manifests(asked: Asked, table: str, where: str) -> None:
+    """As in a repository that has them beside the workloads."""
+    facts, web = asked.write("facts.json", *TWO_ZONES), asked.write("web.json", deployment())
+    pools = asked.write("pools.json", GENERAL, TAINTED)
+    steps = ["-f", pools, "create", "-f", web] if where == "before" else ["create", "-f", web, "-f", pools]
+    text = asked.text("simulate", *steps, "--snapshot", facts, "--instance-types", table)
+
+    assert "Karpenter adds no node, because it counts topology.kubernetes.io/zone=zone-c" in text
+    assert f"Do: set nodeTaintsPolicy: Honor in the constraint on {ZONE}" in text
+
+
 def test_exit_code(asked: Asked, table: str) -> None:
     facts, web = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", deployment())
 
