@@ -36,7 +36,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_every_module_schema_and_the_example_of_the_demo(wheel: Path) -> None:
     modules = {
         str(path.relative_to(ROOT))
-        for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("templates/*"), *PACKAGE.rglob("pages/*.md"))
+        for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("templates/*"), *PACKAGE.rglob("*.md"))
     }
     documents = {f"kubectl_spread/schemas/{path.name}" for path in (ROOT / "schemas").glob("*.json")}
     documents |= {f"kubectl_spread/examples/shop/{path.name}" for path in (ROOT / "examples" / "shop").iterdir()}

@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import ClusterError
+from kubectl_spread.objects.reading.plain import rows
 
 
 class Resource(NamedTuple):
@@ -51,87 +52,72 @@ def segment(name: str) -> str:
     return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
-def _storage(kind: str, doubt: str, *, is_namespaced: bool = False) -> Resource:
-    return Resource(kind, doubt, "storage.k8s.io", is_namespaced=is_namespaced)
-
-
-_CLAIMS = "pods with persistent volumes are not predictable"
-_DEFAULTS = "it is uncertain whether the scheduler's default constraints apply to a pod, and which pods they count"
-
-NODES = Resource("Node", "nothing can be placed", is_namespaced=False)
-PODS = Resource("Pod", "pods of other namespaces are not counted and take no room, so predictions may be wrong")
-STORAGE = (
-    Resource("PersistentVolumeClaim", _CLAIMS),
-    Resource("PersistentVolume", _CLAIMS, is_namespaced=False),
-    _storage("StorageClass", _CLAIMS),
-    _storage("CSINode", "limits of volumes per node are not checked"),
-    _storage("CSIDriver", "storage capacity is not checked"),
-    _storage("CSIStorageCapacity", "whether nodes have enough free storage is unknown", is_namespaced=True),
-    _storage("VolumeAttachment", "volumes attached to nodes by other means are not counted"),
-)
-_ALWAYS = (
-    PODS,
-    NODES,
-    Resource("Namespace", "affinity terms with a namespaceSelector match no namespace", is_namespaced=False),
-    Resource("Service", _DEFAULTS),
-    Resource("ReplicationController", _DEFAULTS),
-    Resource("ReplicaSet", f"pods cannot be matched to their Deployments; {_DEFAULTS}", "apps"),
-    Resource("StatefulSet", _DEFAULTS, "apps"),
-    Resource("PodDisruptionBudget", "preemption is predicted as if no budget protected its victims", "policy"),
-    Resource(
-        "PriorityClass",
-        "pods of a manifest that name a priority class get priority 0",
-        "scheduling.k8s.io",
-        is_namespaced=False,
-    ),
-)
-_ADMISSION = (
-    Resource("LimitRange", "default requests of new pods are not applied"),
-    Resource("ResourceQuota", "a quota may refuse new pods"),
-)
-AUTOSCALERS = Resource(
-    "HorizontalPodAutoscaler", "the replica ranges of autoscalers are not known", "autoscaling", "v2"
-)
-REVISIONS = Resource("ControllerRevision", "earlier revisions of StatefulSets and DaemonSets are not known", "apps")
-RUNTIME_CLASSES = Resource(
-    "RuntimeClass",
-    "the overhead and nodeSelector of new pods' runtime classes are not applied",
-    "node.k8s.io",
-    is_namespaced=False,
-)
-_STATE = "the status of workloads and the pods that their controllers would create next are not shown"
-_DEPLOYMENTS = Resource("Deployment", _STATE, "apps", is_local=True)
-_OF_TARGETS = (_DEPLOYMENTS, Resource("Event", "the scheduler's last message is not shown", is_local=True))
-_NAMED = {
-    "DaemonSet": Resource("DaemonSet", _STATE, "apps", is_local=True),
-    "CronJob": Resource("CronJob", _STATE, "batch", is_local=True),
+_DOUBTS = {
+    "claims": "pods with persistent volumes are not predictable",
+    "defaults": "it is uncertain whether the scheduler's default constraints apply to a pod, and which pods they count",
+    "state": "the status of workloads and the pods that their controllers would create next are not shown",
+    "nodes": "whether Karpenter adds nodes for Pending pods is not known",
 }
-JOBS = Resource("Job", "pods cannot be matched to their CronJobs", "batch")
-DEVICE_CLASSES = Resource(
-    "DeviceClass",
-    "extended resources that are backed by devices are treated as ordinary ones",
-    "resource.k8s.io",
-    is_namespaced=False,
-)
-_NEW_NODES = "whether Karpenter adds nodes for Pending pods is not known"
-PROVISIONING = (
-    Resource("NodePool", _NEW_NODES, "karpenter.sh", is_namespaced=False),
-    Resource("NodeClaim", _NEW_NODES, "karpenter.sh", is_namespaced=False),
-    Resource(
-        "EC2NodeClass",
-        "the zones of NodePools that name no zone are not known",
-        "karpenter.k8s.aws",
-        is_namespaced=False,
-    ),
-)
+
+
+def _resources(table: str) -> tuple[Resource, ...]:
+    """Return the kinds of a table: API and kind, `-` if it has no namespaces or `local`, and the doubt without it."""
+    found = []
+    for head, doubt in rows(table.strip()):
+        api, kind, *scope = head.split()
+        group, _, version = api.rpartition("/")
+        words = doubt.strip().format_map(_DOUBTS)
+        found.append(Resource(kind, words, group, version, is_namespaced="-" not in scope, is_local="local" in scope))
+    return tuple(found)
+
+
+_ALWAYS = _resources("""
+v1 Pod: pods of other namespaces are not counted and take no room, so predictions may be wrong
+v1 Node -: nothing can be placed
+v1 Namespace -: affinity terms with a namespaceSelector match no namespace
+v1 Service: {defaults}
+v1 ReplicationController: {defaults}
+apps/v1 ReplicaSet: pods cannot be matched to their Deployments; {defaults}
+apps/v1 StatefulSet: {defaults}
+policy/v1 PodDisruptionBudget: preemption is predicted as if no budget protected its victims
+scheduling.k8s.io/v1 PriorityClass -: pods of a manifest that name a priority class get priority 0
+v1 LimitRange: default requests of new pods are not applied
+v1 ResourceQuota: a quota may refuse new pods
+""")
+PODS, NODES, *_ = _ALWAYS
+_OF_TARGETS = _resources("""
+apps/v1 Deployment local: {state}
+v1 Event local: the scheduler's last message is not shown
+""")
+_OF_NAMED = _resources("""
+apps/v1 DaemonSet local: {state}
+batch/v1 CronJob local: {state}
+""")
+JOBS, AUTOSCALERS, REVISIONS, RUNTIME_CLASSES, DEVICE_CLASSES = _resources("""
+batch/v1 Job: pods cannot be matched to their CronJobs
+autoscaling/v2 HorizontalPodAutoscaler: the replica ranges of autoscalers are not known
+apps/v1 ControllerRevision: earlier revisions of StatefulSets and DaemonSets are not known
+node.k8s.io/v1 RuntimeClass -: the overhead and nodeSelector of new pods' runtime classes are not applied
+resource.k8s.io/v1 DeviceClass -: extended resources that are backed by devices are treated as ordinary ones
+""")
+STORAGE = _resources("""
+v1 PersistentVolumeClaim: {claims}
+v1 PersistentVolume -: {claims}
+storage.k8s.io/v1 StorageClass -: {claims}
+storage.k8s.io/v1 CSINode -: limits of volumes per node are not checked
+storage.k8s.io/v1 CSIDriver -: storage capacity is not checked
+storage.k8s.io/v1 CSIStorageCapacity: whether nodes have enough free storage is unknown
+storage.k8s.io/v1 VolumeAttachment -: volumes attached to nodes by other means are not counted
+""")
+PROVISIONING = _resources("""
+karpenter.sh/v1 NodePool -: {nodes}
+karpenter.sh/v1 NodeClaim -: {nodes}
+karpenter.k8s.aws/v1 EC2NodeClass -: the zones of NodePools that name no zone are not known
+""")
 # Only Karpenter's own Deployment: its image names the release.
-KARPENTER = Resource(
-    "Deployment",
-    "the release of Karpenter is not known",
-    "apps",
-    selector="app.kubernetes.io/name=karpenter",
-)
-_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
+(_karpenter,) = _resources("apps/v1 Deployment: the release of Karpenter is not known")
+KARPENTER = _karpenter._replace(selector="app.kubernetes.io/name=karpenter")
+_EVERY = (*_ALWAYS, *_OF_TARGETS, *_OF_NAMED, JOBS, AUTOSCALERS, REVISIONS)
 
 
 def resource_of(kind: str) -> Optional[Resource]:
@@ -177,7 +163,7 @@ class Question(NamedTuple):
 
     def resources(self, minor: int) -> tuple[Resource, ...]:
         """Return the resources to read for the answer. Claims of pods in the cluster are only known after reading."""
-        found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
+        found = _ALWAYS
         if self.keeps_objects or self.has_manifests or self._mentions("runtimeClassName"):
             found += (RUNTIME_CLASSES,)
         if self.keeps_objects or self.has_autoscalers or self._mentions(*_SCALED):
@@ -185,14 +171,14 @@ class Question(NamedTuple):
         if self.keeps_objects or self.has_revisions:
             found += (REVISIONS,)
         if self.kinds:
-            found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
+            found += _OF_TARGETS + tuple(item for item in _OF_NAMED if item.kind in self.kinds)
         if self.is_overview:
-            found += (*_OF_TARGETS, *_NAMED.values(), JOBS)
+            found += (*_OF_TARGETS, *_OF_NAMED, JOBS)
         if {"Job", "CronJob"} & set(self.kinds) or self._mentions("CronJob"):
             found += (JOBS,)
         if not self.is_about_pods and self._mentions("Deployment"):
             doubt = "it is unknown whether a manifest changes a running Deployment"
-            found += (_DEPLOYMENTS._replace(is_local=False, doubt=doubt),)
+            found += (_OF_TARGETS[0]._replace(is_local=False, doubt=doubt),)
         if minor >= _EXTENDED_SINCE:
             found += (DEVICE_CLASSES,)
         if self.keeps_objects or self.has_manifests or self._mentions(*_CLAIM_WORDS):
