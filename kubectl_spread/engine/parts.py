@@ -228,7 +228,7 @@ class Splitter:
         if alike not in self._passes:
             self._passes[alike] = self._static(alike)
         passes = self._passes[alike]
-        spread = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+        spread = profile.plugin(PodTopologySpread)
         if passes is None or spread is None:
             return None
         state = spread.pre_filter(cls, self.columns)

@@ -229,9 +229,8 @@ class _Finder:
 def hard_constraints(cls: PodClass, columns: Columns, profiles: Mapping[str, Profile]) -> tuple[Constraint, ...]:
     """Return the hard constraints of a pod, the cluster's defaults if it has none."""
     profile = profiles.get(cls.scheduler_name)
-    plugins = profile.pre_filter if profile else ()
-    plugin = next((item for item in plugins if isinstance(item, PodTopologySpread)), None)
-    return () if plugin is None else plugin.constraints(cls, columns, hard=True)
+    plugin = profile and profile.plugin(PodTopologySpread)
+    return plugin.constraints(cls, columns, hard=True) if plugin else ()
 
 
 Plain = dict[str, Any]

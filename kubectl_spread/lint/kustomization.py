@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.objects.reading.plain import fields, numbered_mappings
+from kubectl_spread.objects.reading.plain import as_text, fields, numbered_mappings
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place, Span
@@ -129,8 +129,8 @@ def kustomization(
         tuple(path for path in listed if path),
         tuple(patch.path for patch in patches if patch.path),
         tuple(scalings),
-        _text(plain.get("namePrefix")),
-        _text(plain.get("nameSuffix")),
+        as_text(plain.get("namePrefix")),
+        as_text(plain.get("nameSuffix")),
         tuple(path for text in _texts(plain.get("components")) if (path := _below(directory, text))),
         any(plain.get(key) for key in _RENDERED),
         targets,
@@ -167,8 +167,8 @@ def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
 
 
 def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
-    path = _below(directory, _text(entry.get("path")))
-    inline = "" if path else _text(entry.get("patch"))
+    path = _below(directory, as_text(entry.get("path")))
+    inline = "" if path else as_text(entry.get("patch"))
     return Patch(path, inline, _target(entry.get("target")), (*route, "patch") if "target" in entry else route)
 
 
@@ -191,9 +191,9 @@ def _scalings(
                 found.append((target, value, document, (at, "value")))
     for document in held:
         plain = fields(document.plain)
-        spec, name = fields(plain.get("spec")), _text(fields(plain.get("metadata")).get("name"))
+        spec, name = fields(plain.get("spec")), as_text(fields(plain.get("metadata")).get("name"))
         if "replicas" in spec:
-            itself = PatchTarget(re.escape(_text(plain.get("kind"))), re.escape(name))
+            itself = PatchTarget(re.escape(as_text(plain.get("kind"))), re.escape(name))
             found.append((target or itself, spec["replicas"], document, ("spec", "replicas")))
     for changed, value, document, route in found:
         place = where or Place(document.source, document.place(route))
@@ -203,7 +203,7 @@ def _scalings(
 def _target(plain: Any) -> Optional[PatchTarget]:
     if not isinstance(plain, dict):
         return None
-    kind, name = _text(plain.get("kind")) or ".*", _text(plain.get("name")) or ".*"
+    kind, name = as_text(plain.get("kind")) or ".*", as_text(plain.get("name")) or ".*"
     narrowing = ("labelSelector", "annotationSelector", "namespace")
     is_exact = not any(plain.get(key) for key in narrowing) and _is_simple(kind) and _is_simple(name)
     return PatchTarget(kind if _is_simple(kind) else ".*", name if _is_simple(name) else ".*", is_exact)
@@ -234,7 +234,3 @@ def _below(directory: str, text: str) -> str:
 
 def _texts(value: Any) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

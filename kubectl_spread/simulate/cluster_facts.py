@@ -361,10 +361,8 @@ class KnownCluster:
         """Return the default constraints of the scheduler's configuration; None for the built-in ones."""
         name = workload.pod_spec.get("schedulerName") or scheduler_profiles.DEFAULT_SCHEDULER
         profile = self._profiles.get(name)
-        for plugin in () if profile is None else profile.pre_filter:
-            if isinstance(plugin, PodTopologySpread):
-                return plugin.configured_defaults
-        return ()
+        plugin = profile and profile.plugin(PodTopologySpread)
+        return plugin.configured_defaults if plugin else ()
 
     def _located(self, workload: Workload) -> Workload:
         """Return a workload in its namespace."""

@@ -13,7 +13,7 @@ from typing import Any, Optional, TYPE_CHECKING, Union
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.objects.constraints.constraint_lists import may_hold
-from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.reading.plain import as_text, fields, value_at
 from kubectl_spread.objects.workloads.manifest import manifests
 from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason, upwards
 from kubectl_spread.sources.single_document import documents
@@ -282,7 +282,7 @@ def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
             annotation = value_at(manifest.plain, ("metadata", "annotations", _ANNOTATION))
             node = nodes.follow(document.root, manifest.route)
             key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
-            yield key, 0 if node is None else node.start, annotation if isinstance(annotation, str) else ""
+            yield key, 0 if node is None else node.start, as_text(annotation)
 
 
 def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str, list[tuple[_Key, int]]]) -> str:

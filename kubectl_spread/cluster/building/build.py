@@ -36,7 +36,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import NamespacedName, Storage
@@ -155,7 +155,7 @@ class ClusterBuilder:
         """Note that an object does not decode; without a kind, objects that could not be read at all."""
         metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
         namespace, name = ((metadata or {}).get(field) for field in ("namespace", "name"))
-        self._undecodable[ObjectKey(_text(plain.get("kind")), _text(namespace) or "default", _text(name))] = None
+        self._undecodable[ObjectKey(as_text(plain.get("kind")), as_text(namespace) or "default", as_text(name))] = None
 
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that was already read."""
@@ -328,7 +328,7 @@ def _budget(plain: Plain) -> DisruptionBudget:
         name,
         min_available=_int_or_text(spec.get("minAvailable")),
         max_unavailable=_int_or_text(spec.get("maxUnavailable")),
-        unhealthy_policy=_text(spec.get("unhealthyPodEvictionPolicy")),
+        unhealthy_policy=as_text(spec.get("unhealthyPodEvictionPolicy")),
         selector_error="" if selector is None else selector_error(selector),
     )
 
@@ -362,10 +362,6 @@ _READERS: dict[str, Callable[[Plain], Any]] = {
 def _int_or_text(value: Any) -> Union[int, str, None]:
     """Return a number or a text as it is, and as JSON what is neither, so that messages can name it."""
     return value if value is None or isinstance(value, str) or type(value) is int else json.dumps(value)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def stored_workload(owner: Workload, minor: int) -> Workload:

@@ -283,9 +283,8 @@ def _default_keys(world: World) -> set[str]:
     """Return the keys of the cluster's default constraints."""
     found = {HOSTNAME, ZONE}
     for profile in world.profiles.values():
-        for plugin in profile.pre_filter:
-            if isinstance(plugin, PodTopologySpread):
-                found.update(item.topology_key for item in plugin.configured_defaults or ())
+        plugin = profile.plugin(PodTopologySpread)
+        found.update(item.topology_key for item in (plugin and plugin.configured_defaults) or ())
     return found
 
 

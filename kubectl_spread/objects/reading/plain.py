@@ -28,6 +28,11 @@ def fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def as_text(value: Any) -> str:
+    """Return a text; an empty one for other types, for values that were not validated."""
+    return value if isinstance(value, str) else ""
+
+
 def numbered_mappings(value: Any) -> list[tuple[int, dict[str, Any]]]:
     """Return the mappings in a list with their positions, for values that were not validated."""
     return [(at, item) for at, item in enumerate(value if isinstance(value, list) else ()) if isinstance(item, dict)]

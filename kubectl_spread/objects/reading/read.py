@@ -21,7 +21,7 @@ from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, strings
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
 
 Plain = dict[str, Any]
@@ -51,7 +51,7 @@ def node(plain: Plain) -> Node:
         features=strings(status.get("declaredFeatures")),
         kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
         avoids=_avoided(metadata.get("annotations") or {}),
-        created=_text(metadata.get("creationTimestamp")),
+        created=as_text(metadata.get("creationTimestamp")),
     )
 
 
@@ -90,19 +90,19 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         uid=_uid(namespace, metadata),
         cls=cls or pod_class(namespace, metadata, spec, status if bound_to else {}),
         node_name=bound_to,
-        phase=_text(status.get("phase")),
+        phase=as_text(status.get("phase")),
         terminating=metadata.get("deletionTimestamp") is not None,
         nominated_node=status.get("nominatedNodeName") or "",
         start_time=status.get("startTime") or "",
         message=refused.get("message") or "",
         is_preempted=_is_preempted(status),
         reason=refused.get("reason") or "",
-        created=_text(metadata.get("creationTimestamp")),
-        refused_since=_text(refused.get("lastTransitionTime")),
-        deleted=_text(metadata.get("deletionTimestamp")),
+        created=as_text(metadata.get("creationTimestamp")),
+        refused_since=as_text(refused.get("lastTransitionTime")),
+        deleted=as_text(metadata.get("deletionTimestamp")),
         finalizers=_texts(metadata.get("finalizers")),
         is_ready=ready.get("status") == "True" if ready else None,
-        ready_since=_text(ready.get("lastTransitionTime")),
+        ready_since=as_text(ready.get("lastTransitionTime")),
         deletion_cost=_deletion_cost(metadata),
     )
 
@@ -339,13 +339,8 @@ def _refused(status: Plain) -> Plain:
     return {}
 
 
-def _text(value: Any) -> str:
-    """Return an optional text. The field affects nothing, so it need not decode."""
-    return value if isinstance(value, str) else ""
-
-
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(filter(None, map(_text, value))) if isinstance(value, list) else ()
+    return tuple(filter(None, map(as_text, value))) if isinstance(value, list) else ()
 
 
 _OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import as_text, fields
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, WorkloadKind
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
@@ -43,11 +43,11 @@ class Manifest(NamedTuple):
     @property
     def name(self) -> str:
         metadata = self._metadata()
-        return _text(metadata.get("name")) or _text(metadata.get("generateName"))
+        return as_text(metadata.get("name")) or as_text(metadata.get("generateName"))
 
     @property
     def namespace(self) -> str:
-        return _text(self._metadata().get("namespace"))
+        return as_text(self._metadata().get("namespace"))
 
     @property
     def ref(self) -> ObjectKey:
@@ -88,7 +88,7 @@ def may_hold_constraints(text: str) -> bool:
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
     """Yield the objects of a document, and the items of its Lists one by one."""
     for route, item in _objects((), document.plain):
-        kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
+        kind, api_version = as_text(item.get("kind")), as_text(item.get("apiVersion"))
         found = Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
         yield found if not route or route[0] != "objects" else _with_defaults(found)
 
@@ -105,7 +105,7 @@ def _with_defaults(manifest: Manifest) -> Manifest:
 def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]:
     if not isinstance(plain, dict):
         return
-    kind, api_version = _text(plain.get("kind")), _text(plain.get("apiVersion"))
+    kind, api_version = as_text(plain.get("kind")), as_text(plain.get("apiVersion"))
     if kind == "Template" and isinstance(plain.get("objects"), list):  # of OpenShift
         for index, item in enumerate(plain["objects"]):
             yield from _objects((*route, "objects", index), item)
@@ -124,13 +124,13 @@ def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]
 
 def wrong_items(plain: Any, kinds: Kinds = BUILT_IN, route: Route = ()) -> Iterator[tuple[Route, str]]:
     """Yield the places in Lists of known kinds where an object is missing, and what is wrong there."""
-    kind = _text(plain.get("kind")) if isinstance(plain, dict) else ""
+    kind = as_text(plain.get("kind")) if isinstance(plain, dict) else ""
     if not kind:
         if route:
             yield route, "is not an object with a kind"
         return
     item_kind = kind.removesuffix("List")
-    if item_kind == kind or not (kind == "List" or kinds.of(item_kind, _text(plain.get("apiVersion")))):
+    if item_kind == kind or not (kind == "List" or kinds.of(item_kind, as_text(plain.get("apiVersion")))):
         return
     items = plain.get("items")
     if not isinstance(items, list):
@@ -140,10 +140,6 @@ def wrong_items(plain: Any, kinds: Kinds = BUILT_IN, route: Route = ()) -> Itera
     for index, item in enumerate(items):
         named = {"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item
         yield from wrong_items(named, kinds, (*route, "items", index))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 _NAME = r"\$\{(\w+)\}"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import MOST_PODS
-from kubectl_spread.objects.reading.plain import fields, mappings, value_at
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, value_at
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
 from kubectl_spread.text.scalars import natural
 
@@ -138,7 +138,7 @@ def workload(
     is_plain = not is_foreign and kind != "LeaderWorkerSet"
     found = Workload(
         kind,
-        api_version if isinstance(api_version, str) else "",  # it does not decode with the rest
+        as_text(api_version),  # it does not decode with the rest
         metadata.get("namespace") or namespace,
         metadata.get("name") or metadata.get("generateName") or "",
         _replicas(spec, kind, template) if is_plain else 1,

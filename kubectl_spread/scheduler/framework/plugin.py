@@ -52,18 +52,18 @@ class CycleFailure(NamedTuple):
 
 
 class FilterState(Protocol):
-    """A Filter plugin's state for one pod class."""
+    """A Filter plugin's state for one pod class.
 
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """Return the reason of each bit, in order."""
+    reasons: the reason of each bit, in order. node_names: the names of the only nodes worth filtering; None for all.
+    """
 
-    @property
-    def node_names(self) -> Optional[frozenset[str]]:
-        """Return the names of the only nodes worth filtering; None for all."""
+    reasons: tuple[Reason, ...]
+    node_names: Optional[frozenset[str]] = None
 
     def fits(self) -> Bools:
         """Return whether the bits of each node are 0 now, bool (N,); do not write to this array of the state."""
+        fits: Bools = self.filter() == 0
+        return fits
 
     def filter(self) -> Bits:
         """Return the bits of every node of this moment. The array is the state's own: do not write to it."""
@@ -152,7 +152,7 @@ def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
     return hasattr(state, "watched_arrays")
 
 
-class FixedState:
+class FixedState(FilterState):
     """The state of a Filter plugin that no binding can change."""
 
     def __init__(self, reasons: tuple[Reason, ...], bits: Bits, node_names: Optional[frozenset[str]] = None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional, TypeVar
 
 from kubectl_spread.objects.releases.behaviours import TOPOLOGY_LABELS
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import FilterPlugin, ScorePlugin
+
+_Kind = TypeVar("_Kind")
 
 
 class WeightedPlugin(NamedTuple):
@@ -46,6 +48,10 @@ class Profile(NamedTuple):
     def minor(self) -> int:
         """Return the minor version of the release."""
         return self.release.minor
+
+    def plugin(self, kind: type[_Kind]) -> Optional[_Kind]:
+        """Return the plugin of a class at the PreFilter point; None if the profile has none."""
+        return next((item for item in self.pre_filter if isinstance(item, kind)), None)
 
     @property
     def labels_topology(self) -> bool:

@@ -204,9 +204,7 @@ class _Effect(NamedTuple):
 _NO_EFFECT = _Effect((), (), ())
 
 
-class _FilterState:
-    node_names = None
-
+class _FilterState(FilterState):
     def __init__(self, pod_class: PodClass, columns: Columns, release: Release) -> None:
         self._rules = _reasons(release)
         self.reasons = self._rules.reasons

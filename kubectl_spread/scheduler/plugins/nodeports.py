@@ -10,7 +10,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
@@ -26,19 +26,14 @@ class NodePorts(Plugin):
         return _State(pod_class.host_ports, columns) if pod_class.host_ports else Skip()
 
 
-class _State:
+class _State(FilterState):
     reasons = REASONS
-    node_names = None
 
     def __init__(self, wanted: tuple[HostPort, ...], columns: Columns) -> None:
         self._wanted = wanted
         self._columns = columns
         self._seen = self._unbound = 0
         self._bits: Bits = no_bits(columns)
-
-    def fits(self) -> Bools:
-        fits: Bools = self.filter() == 0
-        return fits
 
     def filter(self) -> Bits:
         if self._unbound != self._columns.unbound:

@@ -348,7 +348,7 @@ def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]
     profile = known.profiles.get(pod_class.scheduler_name)
     if profile is None:
         return f"no profile of the scheduler is called {pod_class.scheduler_name}"
-    found = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+    found = profile.plugin(PodTopologySpread)
     return f"the profile {pod_class.scheduler_name} has no PodTopologySpread" if found is None else found
 
 

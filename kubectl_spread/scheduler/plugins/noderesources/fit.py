@@ -133,10 +133,8 @@ class NodeResourcesFit(NodeResourcesLeastAllocated):
         ]
 
 
-class _FilterState:
+class _FilterState(FilterState):
     """Bit 0: no pod slot. Then two bits a resource: not enough left, and more than the node has at all."""
-
-    node_names = None
 
     def __init__(self, wanted: list[tuple[str, int]], columns: Columns, *, too_large_is_final: bool) -> None:
         self._columns = columns

@@ -23,7 +23,7 @@ from kubectl_spread.objects.releases.behaviours import (
     SPREAD_LABEL_REASON,
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import bit, Bits, no_bits, NodeIndices
+from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, no_bits, NodeIndices
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
@@ -245,10 +245,8 @@ def _hard_counts(
     return DomainCounts(constraint, pod_class, columns, has_key, included)
 
 
-class PreFilterState:
+class PreFilterState(FilterState):
     """Matching-pod counts of every hard constraint, per domain."""
-
-    node_names = None
 
     def __init__(
         self, constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, release: Release = LATEST

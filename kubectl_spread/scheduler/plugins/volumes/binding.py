@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
@@ -105,7 +105,7 @@ class _Found(NamedTuple):
     made: tuple[Claim, ...] = ()
 
 
-class _State:
+class _State(FilterState):
     def __init__(
         self, bound: list[Claim], unbound: Sequence[NamespacedName], columns: Columns, release: Release
     ) -> None:
@@ -123,10 +123,6 @@ class _State:
         self._unbound = unbound
         self._version = -1
         self._bits: Bits = no_bits(columns)
-
-    def fits(self) -> Bools:
-        fits: Bools = self.filter() == 0
-        return fits
 
     def filter(self) -> Bits:
         if self._version != self._storage.version:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.storage import Claim
@@ -29,9 +29,8 @@ class NodeVolumeLimits(Plugin):
         return _State(pod_class, columns) if any(volume.claim or volume.csi for volume in pod_class.volumes) else Skip()
 
 
-class _State:
+class _State(FilterState):
     reasons = REASONS
-    node_names = None
 
     def __init__(self, pod_class: PodClass, columns: Columns) -> None:
         self._cls = pod_class
@@ -43,10 +42,6 @@ class _State:
             for at, node in enumerate(columns.nodes)
             if (limits := columns.storage.storage.limits.get(node.name))
         ]
-
-    def fits(self) -> Bools:
-        fits: Bools = self.filter() == 0
-        return fits
 
     def filter(self) -> Bits:
         state = (len(self._columns.bound_pods), self._columns.storage.version)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s
+from kubectl_spread.cluster.tables.columns import Columns, Int32s
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
 from kubectl_spread.objects.releases.version import Release
@@ -35,9 +35,7 @@ class VolumeRestrictions(Plugin):
         return _State(pod_class.namespace, frozenset(exclusive), disks, columns, self._release)
 
 
-class _State:
-    node_names = None
-
+class _State(FilterState):
     def __init__(
         self,
         namespace: str,
@@ -58,10 +56,6 @@ class _State:
         self._seen = self._unbound = 0
         self._used: set[str] = set()  # of the claims that one pod may use
         self._bits: Bits = no_bits(columns)
-
-    def fits(self) -> Bools:
-        fits: Bools = self.filter() == 0
-        return fits
 
     def filter(self) -> Bits:
         columns = self._columns
