@@ -34,6 +34,7 @@ from kubectl_spread.objects.keys import ObjectKey, range_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
@@ -349,7 +350,9 @@ def _rolled_out(scene: HypotheticalCluster) -> Optional[tuple[HypotheticalCluste
 def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
     """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
     filtered = scheduler.filter(pod)
-    soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
+    soft = soft_counts(
+        filter_topology_spread_constraints(pod.cls, hard=False, release=filtered.release), pod.cls, scheduler.columns
+    )
     found: Counts = {}
     for counts in (*hard_counts(filtered), *soft):
         found.setdefault(counts.constraint.topology_key, dict(counts.now().domains))

@@ -54,7 +54,7 @@ class GapKind(Enum):
     SAME_CONSTRAINTS = "sameConstraints"  # the constraints do not change with the number of shards
 
 
-EFFECTS = {
+_EFFECTS = {
     GapKind.FEATURE: GapEffect.WAITS,
     GapKind.VOLUMES: GapEffect.PINNED,
     GapKind.CLAIMS: GapEffect.PINNED,
@@ -67,12 +67,6 @@ EFFECTS = {
     GapKind.APART: GapEffect.WAITS,
     GapKind.ROOM: GapEffect.WAITS,
     GapKind.PREEMPTION: GapEffect.PREEMPTION,
-    GapKind.STAYING: GapEffect.NONE,
-    GapKind.ONE_ROLLOUT: GapEffect.NONE,
-    GapKind.TERMINATING: GapEffect.NONE,
-    GapKind.LOST_ORDINALS: GapEffect.NONE,
-    GapKind.NO_RANGE: GapEffect.NONE,
-    GapKind.SAME_CONSTRAINTS: GapEffect.NONE,
 }
 
 
@@ -96,7 +90,7 @@ class Gap(NamedTuple):
 
     @property
     def effect(self) -> GapEffect:
-        return EFFECTS[self.kind]
+        return _EFFECTS.get(self.kind, GapEffect.NONE)
 
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer

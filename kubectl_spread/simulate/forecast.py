@@ -26,8 +26,7 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies, with_all_keys
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate.replicas import new_pods, Rehearsal
@@ -157,13 +156,12 @@ def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) 
     columns = scheduler.columns
     profile = scheduler.profile_of(pod_class)
     plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
-    found: list[_Counted] = []
+    if plugin is None:
+        return []
+    found, require_all = list[_Counted](), plugin.requires_all_keys(pod_class)
     for hard in (True, False):
-        constraints = plugin.constraints(pod_class, columns, hard=hard) if plugin is not None else ()
-        keyed = with_all_keys(constraints, columns)
-        for constraint in constraints:
-            included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
-            counts = DomainCounts(constraint, pod_class, columns, included, None if hard else filtered.feasible)
+        constraints, feasible = plugin.constraints(pod_class, columns, hard=hard), None if hard else filtered.feasible
+        for counts in soft_counts(constraints, pod_class, columns, feasible, require_all=require_all):
             found.append(_Counted(counts, hard, not pod_class.constraints))
     return sorted(found, key=lambda item: item.counts.constraint.position)
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import ClusterBuilder
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
@@ -47,9 +47,9 @@ def load(spec: str, *, inside: Optional[str] = None) -> Cluster:
     if not spec.strip(" ,"):
         raise RequestError("--topology is empty: write zones=3,nodes=2 or a file")
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
-        return _cluster(objects(files.read_text(spec, inside=inside)))
+        return cluster_of(objects(files.read_text(spec, inside=inside)))
     try:
-        return _cluster(_made("--topology", [_group_of(spec)], []))
+        return cluster_of(_made("--topology", [_group_of(spec)], []))
     except SourceError as error:
         raise RequestError(str(error)) from error
 
@@ -75,7 +75,7 @@ def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
         }
         for chosen in combinations
     ]
-    return _cluster([*made, _namespace("default")])
+    return cluster_of([*made, _namespace("default")])
 
 
 def _namespace(name: str) -> Plain:
@@ -145,14 +145,6 @@ class _BadValueError(Exception):
         super().__init__(route, message)
         self.route = route
         self.message = message
-
-
-def _cluster(made: list[Plain]) -> Cluster:
-    """Return the cluster of some objects."""
-    builder = ClusterBuilder()
-    for plain in made:
-        builder.add(plain)
-    return builder.cluster()
 
 
 def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:

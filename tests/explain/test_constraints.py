@@ -198,6 +198,15 @@ def test_a_domain_that_another_key_hides_is_named() -> None:
     ]
 
 
+def test_scoring_counts_a_node_only_if_it_has_the_keys_of_all_own_constraints() -> None:
+    soft = [{**constraint(key), "whenUnsatisfiable": "ScheduleAnyway"} for key in (ZONE, "rack")]
+    nodes = [zoned("a1", "a", rack="r1"), zoned("b1", "b", rack="r2"), zoned("b2", "b")]
+    found = explained([*nodes, web("web-1", "b1"), web("web-2", "b2")], waiting(*soft))
+
+    zones = found.constraints[0]
+    assert {"a": 0, "b": 1} == {item.value: item.matching for item in zones.domains}
+
+
 def test_nodes_with_one_host_name_and_a_domain_without_a_name_are_told() -> None:
     twin = zoned("n2", "a")
     twin["metadata"]["labels"][HOSTNAME] = "n1"

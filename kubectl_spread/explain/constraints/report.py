@@ -36,13 +36,12 @@ from kubectl_spread.objects.constraints.constraint import (
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
@@ -199,13 +198,15 @@ def constraint_reports(
     scoring = profile.score if profile is not None and filtered.feasible.any() else ()
     plugin = next((item.plugin for item in scoring if isinstance(item.plugin, PodTopologySpread)), None)
     is_built_in = plugin is not None and plugin.configured_defaults is None
-    soft = soft_counts(
-        cls,
-        columns,
-        filtered.feasible,
-        defaults=() if plugin is None else plugin.constraints(cls, columns, hard=False),
-        require_all=not is_built_in,
-        release=LATEST if profile is None else profile.release,
+    constraints = (
+        filter_topology_spread_constraints(cls, hard=False, release=filtered.release)
+        if plugin is None
+        else plugin.constraints(cls, columns, hard=False)
+    )
+    soft = tuple(
+        soft_counts(
+            constraints, cls, columns, filtered.feasible, require_all=plugin is None or plugin.requires_all_keys(cls)
+        )
     )
     of_actions = [(hard_counts(filtered), True), (soft, False)]
     if not any(counts for counts, _ in of_actions):

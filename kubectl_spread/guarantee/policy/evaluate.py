@@ -9,7 +9,6 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors import Labels
 
 
 class GroupPod(NamedTuple):
@@ -53,9 +52,13 @@ class GroupState(NamedTuple):
     domains: Mapping[str, Mapping[str, str]]
 
     @property
+    def running(self) -> int:
+        return sum(1 for pod in self.pods if pod.node and not pod.is_terminating)
+
+    @property
     def base(self) -> int:
         """Return the number of pods that shares refer to: the wanted pods, or all running ones if these are more."""
-        return max(self.desired, sum(1 for pod in self.pods if pod.node and not pod.is_terminating))
+        return max(self.desired, self.running)
 
     def counts(self, key: str, *, has_terminating: bool = False) -> Counter[str]:
         """Return the running pods per domain."""
@@ -65,10 +68,10 @@ class GroupState(NamedTuple):
         )
 
 
-def domains_of(nodes: Iterable[tuple[str, Labels]], keys: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the domain of each node, by topology key and name; nodes without the label are left out."""
-    known = list(nodes)
-    return {key: {name: labels[key] for name, labels in known if key in labels} for key in keys}
+def node_domains(cluster: Cluster, rules: Iterable[PolicyRule]) -> dict[str, dict[str, str]]:
+    """Return the domain of each node, by topology key of rules and name; nodes without the label are left out."""
+    keys = {rule.topology_key for rule in rules if rule.topology_key}
+    return {key: {node.name: node.labels[key] for node in cluster.nodes if key in node.labels} for key in keys}
 
 
 def evaluate(rules: Iterable[PolicyRule], situation: GroupState) -> Iterator[Evaluation]:
@@ -77,12 +80,17 @@ def evaluate(rules: Iterable[PolicyRule], situation: GroupState) -> Iterator[Eva
         yield _EVALUATIONS[rule.kind](rule, situation)
 
 
+def _fullest(counts: Mapping[str, int]) -> tuple[int, tuple[str, ...]]:
+    """Return the most pods in a domain, and the domains that have so many."""
+    most = max(counts.values(), default=0)
+    return most, tuple(sorted(value for value, count in counts.items() if count == most))
+
+
 def _most_in_domain(rule: PolicyRule, situation: GroupState) -> Evaluation:
     counts = situation.counts(rule.topology_key)
     base = situation.base
     limit = rule.most(base) or 0
-    most = max(counts.values(), default=0)
-    fullest = tuple(sorted(value for value, count in counts.items() if count == most))
+    most, fullest = _fullest(counts)
     everything = situation.counts(rule.topology_key, has_terminating=True)
     with_ending = max(everything.values(), default=0)
     ending = with_ending - most if with_ending > limit >= most else 0
@@ -99,19 +107,16 @@ def _separate(rule: PolicyRule, situation: GroupState) -> Evaluation:
     worst = Evaluation(rule, (), 0, 1, situation.base, is_violated=False)
     for owner in sorted({pod.owner for pod in situation.pods}):
         own = situation._replace(pods=tuple(pod for pod in situation.pods if pod.owner == owner))
-        counts = own.counts(rule.topology_key)
-        most = max(counts.values(), default=0)
+        most, fullest = _fullest(own.counts(rule.topology_key))
         if most > worst.number:
-            fullest = tuple(sorted(value for value, count in counts.items() if count == most))
             worst = worst._replace(domains=fullest, number=most, owner=owner, is_violated=most > 1)
     return worst
 
 
 def _left_after_loss(rule: PolicyRule, situation: GroupState) -> Evaluation:
     counts = situation.counts(rule.topology_key)
-    running = sum(1 for pod in situation.pods if pod.node and not pod.is_terminating)
     lost = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: rule.lost]
-    left = running - sum(count for _, count in lost)
+    left = situation.running - sum(count for _, count in lost)
     limit = rule.amount.at_least(situation.desired)
     return Evaluation(rule, tuple(value for value, _ in lost), left, limit, situation.desired, left < limit)
 
@@ -129,9 +134,3 @@ _EVALUATIONS = {
     RuleKind.SURVIVE: _left_after_loss,
     RuleKind.PLACED: _pending,
 }
-
-
-def node_domains(cluster: Cluster, rules: Iterable[PolicyRule]) -> dict[str, dict[str, str]]:
-    """Return the domain of each node of a cluster, for the keys of rules."""
-    keys = {rule.topology_key for rule in rules if rule.topology_key}
-    return domains_of(((node.name, node.labels) for node in cluster.nodes), keys)

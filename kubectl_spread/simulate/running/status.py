@@ -36,11 +36,9 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
     match_affinity,
-    match_node_inclusion_policies,
     match_taints,
-    with_all_keys,
 )
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
 
@@ -405,29 +403,15 @@ def _constraints(
         for counts in PreFilterState(hard, pod_class, columns).counts
     ]
     soft = plugin.constraints(pod_class, columns, hard=False)
-    require_all = bool(pod_class.constraints) or plugin.configured_defaults is not None
-    found += [
-        (_constraint(counts, pod_class, known, is_hard=False, kind=kind), counts)
-        for counts in _soft_counts(soft, pod_class, columns, require_all=require_all)
-    ]
-    return tuple(sorted(found, key=lambda item: item[0].position))
-
-
-def _soft_counts(
-    constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, *, require_all: bool
-) -> Iterable[DomainCounts]:
-    """Count soft constraints as scoring does, but count full nodes as feasible, too.
-
-    Scoring counts the domains of nodes that fit. These would change with every pod. So the domains here are the domains
-    of all nodes that the pod may use.
-    """
+    # Scoring counts the domains of nodes that fit. These would change with every pod, so full nodes count, too.
     usable = (
         match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable
     )
-    for constraint in constraints:
-        keyed = with_all_keys(constraints if require_all else (constraint,), columns)
-        included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
-        yield DomainCounts(constraint, pod_class, columns, included, usable if (usable & included).any() else None)
+    found += [
+        (_constraint(counts, pod_class, known, is_hard=False, kind=kind), counts)
+        for counts in soft_counts(soft, pod_class, columns, usable, require_all=plugin.requires_all_keys(pod_class))
+    ]
+    return tuple(sorted(found, key=lambda item: item[0].position))
 
 
 def _constraint(
@@ -543,10 +527,10 @@ def _groups(
     for (namespace, own), keys in members.items():
         name = "/".join(filter(None, (spec.name, own))) or f"{keys[0].kind}/{keys[0].name}"
         pods = tuple(pod for key in keys for pod in found[key])
-        running = sum(1 for pod in pods if pod.node and not pod.is_terminating)
         wanted = sum(_wanted_by(key, found[key], cluster) for key in keys)
-        rules = tuple(evaluate(spec.rules, GroupState(pods, wanted, domains)))
-        yield GroupStatus(name, namespace, tuple(keys), running, wanted, rules)
+        state = GroupState(pods, wanted, domains)
+        rules = tuple(evaluate(spec.rules, state))
+        yield GroupStatus(name, namespace, tuple(keys), state.running, wanted, rules)
 
 
 def _wanted_by(key: ObjectKey, pods: list[GroupPod], cluster: Cluster) -> int:

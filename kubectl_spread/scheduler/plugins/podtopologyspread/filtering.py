@@ -9,7 +9,7 @@ minimum is recomputed once no domain has it. The number is the same if one node 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Optional
 
 import numpy as np
@@ -27,7 +27,6 @@ from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, no
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
-    filter_topology_spread_constraints,
     match_node_inclusion_policies,
     with_all_keys,
 )
@@ -196,42 +195,31 @@ class DomainCounts:
 
 
 def soft_counts(
+    constraints: tuple[Constraint, ...],
     pod_class: PodClass,
     columns: Columns,
-    feasible: Bools,
+    feasible: Optional[Bools] = None,
     *,
-    defaults: tuple[Constraint, ...] = (),
     require_all: bool = True,
-    release: Release = LATEST,
-) -> tuple[DomainCounts, ...]:
-    """Count the pod's soft constraints as scoring does, in the form of hard ones.
+) -> Iterator[DomainCounts]:
+    """Count constraints as scoring does, in the form of hard ones.
 
-    Scoring looks only at the domains of feasible nodes. Without a feasible node there is no scoring; then return the
+    Scoring looks only at the domains of feasible nodes. Without a feasible node there is no scoring; then yield the
     domains of all counted nodes.
 
     Args:
+        constraints: the pod's soft constraints.
         pod_class: of the pod.
         columns: of the cluster.
-        feasible: bool (N,).
-        defaults: the constraints of a pod without own constraints.
+        feasible: bool (N,); None for all nodes.
         require_all: whether a node must have the keys of all constraints to be counted; False for the built-in
             defaults.
-        release: the release to follow.
     """
-    constraints = defaults
-    if pod_class.constraints:
-        constraints = filter_topology_spread_constraints(pod_class, hard=False, release=release)
-    return tuple(
-        DomainCounts(
-            constraint,
-            pod_class,
-            columns,
-            with_all_keys(constraints if require_all else (constraint,), columns)
-            & match_node_inclusion_policies(constraint, pod_class, columns),
-            feasible if feasible.any() else None,
-        )
-        for constraint in constraints
-    )
+    for constraint in constraints:
+        keyed = with_all_keys(constraints if require_all else (constraint,), columns)
+        included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
+        has_feasible = feasible is not None and (feasible & included).any()
+        yield DomainCounts(constraint, pod_class, columns, included, feasible if has_feasible else None)
 
 
 def _hard_counts(

@@ -52,9 +52,12 @@ class PodTopologySpread(Plugin):
         return PreFilterState(constraints, pod_class, columns, self._release) if constraints else Skip()
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> PreScoreState:
-        require_all = bool(pod_class.constraints) or self.configured_defaults is not None
-        soft = self.constraints(pod_class, columns, hard=False)
+        soft, require_all = self.constraints(pod_class, columns, hard=False), self.requires_all_keys(pod_class)
         return PreScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
+
+    def requires_all_keys(self, pod_class: PodClass) -> bool:
+        """Return whether scoring leaves out nodes that lack a key: not for the built-in defaults."""
+        return bool(pod_class.constraints) or self.configured_defaults is not None
 
     def constraints(self, pod_class: PodClass, columns: Columns, *, hard: bool) -> tuple[Constraint, ...]:
         """Return the pod's own constraints of one action, or the cluster's defaults if the pod has none at all."""
