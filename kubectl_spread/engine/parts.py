@@ -28,14 +28,12 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.engine import references, steps
-from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.loading import involved_workloads
-from kubectl_spread.engine.reading import with_owners
+from kubectl_spread.engine.reading import most_pods, with_owners
 from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
@@ -375,9 +373,7 @@ class _Splitting:
             return sum(not pod.node_name or pod.node_name in self._named or pod.uid in self._uids for pod in pods)
         scaled = [op.replicas for op in self._ops if isinstance(op, steps.Scale) and op.key == key]
         replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
-        rolling = fields(fields(controller.spec.get("strategy")).get("rollingUpdate"))
-        surge = DeploymentSpec(replicas, 0, rolling.get("maxSurge", "25%")).max_surge
-        return replicas + (surge if key.kind == "Deployment" else 0)
+        return most_pods(controller._replace(workload=controller.workload._replace(replicas=replicas)))
 
     def _slots(self, classes: Sequence[PodClass]) -> Int64s:
         """Return how many more pods of any of some classes each node has room for: int64 (N,)."""

@@ -40,7 +40,8 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     return world.spec(made)
 
 
-def _deployment(controller: Controller, rev: int) -> deployment.DeploymentSpec:
+def deployment_spec(controller: Controller, rev: int = 0) -> deployment.DeploymentSpec:
+    """Return the spec of a Deployment; with the default rollout for other kinds."""
     workload, spec = controller.workload, controller.spec
     strategy = fields(spec.get("strategy"))
     rolling = fields(strategy.get("rollingUpdate"))
@@ -71,6 +72,12 @@ def _statefulset(controller: Controller, rev: int, release: Release) -> stateful
         int_or_text(rolling.get("maxUnavailable"), 1) if STATEFULSET_MAX_UNAVAILABLE.of(release) else None,
         strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release),
     )
+
+
+def most_pods(controller: Controller) -> int:
+    """Return the most new and old pods of a workload at a time."""
+    spec = deployment_spec(controller)
+    return spec.replicas + (spec.fenceposts()[0] if controller.workload.kind == "Deployment" else 0)
 
 
 def is_on_delete(controller: Controller) -> bool:
@@ -138,7 +145,7 @@ def _on_disruption(rules: Iterable[Plain]) -> job.FailureAction:
 
 
 _MAKERS: dict[str, Any] = {
-    "Deployment": _deployment,
+    "Deployment": deployment_spec,
     "DaemonSet": _daemonset,
     "ReplicaSet": _replicaset,
     "ReplicationController": _replicaset,

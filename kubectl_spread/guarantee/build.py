@@ -17,6 +17,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.engine.nodes import add_taint, set_cordon
+from kubectl_spread.engine.reading import deployment_spec, first_ordinal_to_update, is_on_delete
 from kubectl_spread.guarantee.members import ALONE, hard_constraints, Member, Surroundings
 from kubectl_spread.guarantee.model import (
     Disruption,
@@ -35,7 +36,6 @@ from kubectl_spread.guarantee.model import (
     Spread,
 )
 from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
-from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
@@ -146,24 +146,20 @@ class GroupBuilder:
         return any(key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls))
 
     def _owner(self, member: Member, workload: Workload, made: list[tuple[Kind, PodClass]]) -> OwnerSpec:
-        rolling = fields(fields(member.controller.spec.get("strategy")).get("rollingUpdate"))
         replicas = workload.replicas or 0
         is_shard = self._is_scaled and member.shards is not None
         bounds = Range(replicas, replicas) if is_shard else member.bounds
-        update = fields(member.controller.spec.get("updateStrategy"))
-        partition = fields(update.get("rollingUpdate")).get("partition")
         return OwnerSpec(
             member.key,
             replicas,
-            surge=int_or_text(rolling.get("maxSurge"), "25%"),
-            unavailable=int_or_text(rolling.get("maxUnavailable"), "25%"),
+            rolling=deployment_spec(member.controller),
             is_rolled=any(kind.is_new for kind, _ in made),
             bounds=bounds if self._is_scaled else None,
             is_stateful=workload.kind == "StatefulSet",
             is_ordered=workload.is_ordered,
             is_judged=member.is_judged,
-            partition=partition if isinstance(partition, int) and not isinstance(partition, bool) else 0,
-            is_on_delete=workload.kind == "StatefulSet" and update.get("type") == "OnDelete",
+            partition=first_ordinal_to_update(member.controller) - workload.first_ordinal,
+            is_on_delete=workload.kind == "StatefulSet" and is_on_delete(member.controller),
             is_shard=is_shard,
             is_extra=member.is_extra,
             first_ordinal=workload.first_ordinal,

@@ -100,7 +100,7 @@ MOST_PODS: int = (1 << BITS) - 1  # of one kind
 class OwnerSpec(NamedTuple):
     """A workload of the group.
 
-    surge, unavailable: of a rollout, as written. is_rolled: a rollout has states of its own, with pods of two
+    rolling: maxSurge and maxUnavailable of a rollout. is_rolled: a rollout has states of its own, with pods of two
     revisions; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
     is_ordered: creates each pod once all pods before it are ready. is_judged: its pods are judged; otherwise they are
     followed only because they decide where judged pods go. partition: lowest ordinal that a rollout changes.
@@ -110,8 +110,7 @@ class OwnerSpec(NamedTuple):
 
     key: ObjectKey
     replicas: int
-    surge: object = 0
-    unavailable: object = 0
+    rolling: DeploymentSpec = DeploymentSpec(0, 0, surge=0, unavailable=0)
     is_rolled: bool = False
     bounds: Optional[Range] = None
     is_stateful: bool = False
@@ -142,7 +141,7 @@ class OwnerSpec(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
     """Return the surge and the unavailable pods of a rollout, for a number of replicas."""
-    rolling = DeploymentSpec(replicas, 0, spec.surge, spec.unavailable)
+    rolling = spec.rolling._replace(replicas=replicas, is_recreate=False)
     return rolling.max_surge, rolling.max_unavailable
 
 

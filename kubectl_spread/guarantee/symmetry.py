@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
 
 
@@ -22,9 +23,6 @@ class Partition(NamedTuple):
 
     domain_of: tuple[int, ...]
     signature: tuple[Hashable, ...]
-
-
-Tree = Union[int, list[list[Any]]]  # a node, or classes of interchangeable trees
 
 
 def tree(partitions: Iterable[Partition], signed: Sequence[Hashable]) -> Tree:
@@ -49,32 +47,9 @@ def tree(partitions: Iterable[Partition], signed: Sequence[Hashable]) -> Tree:
         else:
             for node, at in enumerate(domain_of):
                 labels[node].append((at, of_domain.get(at)))
-    found, _ = _grown(coarse, [repr(item) for item in labels], list(range(len(signed))))
+    levels = [(domain_of, lambda at, known=known: (at < 0, known.get(at))) for domain_of, known in coarse]
+    found, _ = tree_of(levels, [repr(item) for item in labels], range(len(signed)), paths={})
     return found
-
-
-def _grown(levels: list[Any], labels: list[str], members: list[int]) -> tuple[Tree, str]:
-    if not levels:
-        children: list[tuple[Tree, str]] = [(at, labels[at]) for at in members]
-    else:
-        domain_of, of_domain = levels[0]
-        parts: dict[int, list[int]] = defaultdict(list)
-        for at in members:
-            parts[domain_of[at]].append(at)
-        children = []
-        for value, part in parts.items():
-            child, sign = _grown(levels[1:], labels, part)
-            children.append((child, repr((value < 0, of_domain.get(value), sign))))
-    classes: dict[str, list[Tree]] = defaultdict(list)
-    for child, sign in children:
-        classes[sign].append(child)
-    ordered = sorted(classes)
-    return [classes[sign] for sign in ordered], repr([(sign, len(classes[sign])) for sign in ordered])
-
-
-def leaves(found: Tree) -> list[int]:
-    """Return the nodes of a tree, in its order."""
-    return [found] if isinstance(found, int) else [leaf for item in found for child in item for leaf in leaves(child)]
 
 
 _MOST_KNOWN = 200_000  # contents under other names

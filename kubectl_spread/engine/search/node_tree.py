@@ -7,7 +7,7 @@ also while it waits. Its ordinal and its class therefore name the node.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.nested_domains import refines
@@ -110,6 +110,12 @@ def required_node(cls: PodClass) -> Optional[str]:
 
 
 Tree = Any  # A node, or the classes of a domain's children; each is a tuple of trees that are interchangeable.
+Level = tuple[Any, Callable[[Any], object]]  # The domain of each node, and what distinguishes a domain.
+
+
+def leaves(tree: Tree) -> list[int]:
+    """Return the nodes of a tree, in its order."""
+    return [tree] if isinstance(tree, int) else [leaf for item in tree for child in item for leaf in leaves(child)]
 
 
 class NodeTree(NamedTuple):
@@ -166,7 +172,10 @@ def node_tree(
             (own, names, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
         )
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
-    root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
+    levels = [
+        ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: value is None) for key in keys.levels
+    ]
+    root, _ = tree_of(levels, signed, nodes, paths=paths)
     return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}, paths)
 
 
@@ -349,19 +358,13 @@ def _nested(keys: Iterable[str], nodes: dict[int, Node]) -> list[str]:
     return levels
 
 
-def _tree(
-    levels: list[str],
-    nodes: dict[int, Node],
-    signed: dict[int, Any],
-    members: list[int],
-    *,
-    paths: dict[int, tuple[Any, ...]],
-) -> tuple[Tree, Any]:
+def tree_of(
+    levels: Sequence[Level], signed: Any, members: Iterable[int], *, paths: dict[int, tuple[Any, ...]]
+) -> tuple[Tree, str]:
     """Return the tree of domains, and a signature that interchangeable trees share.
 
     Args:
-        levels: label keys, the coarsest first.
-        nodes: by index.
+        levels: divisions into nested domains, the coarsest first.
         signed: signature of each node in its domain.
         members: the nodes of the tree.
         paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
@@ -372,12 +375,13 @@ def _tree(
             children.append((at, signed[at]))
             paths[at] = (signed[at],)
     else:
-        parts: dict[Optional[str], list[int]] = defaultdict(list)
+        (domain_of, traits), *finer = levels
+        parts: dict[Any, list[int]] = defaultdict(list)
         for at in members:
-            parts[nodes[at].labels.get(levels[0])].append(at)
+            parts[domain_of[at]].append(at)
         for value, part in parts.items():
-            child, inner = _tree(levels[1:], nodes, signed, part, paths=paths)
-            signature = repr((value is None, inner))
+            child, inner = tree_of(finer, signed, part, paths=paths)
+            signature = repr((traits(value), inner))
             children.append((child, signature))
             for at in part:
                 paths[at] = (signature, *paths[at])

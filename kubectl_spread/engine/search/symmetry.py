@@ -22,7 +22,7 @@ from typing import Any, Optional
 
 from kubectl_spread.engine import reductions
 from kubectl_spread.engine.controllers import deployment, statefulset
-from kubectl_spread.engine.search.node_tree import node_tree, Pins, Tree
+from kubectl_spread.engine.search.node_tree import leaves, node_tree, Pins, Tree
 from kubectl_spread.engine.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.node import Node
@@ -174,7 +174,7 @@ class Arrangement:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.slots = _leaves(tree)
+        self.slots = leaves(tree)
         self.is_trivial = _is_trivial(self.tree)
         self._bare: dict[P, tuple[int, ...]] = {}
 
@@ -214,12 +214,6 @@ class Arrangement:
         found: list[tuple[list[int], list[int]]] = []
         _twins(self.tree, contents, found)
         return found
-
-
-def _leaves(tree: Tree) -> list[int]:
-    if isinstance(tree, int):
-        return [tree]
-    return [leaf for members in tree for child in members for leaf in _leaves(child)]
 
 
 def _is_trivial(tree: Tree) -> bool:

@@ -16,6 +16,7 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import most_alike
 from kubectl_spread.engine.parts import Splitter
+from kubectl_spread.engine.reading import most_pods
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
@@ -23,7 +24,6 @@ from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
 from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.explanation import examine, Explanation
-from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey
@@ -342,12 +342,3 @@ def rolls(key: ObjectKey, controller: Controller) -> bool:
         return False
     strategy = fields(controller.spec.get("updateStrategy")).get("type")
     return not controller.spec.get("paused") and strategy != "OnDelete"
-
-
-def most_pods(controller: Controller) -> int:
-    """Return the most new and old pods of a workload at a time."""
-    replicas = controller.workload.replicas or 0
-    if controller.workload.kind != "Deployment":
-        return replicas
-    value = fields(fields(controller.spec.get("strategy")).get("rollingUpdate")).get("maxSurge")
-    return replicas + (scaled_value("25%" if value is None else value, replicas, round_up=True) or 0)

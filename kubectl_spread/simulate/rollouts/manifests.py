@@ -19,7 +19,6 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.ask import (
     Budget,
-    most_pods,
     RolloutChecker,
     RolloutQuestion,
     rolls,
@@ -147,7 +146,7 @@ class ManifestRollouts:
             return None
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
             question = RolloutQuestion(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
-            return self._checker.answer(question, pods=most_pods(controller))
+            return self._checker.answer(question, pods=reading.most_pods(controller))
         question = RolloutQuestion(RolloutKind.NEXT, (key,), "", (), (controller,))
         because = " and ".join(item.placement.not_predictable)
         if because:
@@ -193,7 +192,9 @@ class ManifestRollouts:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
         replicas = item.controller.workload.replicas or 0
         others = [(_class_of(other), other.pods) for other in self._new if other is not item]
-        return self._checker.has_room(_class_of(item), pods=replicas + most_pods(item.controller), others=others)
+        return self._checker.has_room(
+            _class_of(item), pods=replicas + reading.most_pods(item.controller), others=others
+        )
 
     @cached_property
     def _settled(self) -> Optional[RolloutChecker]:
