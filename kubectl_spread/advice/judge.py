@@ -28,14 +28,13 @@ from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
 from kubectl_spread.engine.world import Provisioner
-from kubectl_spread.explain.constraints.report import hard_counts
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey, range_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, soft_counts
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 

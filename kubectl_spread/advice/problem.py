@@ -16,7 +16,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
-from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -35,6 +35,7 @@ from kubectl_spread.objects.workloads.workload import (
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
 from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
 from kubectl_spread.simulate.placement import Placement

@@ -245,11 +245,7 @@ class Splitter:
         filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
         if filtered.rejection is not None:
             return None
-        passes: Bools = filtered.considered.copy()
-        for result in filtered.plugin_results:
-            if result.plugin not in (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD):
-                passes &= result.bits == 0
-        return passes
+        return filtered.passes(lambda plugin: plugin not in (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD))
 
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.

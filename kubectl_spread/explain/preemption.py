@@ -12,14 +12,17 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.explain.constraints.report import hard_counts, passes_all_but_spread
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import (
+    DomainCounts,
+    hard_counts,
+    passes_all_but_spread,
+)
 from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, preference
 
 _MOST_CANDIDATES = 10

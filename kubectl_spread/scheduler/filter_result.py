@@ -5,7 +5,7 @@ Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
@@ -104,6 +104,14 @@ class FilterResult(NamedTuple):
             if bits:
                 return status_of(result.plugin, result.state.reasons, bits)
         return None
+
+    def passes(self, is_asked: Callable[[str], bool]) -> Bools:
+        """Return the nodes that no plugin of some names refuses, bool (N,)."""
+        passes: Bools = self.considered.copy()
+        for result in self.plugin_results:
+            if is_asked(result.plugin):
+                passes &= result.bits == 0
+        return passes
 
     def of_pods(self) -> tuple[FilterState, ...]:
         """Return the states of plugins whose result depends on bound pods."""

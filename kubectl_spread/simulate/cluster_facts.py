@@ -30,7 +30,7 @@ from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.engine.search import node_kinds
-from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
+from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
@@ -44,6 +44,7 @@ from kubectl_spread.scheduler.configuration import profiles as scheduler_profile
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate import replicas
@@ -54,7 +55,6 @@ from kubectl_spread.simulate.evidence import (
     counted_constraint,
     CountedConstraint,
     Evidence,
-    passes,
     PerWorkload,
     Shared,
     without_own,
@@ -420,7 +420,8 @@ class KnownCluster:
             return None
         made = constraint_reports(pod_class, filtered, shared=self._shared_reports)
         reports = {item.constraint.position: item for item in made if not item.is_default}
-        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
+        chosen = filtered.passes(lambda plugin: plugin == names.NODE_AFFINITY)
+        candidates = filtered.passes(lambda plugin: plugin in _ABOUT_THE_NODE)
         usable = without_own(passes_all_but_spread(filtered), filtered, own)
         return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
 

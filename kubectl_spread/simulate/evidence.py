@@ -19,7 +19,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, hard_counts
 
 
 class Evidence(NamedTuple):
@@ -80,18 +80,8 @@ class CountedConstraint(NamedTuple):
 def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[CountedConstraint]:
     """Return a constraint with the plugin's counts; None for a soft one."""
     position = report.constraint.position
-    states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
-    counts = next((item for state in states for item in state.counts if item.constraint.position == position), None)
+    counts = next((item for item in hard_counts(found.filtered) if item.constraint.position == position), None)
     return None if counts is None else CountedConstraint(found, report, counts)
-
-
-def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
-    """Return a mask of the nodes that no plugin refuses, bool (N,)."""
-    left: Bools = filtered.considered.copy()
-    for verdict in filtered.plugin_results:
-        if verdict.plugin in plugins:
-            left &= verdict.bits == 0
-    return left
 
 
 def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:

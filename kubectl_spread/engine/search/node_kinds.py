@@ -24,7 +24,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, hard_counts
 
 _ALONE = -2  # the code of a domain with a single node
 
@@ -57,8 +57,7 @@ def _free(pod_class: PodClass, columns: Columns) -> list[NDArray[Any]]:
 
 def _counted(filtered: FilterResult) -> list[NDArray[Any]]:
     """Return the nodes that each hard constraint includes, and the pods that it counts on them, (N,) each."""
-    states = [result.state for result in filtered.plugin_results if isinstance(result.state, PreFilterState)]
-    return [array for state in states for item in state.counts for array in (item.included, item.on_nodes)]
+    return [array for item in hard_counts(filtered) for array in (item.included, item.on_nodes)]
 
 
 def scheduler_kinds(

@@ -110,7 +110,7 @@ def required_node(cls: PodClass) -> Optional[str]:
 
 
 Tree = Any  # A node, or the classes of a domain's children; each is a tuple of trees that are interchangeable.
-Level = tuple[Any, Callable[[Any], object]]  # The domain of each node, and what distinguishes a domain.
+Level = tuple[Any, Callable[[Any], tuple[object, ...]]]  # The domain of each node, and what distinguishes a domain.
 
 
 def leaves(tree: Tree) -> list[int]:
@@ -173,7 +173,8 @@ def node_tree(
         )
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     levels = [
-        ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: value is None) for key in keys.levels
+        ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: (value is None,))
+        for key in keys.levels
     ]
     root, _ = tree_of(levels, signed, nodes, paths=paths)
     return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}, paths)
@@ -381,7 +382,7 @@ def tree_of(
             parts[domain_of[at]].append(at)
         for value, part in parts.items():
             child, inner = tree_of(finer, signed, part, paths=paths)
-            signature = repr((traits(value), inner))
+            signature = repr((*traits(value), inner))
             children.append((child, signature))
             for at in part:
                 paths[at] = (signature, *paths[at])

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.tables.columns import Bools, unique
+from kubectl_spread.cluster.tables.columns import unique
 from kubectl_spread.explain.constraints.notes import (
     missing_labels,
     NodeReasons,
@@ -40,9 +40,13 @@ from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import (
+    DomainCounts,
+    hard_counts,
+    passes_all_but_spread,
+    soft_counts,
+)
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _NAMED_NODES = 3
@@ -222,20 +226,6 @@ def constraint_reports(
                 report = reports.detailed(report, counts, why_not, is_hard=is_hard, is_built_in=is_built_in)
             found.append(report)
     return tuple(sorted(found, key=lambda report: report.constraint.position))
-
-
-def hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
-    """Return the counts of the pod's hard constraints."""
-    return next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
-
-
-def passes_all_but_spread(filtered: FilterResult) -> Bools:
-    """Return the nodes that would take the pod if it had no spread constraints: bool (N,)."""
-    passes: Bools = filtered.considered.copy()
-    for verdict in filtered.plugin_results:
-        if verdict.plugin != names.POD_TOPOLOGY_SPREAD:
-            passes &= verdict.bits == 0
-    return passes
 
 
 class _Reports:

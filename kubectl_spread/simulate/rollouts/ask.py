@@ -22,7 +22,6 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
 from kubectl_spread.engine.search.limit import weight
-from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
@@ -35,7 +34,7 @@ from kubectl_spread.objects.workloads.workload import created_labels, revision_l
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, passes_all_but_spread
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
@@ -113,8 +112,7 @@ def is_enough(
         shares = (-(-amount // requests[name]) for name, amount in other.requests if requests.get(name))
         around += number
         taken += number * (1 + max(shares, default=1))
-    states = [item.state for item in filtered.plugin_results if isinstance(item.state, PreFilterState)]
-    hard = [counts for state in states for counts in state.counts]
+    hard = hard_counts(filtered)
     if not hard:
         return int(slots.sum()) >= pods + taken
     if len(hard) > 1 or hard[0].constraint.self_match_num != 1:

@@ -23,8 +23,10 @@ from kubectl_spread.objects.releases.behaviours import (
     SPREAD_LABEL_REASON,
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, no_bits, NodeIndices
 from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
     match_node_inclusion_policies,
@@ -311,3 +313,13 @@ class PreFilterState(FilterState):
                 known[class_at] = matches
             number += matches
         return number
+
+
+def hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:
+    """Return the counts of the pod's hard constraints."""
+    return next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())
+
+
+def passes_all_but_spread(filtered: FilterResult) -> Bools:
+    """Return the nodes that would take the pod if it had no spread constraints: bool (N,)."""
+    return filtered.passes(lambda plugin: plugin != names.POD_TOPOLOGY_SPREAD)
