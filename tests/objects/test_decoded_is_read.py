@@ -21,6 +21,7 @@ ATOMS: dict[decode.Atom, st.SearchStrategy[Any]] = {
     decode.Atom.STRING: TEXTS,
     decode.Atom.BOOL: st.booleans(),
     decode.Atom.INT32: st.sampled_from([0, 1, -1, 2**31 - 1, -(2**31), 1.0]),
+    decode.Atom.PODS: st.sampled_from([0, 1, -1, 100_000, -(2**31), 1.0]),
     decode.Atom.INT64: st.sampled_from([0, 300, 2**63 - 1, -(2**63), 5.0]),
     decode.Atom.INT_OR_STRING: st.sampled_from([0, 3, -1, "25%", "", "x"]),
     decode.Atom.QUANTITY: st.sampled_from(["1", "1.5Gi", "-1", "+", 2, 0.5, "1e30", "100m"]),
