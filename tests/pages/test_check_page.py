@@ -35,7 +35,7 @@ def test_findings_have_their_line_with_the_place_marked(capsys: pytest.CaptureFi
 
 
 def test_code_in_a_message_is_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Zone <code>c</code> counts towards the skew" in page(capsys, WEB, "--snapshot", SHOP)
+    assert "zone <code>c</code> counts towards the skew" in page(capsys, WEB, "--snapshot", SHOP)
 
 
 def test_placed_and_running_pods_are_drawn_and_pending_ones_are_apart(capsys: pytest.CaptureFixture[str]) -> None:

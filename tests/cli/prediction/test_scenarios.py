@@ -109,7 +109,7 @@ def test_an_expectation_that_is_not_met(
         (
             "placed: 3\n",
             "placed: few\n",
-            "14:13: steps[2].expect.placed: must be a number or a range, such as 2..4, not few",
+            "14:13: steps[2].expect.placed: few is not a range of pods: write 3..9",
         ),
         (
             "placed: 3\n",
