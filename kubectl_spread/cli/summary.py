@@ -49,7 +49,7 @@ def _is_any_stuck(report: CheckReport) -> bool:
     running = report.running
     if running is None:
         return False
-    waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
+    waiting = any(item.is_stuck for item in running.waiting)
     return waiting or bool(running.lost or running.uncreated)
 
 

@@ -47,7 +47,8 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     named = request._replace(namespace=request.namespace or None)
     asked = check.settings(named, config, session=session, known=known)
     kinds = request.selection.all_kinds
-    question = Question(request.namespace if request.namespace == "" else asked.namespace, kinds, is_overview=not kinds)
+    namespace = request.namespace if request.namespace == "" else asked.namespace
+    question = Question(namespace, kinds, is_overview=not kinds, has_new_nodes=True)
     known = known or cluster_facts.load(asked.source, session, question)
     cluster, is_live = known.cluster, asked.source.live
     own = own_namespace(session, cluster) if request.namespace is None else request.namespace

@@ -194,6 +194,20 @@ def test_advice_is_what_a_new_node_needs(asked: Asked) -> None:
     assert "tolerate the taint" not in text
 
 
+def test_check_of_the_running_workloads_says_it_too(asked: Asked) -> None:
+    """A Pending pod of the cluster gets a node, so the check is fine; the first sentence says so."""
+    waiting = {**pod("web-1", cpu="1"), "status": MARKED}
+    facts = [owned("a1", "zone-a"), pod("other-0", on="a1", cpu="2"), waiting]
+    helped = asked.write("helped.json", GENERAL, *facts)
+
+    assert 1 == run(["check", "--snapshot", asked.write("facts.json", *facts)])
+    assert 0 == run(["check", "--snapshot", helped])
+    assert (
+        "Pod default/web-1 finds no node now. Karpenter adds 1 node of pool general (zone zone-a), and the pod runs "
+        "there. No node fits now:"
+    ) in asked.text("check", "--snapshot", helped)
+
+
 def test_where_only_some_pods_get_a_node_their_number_is_told(asked: Asked) -> None:
     """Once zones a and b have a pod more than zone c, which Karpenter counts, no further node comes."""
     facts = asked.write("facts.json", *TWO_ZONES, owned("c1", "zone-c"), GENERAL, TAINTED)

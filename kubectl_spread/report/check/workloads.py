@@ -253,9 +253,10 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
         is_schedulable = waiting.explanation.verdict is PodVerdict.SCHEDULABLE
         label = "Not scheduled yet" if is_schedulable else "Pending"
         name, more = safe(resource(waiting.key)), len(waiting.explanation.others)
-        text = sentence(waiting.explanation).removesuffix(".")
+        text = sentence(waiting.explanation, waiting.outlook).removesuffix(".")
         text += f" (and {count_noun(more, 'more pod')} of {name})" if more else ""
-        lines.append(WorkloadLine(label, name, text, not is_schedulable))
+        runs = waiting.outlook is not None and waiting.outlook.all_run
+        lines.append(WorkloadLine(label, name, text, not (is_schedulable or runs)))
     for lost in running.lost:
         noun, them = ("pod", "it") if len(lost.pods) == 1 else ("pods", "them")
         name, names = safe(resource(lost.key)), comma_list(lost.pods, most=4)
@@ -288,7 +289,7 @@ form(
     WaitingGroup,
     "object=key pods verdict=explanation.verdict message=explanation.message cause",
     pods=lambda item: [item.explanation.pod.name, *item.explanation.others],
-    cause=lambda item: sentence(item.explanation),
+    cause=lambda item: sentence(item.explanation, item.outlook),
 )
 form(LostPods, "object=key node pods")
 form(UncreatedPods, "object=key count=number replicas=wanted message")

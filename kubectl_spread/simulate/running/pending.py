@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -19,6 +19,9 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.placing import place_in_turn, Placer
+
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Outlook
 
 MOST_PODS = 2_000  # With more Pending pods, their order is not examined.
 _SECONDS = len("2006-01-02T15:04:05")
@@ -171,6 +174,12 @@ class WaitingGroup(NamedTuple):
 
     key: ObjectKey
     explanation: Explanation
+    outlook: Optional[Outlook] = None  # what Karpenter does about them
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether it does not help to wait until Karpenter has added nodes."""
+        return self.explanation.verdict.is_waiting and not (self.outlook is not None and self.outlook.all_run)
 
 
 def waiting(
@@ -188,7 +197,16 @@ def waiting(
     for key, pod in every:
         alike.setdefault((key, pod.cls), []).append(pod)
     prospects = Prospects([pod for _, pod in every], cluster, profiles)
+    added = {}
+    if cluster.provisioning:
+        from kubectl_spread.provisioners import prospect  # 30 ms
+
+        added = prospect.added_nodes(cluster, [pod for _, pod in every], profiles)
     for (key, _), group in alike.items():
         for first, *rest in prospects.group_by_fate(group):
             explanation = prospects.of(first).examined.explanation
-            yield WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))
+            found = WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))
+            of_karpenter = [added[pod.key] for pod in (first, *rest) if pod.key in added]
+            if of_karpenter and explanation.verdict is PodVerdict.PENDING:
+                found = found._replace(outlook=prospect.outlook(of_karpenter))
+            yield found
