@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.errors import ConfigError, SourceError
+from kubectl_spread.errors import ConfigError
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import PLACED, Regime, REGIMES
 from kubectl_spread.sources import policy_file
@@ -153,8 +153,8 @@ def test_a_file_without_a_document_is_empty(text: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_yaml_is_an_error_with_its_place(tmp_path: Path) -> None:
     """So are several documents."""
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(ConfigError) as caught:
         load("a: [", tmp_path)
-    assert caught.value.line
-    with pytest.raises(SourceError, match="a policy must be one YAML document, this has 2"):
+    assert caught.value.problems[0].line
+    with pytest.raises(ConfigError, match="a policy must be one YAML document, this has 2"):
         load("a: 1\n---\nb: 2\n", tmp_path)
