@@ -66,6 +66,7 @@ def load(
     expected: Collection[ObjectKey] = (),
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
+    merged: Mapping[str, Sequence[str]] = {},
 ) -> LoadedWorld:
     """Return the world of a cluster and its initial state.
 
@@ -77,9 +78,10 @@ def load(
         expected: controllers that do not exist yet, although their pods do (`owners.with_owners`).
         kubelet: behaviour of bound pods.
         patience_s: simulated time within a step, in seconds.
+        merged: the nodes that each node stands for (`parts`).
     """
     cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
-    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
+    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s, merged=merged)
     return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes))
 
 

@@ -9,6 +9,9 @@ taints, and whether they pass the filters.
     zone a: a1 a2 a3 ... a400      ──▶   a1 with room for everything, and the workload's pods of zone a
     zone b: b1 b2 b3 ... b400      ──▶   b1
 
+A hard constraint or a required anti-affinity over hostnames lets a limited number of pods on a node. As long as each
+kind of nodes has a node with room and below that limit, it decides nothing more than which of them a pod goes to.
+
 Scores and the choice among pods that a ReplicaSet may delete depend on single nodes. In the small cluster a pod may
 therefore go to every node that fits, and a ReplicaSet may delete any pod of the lowest rank, whatever else is on its
 node (`World.is_widened`). So the outcomes there include every real one: what holds in all of them is certain, and
@@ -31,17 +34,20 @@ from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.loading import involved_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
 from kubectl_spread.engine.shapes import shape_of
+from kubectl_spread.engine.world import without_hostnames
+from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
@@ -89,11 +95,14 @@ class _Hard(NamedTuple):
 class _Filters(NamedTuple):
     """Verdicts on a class of pods.
 
-    passes: bool (N,), nodes that pass all filters but those for room and spread. hard: hard constraints on the cluster.
+    passes: bool (N,), nodes that pass all filters but those for room and spread. hard: hard constraints on the cluster,
+    but those over hostnames. free: int64 (N,), how many more pods that these or an anti-affinity count each node may
+    get before it refuses pods of the class; None if it never does.
     """
 
     passes: Bools
     hard: tuple[_Hard, ...]
+    free: Optional[Int64s]
 
 
 class _Workload(NamedTuple):
@@ -118,17 +127,30 @@ class _Workload(NamedTuple):
         """Yield the labels of its running and its new pods."""
         return map(dict, {cls.labels for cls in self.filters})
 
+    @property
+    def free(self) -> Optional[Int64s]:
+        """Return how many more pods each node may get before it refuses some pod, int64 (N,); None if it never does."""
+        limits = [each.free for each in self.filters.values() if each.free is not None]
+        return np.min(limits, axis=0) if limits else None
+
+    @property
+    def terms(self) -> Iterator[tuple[str, Selector]]:
+        """Yield the namespaces and selectors of the anti-affinity of its pods."""
+        return (
+            (item, term.selector) for cls in self.filters for term in cls.pod_anti_affinity for item in term.namespaces
+        )
+
 
 class _Merged(NamedTuple):
     """Nodes of which one stands for all that are alike.
 
     kept: places of the nodes that stand for others. of: int64 (N,), place in `kept` of the node that stands for each.
-    lasting: places of the kept nodes that the step leaves alone.
+    lasting: places of the kept nodes that the step leaves alone, with the places of all that each stands for.
     """
 
     kept: tuple[int, ...]
     of: Int64s
-    lasting: tuple[int, ...]
+    lasting: dict[int, Int64s]
     nodes: tuple[Node, ...]
     names: Mapping[str, tuple[str, ...]]
 
@@ -147,7 +169,7 @@ class Splitter:
         self.solved: dict[Hashable, Any] = {}
         self.workloads: dict[ObjectKey, Optional[_Workload]] = {}  # that no step concerns
         self._columns = columns
-        self._passes: dict[PodClass, Optional[Bools]] = {}
+        self._passes: dict[PodClass, Optional[tuple[Bools, Bools]]] = {}
         self._masks: dict[bytes, Bools] = {}
 
     @cached_property
@@ -177,22 +199,30 @@ class Splitter:
         return _LabelIndex((key, namespace, dict(labels)) for key, namespace, labels in classes)
 
     @cached_property
-    def _has_terms(self) -> bool:
-        return any(cls.pod_anti_affinity for cls in {id(pod.cls): pod.cls for pod in self.cluster.pods}.values())
+    def terms(self) -> frozenset[PodAffinityTerm]:
+        """Return the required anti-affinity of all pods."""
+        classes = {id(pod.cls): pod.cls for pod in self.cluster.pods}.values()
+        return frozenset(term for cls in classes for term in cls.pod_anti_affinity)
+
+    @cached_property
+    def _avoided(self) -> frozenset[Optional[ObjectKey]]:
+        """Return the workloads with pods that the anti-affinity of some pods selects in a list of namespaces."""
+        pairs = {(namespace, term.selector) for term in self.terms for namespace in term.namespaces}
+        return frozenset(key for each in pairs for key in self.labels.matching(*each))
 
     @cached_property
     def _scheduler(self) -> Scheduler:
         return Scheduler(self.columns, self.profiles, all_nodes=True)
 
     @cached_property
-    def _unfinished(self) -> frozenset[ObjectKey]:
+    def unfinished(self) -> frozenset[ObjectKey]:
         return involved_workloads(self.cluster, self.profiles, frozenset(), frozenset())
 
     def live(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> frozenset[ObjectKey]:
         """Return the workloads whose pods take part; arguments as of `loading.load`."""
         if nodes:
             return involved_workloads(self.cluster, self.profiles, touched, nodes)
-        return self._unfinished | touched
+        return self.unfinished | touched
 
     def parts(
         self,
@@ -216,22 +246,32 @@ class Splitter:
             return ()
         return _Splitting(self, tuple(ops)).parts(live, only)
 
-    def filters(self, cls: PodClass) -> Optional[_Filters]:
+    def filters(self, cls: PodClass, key: ObjectKey) -> Optional[_Filters]:
         """Return the verdicts on a class; None if more than room, static filters and spread decides about its pods."""
         profile = self.profiles.get(cls.scheduler_name)
         if profile is None or self._depends_on_others(cls) or unsupported_features(cls, profile, self.cluster):
             return None
         # perf: workloads differ in labels, on which the filters of nodes depend only if pods repel others
-        alike = cls if self._has_terms else cls._replace(labels=(), constraints=(), owner=None, owner_uid="", images=())
+        alike = cls if self.terms else cls._replace(labels=(), constraints=(), owner=None, owner_uid="", images=())
         if alike not in self._passes:
             self._passes[alike] = self._static(alike)
-        passes = self._passes[alike]
+        static = self._passes[alike]
         spread = profile.plugin(PodTopologySpread)
-        if passes is None or spread is None:
+        if static is None or spread is None:
             return None
+        passes, repelled = static
         state = spread.pre_filter(cls, self.columns)
-        counts = state.counts if isinstance(state, PreFilterState) else ()
-        if any(item.constraint.topology_key == HOSTNAME for item in counts):
+        every = state.counts if isinstance(state, PreFilterState) else ()
+        counts = [item for item in every if item.constraint.topology_key != HOSTNAME]
+        limits = [self._free(item) for item in every if item.constraint.topology_key == HOSTNAME]
+        if cls.pod_anti_affinity or key in self._avoided:
+            limits.append(np.where(repelled, 0, 1))
+        else:
+            passes = passes & ~repelled
+        if limits and not (self._is_plain and all(term.topology_key == HOSTNAME for term in cls.pod_anti_affinity)):
+            return None
+        # A pod that has constraints follows no default ones.
+        if len(every) > len(counts) and (not cls.constraints or spread.configured_defaults):
             return None
         # perf: most workloads have equal masks
         masks = [self._masks.setdefault(item.included.tobytes(), item.included) for item in counts]
@@ -239,20 +279,36 @@ class Splitter:
             _Hard(item.constraint, item.topology, mask, item.eligible, item.match_num, item.is_below_min_domains)
             for item, mask in zip(counts, masks, strict=True)
         )
-        return _Filters(passes, hard)
+        return _Filters(passes, hard, np.min(limits, axis=0) if limits else None)
 
-    def _static(self, cls: PodClass) -> Optional[Bools]:
+    def _free(self, counts: DomainCounts) -> Int64s:
+        """Return how many more matching pods each node may get before it refuses a pod, if some node has none."""
+        constraint = counts.constraint
+        free = constraint.max_skew + 1 - constraint.self_match_num - counts.match_num[counts.topology.codes]
+        return np.maximum(free, 0)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Return whether each node has a hostname of its own, and anti-affinity is over lists of namespaces."""
+        topology = self.columns.topology(HOSTNAME)
+        is_own = len(topology.values) == self.columns.n == len(np.unique(topology.codes))
+        return is_own and all(term.namespace_selector is None for term in self.terms)
+
+    def _static(self, cls: PodClass) -> Optional[tuple[Bools, Bools]]:
+        """Return the nodes that pass all but room, spread and other pods, and those that other pods refuse."""
         filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
         if filtered.rejection is not None:
             return None
-        return filtered.passes(lambda plugin: plugin not in (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD))
+        others = (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD, names.INTER_POD_AFFINITY)
+        passes = filtered.passes(lambda plugin: plugin not in others)
+        return passes, ~filtered.passes(lambda plugin: plugin == names.INTER_POD_AFFINITY)
 
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.
 
         A claim that is bound to a volume allows the same nodes forever.
         """
-        if cls.pod_affinity or cls.pod_anti_affinity or cls.host_ports or cls.gates:
+        if cls.pod_affinity or cls.host_ports or cls.gates:
             return True
         claims = [self._claim(cls, volume) for volume in cls.volumes]
         return any(item is None or not item.is_bound or READ_WRITE_ONCE_POD in item.access_modes for item in claims)
@@ -314,6 +370,7 @@ class _Splitting:
         budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
         budgets = [(budget, keys) for budget, keys in budgets if keys]
         selectors = {(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard}
+        selectors.update(each for item in workloads for each in item.terms)
         selecting = [*selectors, *((budget.namespace, budget.selector) for budget, _ in budgets)]
         if any(not own.issuperset(self._known.labels.matching(*each)) for each in selecting):
             return ()  # A hard constraint or a budget selects pods that do not take part.
@@ -351,12 +408,17 @@ class _Splitting:
         if any(quota.namespace == key.namespace for quota in cluster.quotas):
             return None
         owner, pods = controller.workload, tuple(self._known.pods[key])
+        before = cluster.controllers.get(key, controller).workload
+        if self._known.terms and not (pods and _labels(before) == _labels(owner)):
+            return None  # New labels may be ones that other pods avoid.
         if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
             return None  # New ordinals have new claims.
         made = replica(stored_workload(admitted_workload(owner, cluster), self._known.minor), owner.first_ordinal).cls
+        if not self._known.terms.issuperset(made.pod_anti_affinity):
+            return None  # Pods that are there may be ones that it avoids.
         filters: dict[PodClass, _Filters] = {}
         for cls in {made: None, **{pod.cls: None for pod in pods}}:
-            found = self._known.filters(cls)
+            found = self._known.filters(cls, key)
             if found is None:
                 return None
             filters[cls] = found
@@ -365,9 +427,11 @@ class _Splitting:
     def _most_new(self, key: ObjectKey, controller: Controller, pods: Sequence[Pod]) -> int:
         """Return the most pods of a workload at a time that need a node."""
         scaler = self._cluster.autoscalers.get(key)
-        if scaler is None and not any(_is_about(op, key) for op in self._ops):
-            return sum(not pod.node_name or pod.node_name in self._named or pod.uid in self._uids for pod in pods)
-        scaled = [op.replicas for op in self._ops if isinstance(op, steps.Scale) and op.key == key]
+        own = [op for op in self._ops if _is_about(op, key)]
+        scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
+        if scaler is None and (not own or (len(scaled) == len(own) and key not in self._known.unfinished)):
+            gone = sum(not pod.node_name or pod.node_name in self._named or pod.uid in self._uids for pod in pods)
+            return gone + max(0, *scaled, len(pods)) - len(pods)
         replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
         return most_pods(controller._replace(workload=controller.workload._replace(replicas=replicas)))
 
@@ -407,8 +471,11 @@ class _Splitting:
         domains = self._domain_keys(group)
         merged = self._merged(group, domains, slots, new)
         priorities = {cls.priority for item in group for cls in item.filters}
-        if merged is None or (len(priorities) > 1 and any(item.hard for item in group)):
+        if merged is None or (len(priorities) > 1 and any(item.hard or item.free is not None for item in group)):
             return None  # A pod may preempt others that its constraint counts.
+        own = sum(item.most_new for item in group)
+        if not all(self._has_free(item, merged, slots, own=own, new=new) for item in group):
+            return None
         at = self._columns.index
         stands_for = {
             pod.node_name: self._columns.nodes[merged.kept[merged.of[at[pod.node_name]]]].name
@@ -417,7 +484,9 @@ class _Splitting:
             if pod.node_name in at
         }
         pods = tuple(
-            pod._replace(node_name=stands_for.get(pod.node_name, pod.node_name)) for item in group for pod in item.pods
+            pod._replace(node_name=stands_for.get(pod.node_name, pod.node_name), cls=without_hostnames(pod.cls))
+            for item in group
+            for pod in item.pods
         )
         cluster = self._cluster._replace(
             nodes=merged.nodes,
@@ -428,9 +497,9 @@ class _Splitting:
             read_at="",  # Ages decide nothing here.
         )
         ops = tuple(self._ops_for(keys, {pod.uid for pod in pods}, merged.names))
-        part = Part(keys, cluster, ops, domains, sum(item.most_new for item in group), merged.names)
+        part = Part(keys, cluster, ops, domains, own, merged.names)
         return part._replace(
-            has_room=all(_is_admitted(each, merged.lasting) for item in group for each in item.filters.values()),
+            has_room=all(_is_admitted(each, list(merged.lasting)) for item in group for each in item.filters.values()),
             is_short=len(group) == 1 and self._is_short(group[0]),
             shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._known.minor)
             if len(group) == 1
@@ -456,23 +525,47 @@ class _Splitting:
             of = of.reshape(-1)
             room = np.bincount(of, weights=slots)
             kept = tuple(first.tolist())
-            lasting = {at: place for place, at in enumerate(kept) if columns.nodes[at].name not in self._leaving}
-            # Until a kind of nodes has as many pods more, one of them has room for a pod.
-            is_full = any(room[place] < new and any(mask[at] for mask in passes) for at, place in lasting.items())
             every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
+            every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
+            lasting = {at: every[place] for place, at in enumerate(kept) if columns.nodes[at].name not in self._leaving}
+            # Until a kind of nodes has as many pods more, one of them has room for a pod.
+            is_full = any(room[of[at]] < new and any(mask[at] for mask in passes) for at in lasting)
             names = {
                 columns.nodes[at].name: tuple(columns.nodes[other].name for other in others.tolist())
                 for at, others in zip(kept, every, strict=True)
             }
             nodes = tuple(_endless(columns.nodes[at], resources) for at in sorted(kept))
-            self._merges[key] = None if is_full else _Merged(kept, of, tuple(lasting), nodes, names)
+            self._merges[key] = None if is_full else _Merged(kept, of, lasting, nodes, names)
         return self._merges[key]
+
+    def _has_free(self, item: _Workload, merged: _Merged, slots: Int64s, *, own: int, new: int) -> bool:
+        """Return whether each kind of nodes always has a node with room that takes the pods of a workload.
+
+        A node stops to take them once its room is used up, or once it has as many pods that count as it may get.
+
+        Args:
+            item: the workload.
+            merged: the kinds of nodes.
+            slots: room of each node for new pods of all workloads, int64 (N,).
+            own: the most new pods at a time that may count.
+            new: the most new pods of all workloads at a time.
+        """
+        free = item.free
+        for at, nodes in merged.lasting.items() if free is not None else ():
+            if free is None or not any(each.passes[at] for each in item.filters.values()):
+                continue
+            able = nodes[free[nodes] > 0]
+            left = len(able) - (own - 1) // int(free[able].min()) if len(able) else 0
+            if left <= 0 or np.sort(slots[able])[:left].sum() < new:
+                return False
+        return True
 
     def _domain_keys(self, group: Sequence[_Workload]) -> frozenset[str]:
         """Return the topology keys by which the nodes of a part differ."""
         hard = {counts.constraint.topology_key for item in group for counts in item.hard}
         soft = {constraint.topology_key for item in group for constraint in item.made.constraints} | {ZONE}
         few = {key for key in soft if len(self._columns.topology(key).values) <= _MOST_DOMAINS}
+        few -= {HOSTNAME} if any(item.free is not None for item in group) else set()
         return frozenset(hard | few)
 
     def _ops_for(
@@ -555,6 +648,11 @@ class _LabelIndex:
             if each.operator == "In" and len(each.values) == 1:
                 found = min(found, self._of_label.get((namespace, each.key, each.values[0]), []), key=len)
         return frozenset(key for key, labels in found if selector.matches(labels))
+
+
+def _labels(workload: Workload) -> dict[str, object]:
+    """Return the labels of a workload's pod template."""
+    return fields(fields(workload.template.get("metadata")).get("labels"))
 
 
 def _tied(workloads: Iterable[_Workload], ties: Iterable[Collection[Optional[ObjectKey]]]) -> list[list[_Workload]]:

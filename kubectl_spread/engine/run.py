@@ -371,11 +371,11 @@ class _Player:
             expected=game.expected,
             kubelet=game.kubelet,
             patience_s=limits.patience_s,
+            merged=game.merged,
         )
         self.live = loaded.live
         self._world: World = loaded.world
         self._world.bound = game.bound
-        self._world.merged = game.merged
         self._world.provisioner = game.provisioner
         self._start = loaded.state
         self._limits = limits

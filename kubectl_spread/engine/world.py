@@ -17,6 +17,7 @@ from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, UNREACHAB
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
@@ -77,6 +78,14 @@ def node_name(workload: Workload) -> str:
     return str(fields(workload.template.get("spec")).get("nodeName") or "")
 
 
+def without_hostnames(cls: PodClass) -> PodClass:
+    """Return a class without what limits its pods on single nodes: hard constraints over hostnames, anti-affinity."""
+    kept = tuple(item for item in cls.constraints if not (item.is_hard and item.topology_key == HOSTNAME))
+    if len(kept) == len(cls.constraints) and not cls.pod_anti_affinity:
+        return cls
+    return cls._replace(constraints=kept, pod_anti_affinity=())
+
+
 class World:
     """Numbering of all objects that states refer to."""
 
@@ -87,10 +96,12 @@ class World:
         *,
         kubelet: Optional[Kubelet] = None,
         patience_s: float = float("inf"),
+        merged: Mapping[str, Sequence[str]] = {},
     ) -> None:
         """Set up the world of a cluster.
 
         `patience_s` is the simulated time within a step: tolerationSeconds and the delays of Jobs up to it expire.
+        `merged`: the nodes that each node stands for (`parts`).
         """
         self.patience_s = patience_s
         self.cluster = cluster
@@ -108,7 +119,7 @@ class World:
         self.start: tuple[P, ...] = ()  # the other pods at the start
         self.provisioner: Optional[Provisioner] = None
         self.additions: dict[State, tuple[tuple[Node, ...], ...]] = {}  # of the provisioner
-        self.merged: Mapping[str, Sequence[str]] = {}  # nodes that each node stands for (`parts`)
+        self.merged = merged
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
@@ -229,6 +240,7 @@ class World:
 
     def class_index(self, cls: PodClass) -> int:
         """Return the index of a pod class."""
+        cls = without_hostnames(cls) if self.is_widened else cls
         at = self._class_at.get(cls)
         if at is None:
             at = self._class_at[cls] = len(self.classes)

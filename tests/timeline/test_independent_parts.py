@@ -25,12 +25,16 @@ _FEW = 3_000  # states of the whole step
 
 
 class World:
-    """A cluster of Deployments that are settled, and a step."""
+    """A cluster of Deployments that are settled, and a step.
 
-    def __init__(self, seed: int) -> None:
+    is_limited: a node takes few pods of some workloads, and each zone has more nodes.
+    """
+
+    def __init__(self, seed: int, *, is_limited: bool = False) -> None:
         self.chance = random.Random(seed)
         self.zones = "abc"[: self.chance.choice([2, 3])]
-        self.items = [self._node(zone, at) for zone in self.zones for at in range(self.chance.choice([1, 2, 2]))]
+        sizes = [3, 4, 5] if is_limited else [1, 2, 2]
+        self.items = [self._node(zone, at) for zone in self.zones for at in range(self.chance.choice(sizes))]
         self.names = [item["metadata"]["name"] for item in self.items]
         self.sizes = {name: self.chance.randint(1, 3) for name in self.chance.choice([["web"], ["web", "api"]])}
         tied = self.chance.random() < 0.3
@@ -50,7 +54,28 @@ class World:
                 {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
             )
 
+        if is_limited:
+            self._limit()
         self._tie()
+
+    def _limit(self) -> None:
+        """Limit the pods of a Deployment on a node, by a hard constraint, by anti-affinity, or by both."""
+        name = self.chance.choice(sorted(self.sizes))
+        workloads = [item for item in self.items if item["kind"] in ("Deployment", "ReplicaSet", "Pod")]
+        selector = {"matchLabels": self.chance.choice([{"app": name}, {"app": name}, {"tier": "front"}])}
+        ways = self.chance.choice([(True, False), (False, True), (True, True)])
+        skew = self.chance.choice([1, 1, 2])
+        for item in workloads:
+            if not item["metadata"]["name"].startswith(name):
+                continue
+            spec = item["spec"].get("template", {"spec": item["spec"]})["spec"]
+            if ways[0]:
+                constraint = {"maxSkew": skew, "topologyKey": HOSTNAME, "whenUnsatisfiable": "DoNotSchedule"}
+                known = [each for each in spec["topologySpreadConstraints"] if each["topologyKey"] != HOSTNAME]
+                spec["topologySpreadConstraints"] = [*known, {**constraint, "labelSelector": selector}]
+            if ways[1]:
+                term = {"labelSelector": selector, "topologyKey": HOSTNAME}
+                spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
     def _tie(self) -> None:
         """Change something that makes workloads depend on each other, or all nodes of a zone refuse pods."""
@@ -221,9 +246,9 @@ def _outside(whole: WorkloadSummary, part: WorkloadSummary, keys: frozenset[str]
     return wrong
 
 
-def compare(seed: int) -> Optional[list[str]]:
+def compare(seed: int, *, is_limited: bool = False) -> Optional[list[str]]:
     """Return what the parts say wrongly; None if the step has no parts, or is too large to be visited whole."""
-    world = World(seed)
+    world = World(seed, is_limited=is_limited)
     cluster = cluster_of(world.items)
     ops = world.ops(cluster)
     whole = play(cluster, PROFILES, [ops], limits=Limits(max_states=_FEW, samples=1)).last
@@ -271,8 +296,14 @@ def test_parts_hold_in_every_outcome(seed: int) -> None:
     assert not compare(seed)
 
 
-def test_enough_random_steps_have_parts() -> None:
-    answered = [compare(seed) for seed in range(150, 200)]
+@pytest.mark.parametrize("seed", range(100))
+def test_parts_of_pods_that_share_no_node_hold_in_every_outcome(seed: int) -> None:
+    assert not compare(seed, is_limited=True)
+
+
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_enough_random_steps_have_parts(is_limited: bool) -> None:
+    answered = [compare(seed, is_limited=is_limited) for seed in range(150, 200)]
 
     assert sum(item is not None for item in answered) >= 10
     assert not any(answered)
