@@ -81,6 +81,9 @@ class Part(NamedTuple):
     shape: Optional[Hashable] = None
 
 
+_Selecting = tuple[str, Selector]  # namespace and labels of pods
+
+
 class _Hard(NamedTuple):
     """A hard constraint with its counts on the whole cluster, as in `DomainCounts`, but without numbers per node."""
 
@@ -97,12 +100,14 @@ class _Filters(NamedTuple):
 
     passes: bool (N,), nodes that pass all filters but those for room and spread. hard: hard constraints on the cluster,
     but those over hostnames. free: int64 (N,), how many more pods that these or an anti-affinity count each node may
-    get before it refuses pods of the class; None if it never does.
+    get before it refuses pods of the class; None if it never does. selecting: what its hard constraints and its
+    anti-affinity select.
     """
 
     passes: Bools
     hard: tuple[_Hard, ...]
     free: Optional[Int64s]
+    selecting: frozenset[_Selecting]
 
 
 class _Workload(NamedTuple):
@@ -132,13 +137,6 @@ class _Workload(NamedTuple):
         """Return how many more pods each node may get before it refuses some pod, int64 (N,); None if it never does."""
         limits = [each.free for each in self.filters.values() if each.free is not None]
         return np.min(limits, axis=0) if limits else None
-
-    @property
-    def terms(self) -> Iterator[tuple[str, Selector]]:
-        """Yield the namespaces and selectors of the anti-affinity of its pods."""
-        return (
-            (item, term.selector) for cls in self.filters for term in cls.pod_anti_affinity for item in term.namespaces
-        )
 
 
 class _Merged(NamedTuple):
@@ -207,8 +205,7 @@ class Splitter:
     @cached_property
     def _avoided(self) -> frozenset[Optional[ObjectKey]]:
         """Return the workloads with pods that the anti-affinity of some pods selects in a list of namespaces."""
-        pairs = {(namespace, term.selector) for term in self.terms for namespace in term.namespaces}
-        return frozenset(key for each in pairs for key in self.labels.matching(*each))
+        return frozenset(key for each in set(_selecting(self.terms)) for key in self.labels.matching(*each))
 
     @cached_property
     def _scheduler(self) -> Scheduler:
@@ -279,7 +276,9 @@ class Splitter:
             _Hard(item.constraint, item.topology, mask, item.eligible, item.match_num, item.is_below_min_domains)
             for item, mask in zip(counts, masks, strict=True)
         )
-        return _Filters(passes, hard, np.min(limits, axis=0) if limits else None)
+        pairs = {(cls.namespace, item.constraint.selector) for item in every}
+        pairs.update(_selecting(cls.pod_anti_affinity))
+        return _Filters(passes, hard, np.min(limits, axis=0) if limits else None, frozenset(pairs))
 
     def _free(self, counts: DomainCounts) -> Int64s:
         """Return how many more matching pods each node may get before it refuses a pod, if some node has none."""
@@ -369,12 +368,15 @@ class _Splitting:
         index = _LabelIndex((item.key, item.key.namespace, labels) for item in workloads for labels in item.labels)
         budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
         budgets = [(budget, keys) for budget, keys in budgets if keys]
-        selectors = {(item.key.namespace, counts.constraint.selector) for item in workloads for counts in item.hard}
-        selectors.update(each for item in workloads for each in item.terms)
-        selecting = [*selectors, *((budget.namespace, budget.selector) for budget, _ in budgets)]
-        if any(not own.issuperset(self._known.labels.matching(*each)) for each in selecting):
-            return ()  # A hard constraint or a budget selects pods that do not take part.
-        groups = _tied(workloads, [*(index.matching(*each) for each in selectors), *(keys for _, keys in budgets)])
+        selecting: dict[_Selecting, set[Optional[ObjectKey]]] = defaultdict(set)  # the workloads whose pods do
+        for item in workloads:
+            for each in {each for found in item.filters.values() for each in found.selecting}:
+                selecting[each].add(item.key)
+        every = [*selecting, *((budget.namespace, budget.selector) for budget, _ in budgets)]
+        if any(not own.issuperset(self._known.labels.matching(*each)) for each in every):
+            return ()  # A hard constraint, an anti-affinity or a budget selects pods that do not take part.
+        ties = [keys | index.matching(*each) for each, keys in selecting.items()]
+        groups = _tied(workloads, [*ties, *(keys for _, keys in budgets)])
         bare = [pod.cls for pod in self._known.pods[None] if not pod.node_name]
         slots = self._slots([*(cls for item in workloads for cls in item.filters), *bare])
         new = len(bare) + sum(item.most_new for item in workloads)
@@ -648,6 +650,10 @@ class _LabelIndex:
             if each.operator == "In" and len(each.values) == 1:
                 found = min(found, self._of_label.get((namespace, each.key, each.values[0]), []), key=len)
         return frozenset(key for key, labels in found if selector.matches(labels))
+
+
+def _selecting(terms: Iterable[PodAffinityTerm]) -> Iterator[_Selecting]:
+    return ((namespace, term.selector) for term in terms for namespace in term.namespaces)
 
 
 def _labels(workload: Workload) -> dict[str, object]:
