@@ -39,6 +39,7 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
