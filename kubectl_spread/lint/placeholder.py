@@ -15,6 +15,8 @@ from typing import Any
 
 from kubectl_spread.text.source import Place
 
+# The last word of `APP_NAME` names a field; `FRONT_END` and `DO_NOT_SCHEDULE` are values.
+_FIELDS = ("_NAME", "_NAMESPACE", "_KEY", "_SKEW", "_DOMAINS", "_REPLICAS", "_COUNT", "_IMAGE", "_TAG", "_VERSION")
 _MARKS = ("${", "$(", "{{", "{%", "<%")
 _KEY = r"[\w./-]+:\s"
 _IN_A_COMMENT = r"[ \t]*:?[ \t]+#(?:@|\{)"  # compiled on first use
@@ -24,7 +26,7 @@ def has_placeholder(value: Any) -> bool:
     """Return whether a text has a part that is not what will be applied."""
     if not isinstance(value, str):
         return False
-    is_word = value[:1] == "$" or (value[:2] == value[-2:] == "__") or ("_" in value and value.isupper())
+    is_word = value[:1] == "$" or (value[:2] == value[-2:] == "__") or (value.isupper() and value.endswith(_FIELDS))
     if not is_word and "{" not in value and "$(" not in value and "<%" not in value:
         return False  # perf: most texts
     return is_word or any(mark in value for mark in _MARKS)

@@ -107,7 +107,7 @@ def findings_by_object(
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
     """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests.
 
-    What a controller of the project made, is left out: its findings are the controller's.
+    Objects that a controller of the project made are left out: their findings are the controller's.
     """
     rules = _rules(project, RuleTarget.WORKLOAD, codes)
     followed: dict[tuple[frozenset[str], Knowledge], tuple[RuleMeta, ...]] = {}  # many workloads have the same words

@@ -43,8 +43,7 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
         yield RuleFinding(
             f"no value of `{constraint.topology_key}` can have over {count_noun(constraint.max_skew, 'pod')} more than "
             "the emptiest one, so the pods are split evenly. If the nodes of one value are full, pods stay Pending, "
-            "even "
-            "if others have room",
+            "even if others have room",
             subject.route(constraint, "topologyKey"),
             "use ScheduleAnyway, or spread over a label with as many values as the share needs",
         )
@@ -288,8 +287,7 @@ def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator
             pods = "the pods" if most is None else f"{most} pods"
             yield RuleFinding(
                 f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
-                "1 "
-                "allows a zone only one pod more than the emptiest zone",
+                "1 allows a zone only one pod more than the emptiest zone",
                 subject.route(constraint, "maxSkew"),
                 "use ScheduleAnyway for the zone, or raise maxSkew",
             )

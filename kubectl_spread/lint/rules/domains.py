@@ -366,9 +366,8 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
             yield RuleFinding(
                 f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
-                "always "
-                f"counts as 0. Each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in every "
-                "cluster",
+                f"always counts as 0. Each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in "
+                "every cluster",
                 route,
                 f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",
             )

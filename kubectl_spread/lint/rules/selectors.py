@@ -392,8 +392,7 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
             ]
             yield RuleFinding(
                 f"labelSelector {' and '.join(parts)}, compared with the workload's own selector. So the constraint "
-                "may "
-                "count other pods than the workload has",
+                "may count other pods than the workload has",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),

@@ -187,8 +187,7 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"the {most} replicas behind Service `{first.name}` have neither constraints nor pod anti-affinity, so they "
-        "may "
-        "all run on one node or in one zone",
+        "may all run on one node or in one zone",
         route,
         "add constraints over zones and nodes",
         (Label(first.place(("metadata", "name")), "sends traffic to them"),),

@@ -277,8 +277,7 @@ def shared_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]
         others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
         yield RuleFinding(
             f"{list_names(nodes)} have the same `kubernetes.io/hostname`, `{value}`{others}, so together they get as "
-            "many "
-            "pods as one other node",
+            "many pods as one other node",
             subject.route(constraint, "topologyKey"),
             "give each machine its own hostname; a label corrected by hand lasts until the kubelet restarts",
         )

@@ -121,8 +121,7 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
         if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             yield RuleFinding(
                 "each pod is tied to the zone of its volume. If a pod fails while another zone is empty, the "
-                "constraint "
-                f"refuses its own zone, as there are {replicas} pods, and the pod may stay Pending for good",
+                f"constraint refuses its own zone, as there are {replicas} pods, and the pod may stay Pending for good",
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(tied[0][:3], key=True), "the volumes"),),
@@ -154,8 +153,7 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
         if storage_class is not None and is_zonal_class and storage_class.plain.get(_MODE) in (None, "Immediate"):
             yield RuleFinding(
                 f"StorageClass `{storage_class.name}` creates the volume before the pod is scheduled, so the pod must "
-                "go "
-                "to the zone of its volume, whatever the constraint says",
+                "go to the zone of its volume, whatever the constraint says",
                 (*route, "storageClassName"),
                 f"use a class with {_MODE}: WaitForFirstConsumer",
                 (Label(storage_class.place((_MODE,)), "binds immediately"),),
@@ -195,8 +193,7 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
                 shown = f". The placement shows {placed}, as it ignores volumes that do not exist yet"
             yield RuleFinding(
                 f"the StorageClass allows no volume in {list_names(item.value for item in excluded)}, but the "
-                "constraint "
-                f"counts {it}, so no other {domain(constraint.topology_key)} takes more than "
+                f"constraint counts {it}, so no other {domain(constraint.topology_key)} takes more than "
                 f"{count_noun(most_in_a_domain, 'pod')}. At most {count_noun(room, 'pod')} can run, and further pods "
                 f"stay Pending{shown}",
                 (*route, "storageClassName"),

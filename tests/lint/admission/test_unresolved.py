@@ -85,6 +85,12 @@ def found(text: str) -> list[str]:
         ({"app": "'${APP}'"}, []),
         ({"selected": "'{{ app }}'"}, []),
         ({"selected": "website"}, ["error SPR203@15", "error SPR203@19"]),
+        ({"replicas": "REPLICA_COUNT"}, ["info SPR113@5"]),
+        ({"skew": "MAX_SKEW"}, ["info SPR113@14"]),
+        ({"app": "APP_NAME", "selected": "CHART_NAME"}, []),
+        ({"app": "FRONT_END", "selected": "FRONT_ENDS"}, ["error SPR203@15", "error SPR203@19"]),
+        ({"action": "DO_NOT_SCHEDULE"}, ["error SPR104@13"]),
+        ({"action": "ScheduleAnyway\n        nodeTaintsPolicy: HONOR_IT"}, ["error SPR108@14"]),
         ({"selected": "web site"}, ["error SPR112@15", "error SPR112@19"]),
     ],
 )
