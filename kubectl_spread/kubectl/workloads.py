@@ -17,7 +17,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import short
@@ -51,16 +51,19 @@ def count_of(command: Command) -> int:
     """Return the number of --replicas.
 
     Raises:
-        StepError: it is missing, or no number.
+        StepError: it is missing, no number, or too large to read.
     """
     text = command.value("replicas")
     if not text:
         raise StepError(_NO_COUNT)
-    number = natural(text.removeprefix("-"))
-    if number is None:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
         raise StepError(f'invalid argument "{short(text)}" for "--replicas" flag: it takes a number')
-    if text.startswith("-") and number:
+    if text != digits and digits.strip("0"):
         raise StepError(_NO_COUNT)
+    number = natural(digits)
+    if number is None:
+        raise StepError(f"{short(text)}: the largest number of replicas is {MOST_PODS:,}")
     return number
 
 

@@ -281,8 +281,9 @@ def _explained(
         causes[found.message] = re.sub(r"(\S+)-\*( \d+)?", r"a pod of \1", cause(found))
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
-            text = " ".join(texts := (item.title, *item.commands))
-            if not (advice or "*" in text or changed.intersection(re.split(r"[^\w.-]", text))):
+            texts = (item.title, *item.commands)
+            takes_back = any(change["kind"] == "Node" and change["name"] in changed for change in item.changes)
+            if not (advice or takes_back or "*" in " ".join(texts)):
                 advice = texts
     return played._replace(causes=causes, advice=advice)
 

@@ -168,6 +168,11 @@ def test_the_namespace_of_what_is_not_found(
         (["label", "node", "node-a1", "x"], "at least one label update is required"),
         (["set", "image", "deploy/nope", "x"], "at least one image update is required"),
         (["scale", "deploy/web", "--replicas=x"], 'invalid argument "x" for "--replicas" flag: it takes a number'),
+        (["scale", "deploy/web", f"--replicas={10**22}"], f"{10**22}: the largest number of replicas is 100,000"),
+        (
+            ["scale", "deploy/web", f"--replicas=-{10**22}"],
+            "the --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_usage_names_the_nearest_match(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -940,3 +945,24 @@ def test_no_change_is_named_for_what_the_step_does_not_concern(capsys: pytest.Ca
     facts = str(Path(__file__).parents[3] / "examples/scenarios/volumes-pin-pods-to-zones/snapshot.yaml")
     assert run(["simulate", "--snapshot", facts, "add-nodes", "zone=c"]) == 0
     assert "Do:" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("drained", ["n1", "a", "node", "cpu"])
+def test_the_best_change_does_not_depend_on_how_nodes_are_named(
+    drained: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`add a node` is no change of the node `a`; to uncordon the drained node would take the step back."""
+    facts = tmp_path / "facts.yaml"
+    nodes = "".join(
+        f"---\napiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n"
+        "status: {allocatable: {cpu: '2', pods: '9'}}\n"
+        for name in (drained, "other-1", "other-2")
+    )
+    facts.write_text(
+        f"{nodes}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: default}}\nspec:\n"
+        "  replicas: 3\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n"
+        "    spec: {containers: [{name: web, image: web, resources: {requests: {cpu: 1500m}}}]}\n"
+    )
+
+    assert run(["simulate", "--snapshot", str(facts), "drain", drained]) == 1
+    assert "\nDo: add a node with cpu 1500m free\n" in capsys.readouterr().out
