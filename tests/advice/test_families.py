@@ -9,7 +9,8 @@ import pytest
 
 from kubectl_spread.advice.suggestion import Setback, Suggestion, Suggestions, Why
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.report.explain.suggestions import effect_sentence, none_lines
+from kubectl_spread.report.explain.suggestions import effect_sentence, lines, none_lines
+from kubectl_spread.report.table import Style
 from tests.advice.test_cases import suggestions
 from tests.judge import pending_families
 
@@ -110,3 +111,12 @@ def test_the_answer_says_why_the_obvious_change_does_not_help() -> None:
         "  - uncordon node b1: in the end 2 pods of Deployment web would still be Pending",
         "  - delete pod api-1: in the end 1 other pod of Deployment api would be Pending",
     ]
+
+
+@pytest.mark.parametrize(("verified", "expected"), [(5, "--suggestions 10"), (22, "--suggestions 22")])
+def test_the_answer_names_the_number_that_shows_all(verified: int, expected: str) -> None:
+    (item, *_), *_ = offered("one_pod_per_claim")
+
+    assert lines(Suggestions((item,), verified=verified), Style(is_detailed=True))[-1].endswith(
+        f"more changes: {expected}"
+    )

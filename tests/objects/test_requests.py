@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kubectl_spread.objects.amounts.resources import amount
 from kubectl_spread.objects.reading import read
 
 GIB = 2**30
@@ -166,3 +167,17 @@ def test_a_bound_pod_counts_what_it_was_given_where_that_is_more(
 def test_a_node_has_its_allocatable(status: dict[str, Any], expected: dict[str, int]) -> None:
     """Not its capacity; pod slots are always there, none where nothing is said."""
     assert expected == read.node({"status": status}).allocatable
+
+
+@pytest.mark.parametrize(
+    ("resource", "number", "expected"),
+    [
+        ("cpu", 1500, "1500m"),
+        ("cpu", 10**16, "10000000000000"),
+        ("cpu", 2**63 - 1, "9.2e+15"),
+        ("memory", 2**50, "1024Ti"),
+        ("memory", 2**63 - 1, "9.2e+18"),
+    ],
+)
+def test_an_amount_is_exact_up_to_near_the_limit_of_64_bits(resource: str, number: int, expected: str) -> None:
+    assert amount(resource, number) == expected

@@ -226,9 +226,9 @@ def _raise_to(total: Quantities, floor: Quantities) -> None:
 def amount(resource: str, number: int) -> str:
     """Return an amount as kubectl writes it: (milli-)cores, the largest exact binary unit, or a count.
 
-    An amount near the limit of 64 bits is rounded: 9.2e+15.
+    An amount near the limit of 64 bits is rounded, such as 9.2e+15 cores.
     """
-    if number >= 10**15:
+    if number >= 10**18:
         return f"{number / (1000 if resource == CPU else 1):.2g}"
     if resource == CPU:
         return str(number // 1000) if number % 1000 == 0 else f"{number}m"

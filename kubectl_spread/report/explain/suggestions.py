@@ -42,7 +42,8 @@ def lines(suggestions: Suggestions, style: Style) -> list[str]:
         out += _item(item._replace(notes=notes), f"{number}. ", style)
     more = suggestions.verified - len(suggestions.items)
     harm = ", which may end or restart running pods, or lose data" if suggestions.harmful else ""
-    out += [f"{count_noun(more, 'more change')}{harm}: --suggestions {ALL}"] if more > 0 else []
+    most = max(ALL, suggestions.verified)
+    out += [f"{count_noun(more, 'more change')}{harm}: --suggestions {most}"] if more > 0 else []
     return [*out, *_left_out(suggestions)]
 
 

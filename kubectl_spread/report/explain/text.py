@@ -302,5 +302,6 @@ def _more(reports: Sequence[PodReport]) -> str:
     """Return how to see what the short text leaves out."""
     searched = [item.suggestions for item in reports if item.suggestions is not None]
     more = max((item.verified - len(item.items) for item in searched), default=0)
-    changes = f"; {count_noun(more, 'more change')}: --suggestions {ALL}" if more > 0 else ""
+    most = max((ALL, *(item.verified for item in searched)))
+    changes = f"; {count_noun(more, 'more change')}: --suggestions {most}" if more > 0 else ""
     return f"More: --details shows the message, all nodes, the counted pods and the arithmetic{changes}."
