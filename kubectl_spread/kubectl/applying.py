@@ -30,8 +30,7 @@ from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
-from kubectl_spread.text.scalars import natural
-from kubectl_spread.text.wording import join_with_and, short
+from kubectl_spread.text.wording import join_with_and
 
 Plain = dict[str, Any]
 
@@ -75,12 +74,8 @@ def _generated(command: Command, situation: Situation) -> Plain:
 
 
 def _priority_class(command: Command, *_: Any) -> tuple[str, Plain]:
-    text = command.value("value", "0")
-    number = natural(text.removeprefix("-"))
-    if number is None:
-        raise StepError(f'invalid argument "{short(text)}" for "--value" flag: it takes a number')
     return "scheduling.k8s.io/v1", {
-        "value": -number if text[0] == "-" else number,
+        "value": command.number("value"),
         "globalDefault": command.has("global-default"),
         "preemptionPolicy": command.value("preemption-policy", "PreemptLowerPriority"),
     }

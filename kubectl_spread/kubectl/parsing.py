@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kubectl_spread.errors import RequestError
 from kubectl_spread.kubectl.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import nearest, short
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
@@ -29,6 +30,21 @@ class Command(NamedTuple):
     def value(self, name: str, default: str = "") -> str:
         """Return the last value of a flag."""
         return self.flags.get(name, (default,))[-1]
+
+    def number(self, name: str, most: int = 10**18 - 1) -> int:
+        """Return the number of a flag; 0 if it is not set.
+
+        Raises:
+            StepError: it is no number, or is too long to be read; then its text has `most`.
+        """
+        text = self.value(name, "0")
+        digits = text.removeprefix("-")
+        number = natural(digits)
+        if number is None:
+            is_long = digits.isascii() and digits.isdecimal()
+            why = f"the largest number is {most:,}" if is_long else "it takes a number"
+            raise StepError(f'invalid argument "{short(text)}" for "--{name}" flag: {why}')
+        return number if text == digits else -number
 
     def values(self, name: str) -> tuple[str, ...]:
         """Return every value of a flag."""

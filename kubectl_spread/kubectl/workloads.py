@@ -19,8 +19,6 @@ from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.text.scalars import natural
-from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 _Change = Callable[[Plain], Plain]
@@ -53,17 +51,9 @@ def count_of(command: Command) -> int:
     Raises:
         StepError: it is missing, no number, or too large to read.
     """
-    text = command.value("replicas")
-    if not text:
+    number = command.number("replicas", MOST_PODS) if command.value("replicas") else -1
+    if number < 0:
         raise StepError(_NO_COUNT)
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()):
-        raise StepError(f'invalid argument "{short(text)}" for "--replicas" flag: it takes a number')
-    if text != digits and digits.strip("0"):
-        raise StepError(_NO_COUNT)
-    number = natural(digits)
-    if number is None:
-        raise StepError(f"{short(text)}: the largest number of replicas is {MOST_PODS:,}")
     return number
 
 
@@ -104,10 +94,7 @@ def _with_template(plain: Plain, template: Plain) -> Plain:
 def undo(command: Command, situation: Situation) -> CommandEffect:
     """Roll back to the previous template, or to the template of a revision."""
     targets = find_targets(command, situation, takes_all=True)
-    text = command.value("to-revision", "0")
-    revision = natural(text)
-    if revision is None:
-        raise StepError(f'invalid argument "{short(text)}" for "--to-revision" flag: it takes a number')
+    revision = command.number("to-revision")
     effect = CommandEffect()
     for target in targets:
         only([target], _ROLLED, "rollback")
