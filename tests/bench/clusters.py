@@ -24,6 +24,7 @@ class Row(NamedTuple):
     """A command on a cluster of some nodes and pods, in workloads of `size` pods; budget: seconds of CPU time.
 
     closed: zone c is tainted, and 10 workloads have a Pending pod each. tied: a quota ties all workloads together.
+    apart: no two pods of a workload may share a node, by a constraint and by anti-affinity over hostnames.
     interrupted: the command is interrupted after this CPU time, and the budget is for the time after that.
     """
 
@@ -37,6 +38,13 @@ class Row(NamedTuple):
     memory_mb: int = MEMORY_MB
     tied: bool = False
     interrupted: float = 0
+    apart: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the cluster's file."""
+        kind = "-closed" * self.closed + "-tied" * self.tied + "-apart" * self.apart
+        return f"{self.nodes}-{self.pods}-{self.size}{kind}.json"
 
 
 _STUCK = "In every order of events the step gets stuck, and every number is in the range shown"
@@ -63,18 +71,31 @@ ROWS = [
         "creation, restarts: proved",
         memory_mb=300,
     ),
+    *(
+        Row(nodes, 10 * nodes, 10, command, 1.0, "every number is in the range", apart=True)
+        for nodes in (50, 200, 1_000)
+        for command in (
+            "simulate drain n0000 --ignore-daemonsets",
+            "simulate scale deploy/web-3 --replicas=20",
+            "simulate rollout restart deploy/web-3",
+        )
+    ),
     Row(5_000, 50_000, 50, "simulate lose zone=a", 1.0, "The search was interrupted", tied=True, interrupted=8.0),
 ]
 
 
-def cluster(nodes: int, pods: int, size: int, *, is_closed: bool = False, is_tied: bool = False) -> Plain:
+def cluster(
+    nodes: int, pods: int, size: int, *, is_closed: bool = False, is_tied: bool = False, is_apart: bool = False
+) -> Plain:
     """Return a cluster of three zones with Deployments of equal size that are hard spread over the zones.
 
     With `is_closed`, zone c is tainted, and the last pod of ten Deployments is Pending. `is_tied`: there is a quota.
+    `is_apart`: no two pods of a Deployment may share a node.
     """
     items: list[Plain] = [_node(at) for at in range(nodes)]
     for number in range(pods // size):
-        items += _deployment(number, size, nodes)
+        made = _deployment(number, size, nodes)
+        items += map(_apart, made) if is_apart else made
         if is_closed and number < _PENDING:
             del items[-1]["spec"]["nodeName"]
             items[-1]["status"] = {"phase": "Pending"}
@@ -88,6 +109,18 @@ def cluster(nodes: int, pods: int, size: int, *, is_closed: bool = False, is_tie
             {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec, "status": status}
         )
     return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def _apart(item: Plain) -> Plain:
+    """Return an object of a Deployment whose pods may not share a node."""
+    template = item["spec"].get("template", item)
+    (zones,) = template["spec"]["topologySpreadConstraints"]
+    selected = {"labelSelector": zones["labelSelector"], "topologyKey": HOSTNAME}
+    anti = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [selected]}}
+    spec = {**template["spec"], "topologySpreadConstraints": [zones, {**zones, **selected}], "affinity": anti}
+    if template is item:
+        return {**item, "spec": spec}
+    return {**item, "spec": {**item["spec"], "template": {**template, "spec": spec}}}
 
 
 def _node(at: int) -> Plain:
@@ -190,9 +223,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         read: dict[str, float] = {}
         for row in ROWS:
-            path = Path(folder) / f"{row.nodes}-{row.pods}-{row.size}{'-closed' * row.closed}{'-tied' * row.tied}.json"
+            path = Path(folder) / row.name
             if not path.exists():
-                made = cluster(row.nodes, row.pods, row.size, is_closed=row.closed, is_tied=row.tied)
+                made = cluster(
+                    row.nodes, row.pods, row.size, is_closed=row.closed, is_tied=row.tied, is_apart=row.apart
+                )
                 path.write_text(json.dumps(made), encoding="utf-8")
                 read[path.name] = measured(["simulate", "cordon", "n0001", "-n", "app", "--snapshot", str(path)])[0]
             place = [] if "-A" in row.command else ["-n", "app"]
