@@ -59,6 +59,7 @@ class Search:
         self._came_from: dict[State, Optional[State]] = {}
         self._elsewhere = 0
         self._queue: list[tuple[int, int, State]] = []
+        self._keys: dict[int, dict[State, int]] = {}  # by rule
         self._crowds: dict[tuple[PolicyRule, int, int], list[Crowd]] = {}
         running = space.running()
         for state in [space.start()] + ([] if running is None else [running]):
@@ -126,7 +127,14 @@ class Search:
         """Return a number that is smaller for states closer to a violation of the rule that is searched for."""
         if self._goal is None:
             return 0
-        space, rule = self._space, self._space.rules[self._goal.rule]
+        known = self._keys.setdefault(self._goal.rule, {})  # perf: each turn asks for all that wait
+        found = known.get(state)
+        if found is None:
+            found = known[state] = self._distance(self._space.rules[self._goal.rule], state)
+        return found
+
+    def _distance(self, rule: PolicyRule, state: State) -> int:
+        space = self._space
         placed = space.placed_counts(state)
         waiting = space.waiting(state, placed)
         if rule.kind is RuleKind.PLACED:  # Few nodes for the waiting pods; none are as many as possible.

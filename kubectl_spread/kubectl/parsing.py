@@ -123,6 +123,8 @@ def find_verb(name: str, *, following: str = "") -> Verb:
     known = [verb for verb in VERBS if verb.startswith(f"{name.split(maxsplit=1)[0]} ")] or list(VERBS)
     near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
     hint = f"did you mean `{near}`?" if near else f"the steps are {', '.join(known)}"
+    if name.endswith((".yaml", ".yml", ".json")):
+        hint = f"`run {name}` plays a scenario, and `create -f {name}` creates what a manifest holds"
     raise StepError(f"unknown step `{short(name)}`; {hint}")
 
 
