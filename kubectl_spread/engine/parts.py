@@ -242,6 +242,8 @@ class Splitter:
             return ()
         if len(self.cluster.nodes) != len(self.columns.nodes):
             return ()
+        if any(isinstance(op, steps.Cordon) and not op.is_cordoned for op in ops):
+            return ()  # Whether such a node has room for new pods is not looked at.
         return _Splitting(self, tuple(ops)).parts(live, only)
 
     def filters(self, cls: PodClass, key: ObjectKey) -> Optional[_Filters]:
@@ -432,8 +434,9 @@ class _Splitting:
         scaler = self._cluster.autoscalers.get(key)
         own = [op for op in self._ops if _is_about(op, key)]
         scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
-        if scaler is None and (not own or (len(scaled) == len(own) and key not in self._known.unfinished)):
-            gone = sum(not pod.node_name or pod.node_name in self._named or pod.uid in self._uids for pod in pods)
+        if scaler is None and len(scaled) == len(own) and key not in self._known.unfinished:
+            kept = self._columns.index.keys() - self._named
+            gone = sum(pod.node_name not in kept or pod.uid in self._uids for pod in pods)
             return gone + max(0, *scaled, len(pods)) - len(pods)
         replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
         return most_pods(controller._replace(workload=controller.workload._replace(replicas=replicas)))
@@ -529,7 +532,6 @@ class _Splitting:
             room = np.bincount(of, weights=slots)
             kept = tuple(first.tolist())
             every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
-            every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
             lasting = {at: every[place] for place, at in enumerate(kept) if columns.nodes[at].name not in self._leaving}
             # Until a kind of nodes has as many pods more, one of them has room for a pod.
             is_full = any(room[of[at]] < new and any(mask[at] for mask in passes) for at in lasting)
@@ -544,7 +546,7 @@ class _Splitting:
     def _has_free(self, item: _Workload, merged: _Merged, slots: Int64s, *, own: int, new: int) -> bool:
         """Return whether each kind of nodes always has a node with room that takes the pods of a workload.
 
-        A node stops to take them once its room is used up, or once it has as many pods that count as it may get.
+        A node stops taking them once its room is used up, or once it has as many pods that count as it may get.
 
         Args:
             item: the workload.
@@ -554,8 +556,10 @@ class _Splitting:
             new: the most new pods of all workloads at a time.
         """
         free = item.free
-        for at, nodes in merged.lasting.items() if free is not None else ():
-            if free is None or not any(each.passes[at] for each in item.filters.values()):
+        if free is None:
+            return True
+        for at, nodes in merged.lasting.items():
+            if not any(each.passes[at] for each in item.filters.values()):
                 continue
             able = nodes[free[nodes] > 0]
             left = len(able) - (own - 1) // int(free[able].min()) if len(able) else 0
@@ -598,8 +602,7 @@ class _Splitting:
         scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
         replicas = scaled[-1] if scaled else item.controller.workload.replicas or 0
         is_usual = all(isinstance(op, (*_ON_NODES, *_ON_PODS, steps.Scale, steps.Restart)) for op in self._ops)
-        is_uncordoning = any(isinstance(op, steps.Cordon) and not op.is_cordoned for op in self._ops)
-        if not is_usual or is_uncordoning or item.key in self._cluster.autoscalers:
+        if not is_usual or item.key in self._cluster.autoscalers:
             return False
         columns = self._columns
         is_left, is_emptied, is_gone, is_shut = self._taken

@@ -59,7 +59,10 @@ class World:
         self._tie()
 
     def _limit(self) -> None:
-        """Limit the pods of a Deployment on a node, by a hard constraint, by anti-affinity, or by both."""
+        """Limit the pods of a Deployment on a node, by a hard constraint, by anti-affinity, or by both.
+
+        Some of its pods may be missing, as after nodes were deleted.
+        """
         name = self.chance.choice(sorted(self.sizes))
         workloads = [item for item in self.items if item["kind"] in ("Deployment", "ReplicaSet", "Pod")]
         selector = {"matchLabels": self.chance.choice([{"app": name}, {"app": name}, {"tier": "front"}])}
@@ -76,6 +79,9 @@ class World:
             if ways[1]:
                 term = {"labelSelector": selector, "topologyKey": HOSTNAME}
                 spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        pods = [item for item in workloads if item["kind"] == "Pod" and item["metadata"]["name"].startswith(name)]
+        for pod in pods[: self.chance.choice([0, 0, 1, 2])]:
+            self.items.remove(pod)
 
     def _tie(self) -> None:
         """Change something that makes workloads depend on each other, or all nodes of a zone refuse pods."""
@@ -106,7 +112,9 @@ class World:
             terms = {"requiredDuringSchedulingIgnoredDuringExecution": [anti]}
             _set(specs, "affinity", {"podAntiAffinity": terms})
         elif chance < 0.7:  # One pod waits, or is missing.
-            at = next(at for at, item in enumerate(self.items) if item["metadata"]["name"] == "web-1-0")
+            at = next((at for at, item in enumerate(self.items) if item["metadata"]["name"].startswith("web-1-")), None)
+            if at is None:
+                return
             waiting = self.items.pop(at)
             if self.chance.random() < 0.5:
                 del waiting["spec"]["nodeName"]
@@ -189,6 +197,9 @@ class World:
         if any(item["kind"] == "StatefulSet" for item in self.items) and self.chance.random() < 0.2:
             key = ObjectKey("StatefulSet", "shop", "db")
         node = self.chance.choice(self.names)
+        cordoned = [item["metadata"]["name"] for item in self.items if item["spec"].get("unschedulable")]
+        if cordoned and self.chance.random() < 0.3:
+            return (steps.Cordon((cordoned[0],), is_cordoned=False),)
         verb = self.chance.randrange(6)
         if verb == 0:
             return (steps.Scale(key, self.chance.randint(0, 4)),)
@@ -417,3 +428,30 @@ def test_an_interrupted_search_ends_its_parts() -> None:
 
     assert (summary.verdict, summary.basis) == (Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
     assert [*summary.workloads, *summary.endings, *summary.waiting] == []
+
+
+def test_pods_that_are_yet_to_be_created_need_room_too() -> None:
+    """Nine nodes take one pod each, and two of the twelve pods are there."""
+    items = clusters.cluster(9, 12, 12, is_apart=True)["items"]
+    pods = [item for item in items if item["kind"] == "Pod"]
+
+    answer = _answered([item for item in items if item not in pods[2:]], steps.Drain(("n0000",)))
+
+    assert summarize(answer, ()).verdict is Verdict.GETS_STUCK
+    assert not any(item.completes for item in answer.parts)
+
+
+def test_a_node_that_becomes_schedulable_has_its_own_room() -> None:
+    """Two nodes are cordoned. One has a pod, and the other takes one of the two that wait."""
+    items = clusters.cluster(2, 3, 3, is_apart=True)["items"]
+    pods = [item for item in items if item["kind"] == "Pod"]
+    for item in items[:2]:
+        item["spec"] = {"unschedulable": True}
+    for pod in (pods[0], pods[2]):
+        del pod["spec"]["nodeName"]
+        pod["status"] = {"phase": "Pending"}
+
+    answer = _answered(items, steps.Cordon(("n0000",), is_cordoned=False))
+
+    assert summarize(answer, ()).verdict is Verdict.GETS_STUCK
+    assert not any(item.completes for item in answer.parts)
