@@ -115,8 +115,7 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> Expl
         pods = (pod for pod in cluster.pending() if not pod.terminating)
         waiting = {workload_of(pod, cluster): pod.name for pod in pods if settings.namespace in ("", pod.namespace)}
         for key, name in sorted(waiting.items()):
-            target = ObjectName(key.kind, key.name) if key in cluster.controllers else ObjectName("Pod", name)
-            wanted.append((key.namespace, target))
+            wanted.append((key.namespace, ObjectName(key.kind, name if key.kind == "Pod" else key.name)))
     settings = pod_reports.with_added_nodes(settings)
     reports: list[PodReport] = []
     missing: list[SpreadError] = []
