@@ -282,7 +282,7 @@ class ApiServer:
 
     def _custom_groups(self) -> dict[str, str]:
         """The groups of custom resources that exist, with their versions."""
-        pairs = (item["apiVersion"].partition("/") for item in self.objects)
+        pairs = (item.get("apiVersion", "").partition("/") for item in self.objects)
         return {
             group: version for group, _, version in pairs if "karpenter" in group and group not in self.missing_groups
         }

@@ -269,7 +269,7 @@ def test_only_the_kinds_that_a_question_needs_are_read(server: ApiServer, sessio
     assert everything == kinds(Question("", is_overview=True))
     revisions = {"controllerrevisions"}
     assert everything | revisions == kinds(Question("", is_overview=True, has_revisions=True))
-    stored = everything | claims | {"runtimeclasses"} | scaled | revisions
+    stored = everything | claims | {"runtimeclasses", "karpenter.sh"} | scaled | revisions
     assert stored == kinds(Question("", is_overview=True, keeps_objects=True))
     server.put(pod(1, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}))
     assert asked_about | claims == kinds(Question("shop", kinds=("Pod",)))

@@ -105,4 +105,4 @@ def test_a_manifest_with_claims_finds_the_classes_of_the_cluster(
 
     assert live == snapshot
     assert live[0] == 1
-    assert "didn't find available persistent volumes to bind" in live[1]
+    assert "refused by a volume for claim data-store-0 (no volume can be bound or created on a1, b1)" in live[1]
