@@ -461,7 +461,7 @@ class KnownCluster:
 
     def _placement(self, workload: Workload) -> Optional[Placement]:
         owner, _ = self._known_part(workload)
-        if self._evidence(workload) is None or owner.pod_spec.get("schedulingGates"):
+        if not owner.is_simulated or self._evidence(workload) is None or owner.pod_spec.get("schedulingGates"):
             return None
         known = self._placements.get(key_of(owner))
         if known is None or not _is_same(known.workload, owner):
