@@ -124,7 +124,7 @@ def find_verb(name: str, *, following: str = "") -> Verb:
     near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
     hint = f"did you mean `{near}`?" if near else f"the steps are {', '.join(known)}"
     if name.endswith((".yaml", ".yml", ".json")):
-        hint = f"`run {name}` plays a scenario, and `create -f {name}` creates what a manifest holds"
+        hint = f"`run {name}` plays a scenario, `create -f {name}` creates its objects"
     raise StepError(f"unknown step `{short(name)}`; {hint}")
 
 

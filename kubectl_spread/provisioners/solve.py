@@ -7,7 +7,6 @@ there are too many, it follows some of them and says so.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -207,16 +206,16 @@ def _outcomes(game: Round, most_steps: int) -> tuple[list[Outcome], bool]:
     layer = {_key(game, state): state for state in game.begin()}
     steps, most = 0, most_steps // max(1, len(game.pods))
     while layer:
-        states = list(layer.values())
-        if steps > most:  # From now on some states are followed, each in one way.
-            states = states[:: -(-len(states) // _SAMPLES)]
-        layer = {}
+        every = -(-len(layer) // _SAMPLES) if steps > most else 1  # Of many, some are followed, each in one way.
+        states, layer = list(layer.values())[::every], {}
         for state in states:
             is_over = True
-            for successor in itertools.islice(_branches(game, state), 1 if steps > most else None):
+            for successor in _branches(game, state):
                 is_over = False
                 steps += 1
                 layer.setdefault(_key(game, successor), successor)
+                if steps > most:  # One state may have very many ways.
+                    break
             if is_over:
                 _add(found, game, state)
     return list(found.values()), steps <= most

@@ -134,7 +134,7 @@ def test_the_namespace_of_what_is_not_found(
     ("args", "message"),
     [
         ([], "name a step, such as `rollout restart deploy/web`"),
-        (["web.yaml"], "`run web.yaml` plays a scenario, and `create -f web.yaml` creates what a manifest holds"),
+        (["w.yaml"], "unknown step `w.yaml`; `run w.yaml` plays a scenario, `create -f w.yaml` creates its objects"),
         (["drian", "a"], "unknown step `drian`; did you mean `drain`?"),
         (["rollout", "restrt", "deploy/web"], "unknown step `rollout restrt`; did you mean `rollout restart`?"),
         (["get", "pods"], "`get` is not simulated: it changes nothing"),
