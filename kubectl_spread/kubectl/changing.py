@@ -92,8 +92,9 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
     except merging.PatchError as error:
         named = f'{full_name(target.kind)} "{target.name}"'
         raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
-    of_workload = KINDS.get(target.kind)
-    problems = decode.problems(after, type_of_kind(of_workload) if of_workload else SHAPES[target.kind])
+    group, of_workload = str(plain.get("apiVersion")).rpartition("/")[0], KINDS.get(target.kind)
+    is_workload = of_workload is not None and group in of_workload.groups  # Knative has a Service, too.
+    problems = decode.problems(after, type_of_kind(of_workload) if of_workload and is_workload else SHAPES[target.kind])
     if problems:
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
