@@ -297,7 +297,7 @@ class Splitter:
         return is_own and all(term.namespace_selector is None for term in self.terms)
 
     def _static(self, cls: PodClass) -> Optional[tuple[Bools, Bools]]:
-        """Return the nodes that pass all but room, spread and other pods, and those that other pods refuse."""
+        """Return which nodes pass the other filters, and on which of them pod affinity refuses the class."""
         filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
         if filtered.rejection is not None:
             return None

@@ -28,7 +28,7 @@ from kubectl_spread.objects.reading.read import DELETION_COST
 from kubectl_spread.objects.reading.workload_shape import type_of_kind
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
-from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.kinds import BUILT_IN
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -92,9 +92,8 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
     except merging.PatchError as error:
         named = f'{full_name(target.kind)} "{target.name}"'
         raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
-    group, of_workload = str(plain.get("apiVersion")).rpartition("/")[0], KINDS.get(target.kind)
-    is_workload = of_workload is not None and group in of_workload.groups  # Knative has a Service, too.
-    problems = decode.problems(after, type_of_kind(of_workload) if of_workload and is_workload else SHAPES[target.kind])
+    of_workload = BUILT_IN.of(target.kind, str(plain.get("apiVersion", "")))
+    problems = decode.problems(after, type_of_kind(of_workload) if of_workload else SHAPES[target.kind])
     if problems:
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")

@@ -119,7 +119,7 @@ _ANY = TargetCluster()
 
 
 def applied(subjects: Sequence[Subject]) -> list[Subject]:
-    """Return the workloads that the API server would accept, without those that controllers among them made."""
+    """Return the workloads that the API server would accept. A ReplicaSet of a Deployment here is left out."""
     keys = {subject.key for subject in subjects}
     return [subject for subject in subjects if not (subject.refusals or subject.maker in keys)]
 

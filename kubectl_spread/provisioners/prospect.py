@@ -124,7 +124,7 @@ class Outlook(NamedTuple):
     """The answer about equal pods; `most_telling`: the first of them that does not run, else the first.
 
     running: how many run in the end. added: nodes that Karpenter adds for them.
-    all_run: whatever is drawn and chosen. nodes: those that are added in one way.
+    all_run: the pods run however the draws end. nodes: the nodes that one of these ways adds.
     """
 
     fate: Fate

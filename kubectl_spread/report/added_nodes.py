@@ -191,20 +191,23 @@ def _pool(found: Prospect, pool: PoolFinding) -> Plain:
     }
 
 
-def _line(name: str, state: str, reason: str, refusals: list[str], zones: list[str], types: list[str]) -> str:
+def _line(pool: Plain) -> str:
     """Return the same as a line; empty if the pool was not asked."""
+    zones, types, state, reason = pool["zones"], pool["instanceTypes"], pool["state"], pool["reason"]
     where = f" in zone {series(zones, 'or')}" if zones else ""
-    what = f"a node{where}{', ' if types else ''}{series(types, 'or')}" if zones or types else "; ".join(refusals)
+    what = "; ".join(pool["refusedFor"])
+    if zones or types:
+        what = f"a node{where}{', ' if types else ''}{series(types, 'or')}"
     if state != PoolState.USED.value:
         what = f"{_STATES[PoolState(state)]}{': ' if reason else ''}{reason}"
-    return f"  pool {safe(name)}: {safe(what)}" if what else ""
+    return f"  pool {safe(pool['name'])}: {safe(what)}" if what else ""
 
 
 def section(found: Outlook) -> list[Block]:
     """Return the section of a report on a pod; the first block is its heading."""
     told, rest = found.most_telling, ", for the pods that stay Pending" if found.fate is Fate.SOME_RUN else ""
     blocks: list[Block] = [f"Karpenter, pool by pool{rest}:"]
-    blocks += filter(None, (_line(*_pool(told, pool).values()) for pool in told.pools))
+    blocks += filter(None, (_line(_pool(told, pool)) for pool in told.pools))
     for counted in {item.key: item for item in reversed(told.counted)}.values():  # pools see the same counts
         rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
         head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")

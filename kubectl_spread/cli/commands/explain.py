@@ -66,7 +66,8 @@ def command(
     """Explain why a pod is Pending, or why it runs where it does.
 
     The answer starts with the reason. Then come the change that helps best, what it brings and costs, the pods of each
-    domain, and other changes. Each change was simulated first, as far as its controller is known.
+    domain, and other changes. Each change was simulated first. Without the pod's controller in the facts, only the pod
+    was.
 
     \b
     Exit codes:

@@ -155,7 +155,7 @@ def _counts(values: dict[str, int]) -> str:
 
 
 def _groups(placement: Placement) -> Iterable[list[PendingPod]]:
-    """Return the Pending pods, those that wait for the same reasons together."""
+    """Return the Pending pods. Pods that wait for the same reasons are in one entry."""
     groups: dict[str, list[PendingPod]] = {}
     for item in placement.pending:
         groups.setdefault(item.explanation.message, []).append(item)

@@ -204,7 +204,7 @@ def soft_counts(
     *,
     require_all: bool = True,
 ) -> Iterator[DomainCounts]:
-    """Count constraints as scoring does, in the form of hard ones.
+    """Count the pods for soft constraints, on the nodes that scoring counts.
 
     Scoring looks only at the domains of feasible nodes. Without a feasible node there is no scoring; then yield the
     domains of all counted nodes.
