@@ -204,7 +204,7 @@ def rule_text(rule: PolicyRule) -> str:
     if rule.kind is RuleKind.SURVIVE:
         kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
         kept = count_noun(amount.numerator, "pod") if not amount.denominator else kept
-        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}"
+        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}, lost pods find other nodes"
     return "every pod finds a node"
 
 
