@@ -67,7 +67,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @_keyed("--min-domains KEY=K...: The pods use at least K domains.", texts.min_domains)
 @_keyed("--separate KEY...: Pods of a workload are in different domains.", texts.separate)
 @option(
-    "--survive KEY[=N]...: If N domains fail, enough pods stay, others move.",
+    "--survive KEY[=N]...: Lose N domains: enough pods stay, others move.",
     shell_complete=complete.topology_keys,
 )
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
