@@ -43,7 +43,6 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
@@ -330,6 +329,7 @@ class _Splitting:
         self._cluster, self._columns = known.cluster, known.columns
         self._ops = ops
         self._named = references.named_nodes(ops)
+        self._untouched = self._columns.index.keys() - self._named
         self._leaving = {name for op in ops if isinstance(op, _ON_NODES) for name in op.nodes}
         emptying = [
             op
@@ -413,9 +413,9 @@ class _Splitting:
         if any(quota.namespace == key.namespace for quota in cluster.quotas):
             return None
         owner, pods = controller.workload, tuple(self._known.pods[key])
-        before = cluster.controllers.get(key, controller).workload
-        if self._known.terms and not (pods and _labels(before) == _labels(owner)):
-            return None  # New labels may be ones that other pods avoid.
+        labels = fields(fields(owner.template.get("metadata")).get("labels")).items()
+        if self._known.terms and not any(labels <= dict(pod.cls.labels).items() for pod in pods):
+            return None  # Labels that no pod has yet may be ones that other pods avoid.
         if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
             return None  # New ordinals have new claims.
         made = replica(stored_workload(admitted_workload(owner, cluster), self._known.minor), owner.first_ordinal).cls
@@ -435,8 +435,7 @@ class _Splitting:
         own = [op for op in self._ops if _is_about(op, key)]
         scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
         if scaler is None and len(scaled) == len(own) and key not in self._known.unfinished:
-            kept = self._columns.index.keys() - self._named
-            gone = sum(pod.node_name not in kept or pod.uid in self._uids for pod in pods)
+            gone = sum(pod.node_name not in self._untouched or pod.uid in self._uids for pod in pods)
             return gone + max(0, *scaled, len(pods)) - len(pods)
         replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
         return most_pods(controller._replace(workload=controller.workload._replace(replicas=replicas)))
@@ -658,11 +657,6 @@ class _LabelIndex:
 
 def _selecting(terms: Iterable[PodAffinityTerm]) -> Iterator[_Selecting]:
     return ((namespace, term.selector) for term in terms for namespace in term.namespaces)
-
-
-def _labels(workload: Workload) -> dict[str, object]:
-    """Return the labels of a workload's pod template."""
-    return fields(fields(workload.template.get("metadata")).get("labels"))
 
 
 def _tied(workloads: Iterable[_Workload], ties: Iterable[Collection[Optional[ObjectKey]]]) -> list[list[_Workload]]:

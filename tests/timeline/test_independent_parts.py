@@ -455,3 +455,17 @@ def test_a_node_that_becomes_schedulable_has_its_own_room() -> None:
 
     assert summarize(answer, ()).verdict is Verdict.GETS_STUCK
     assert not any(item.completes for item in answer.parts)
+
+
+def test_labels_that_no_pod_has_yet_may_be_avoided() -> None:
+    """A rollout to a new label is under way; pods of another Deployment, which also wait, avoid that label."""
+    items = clusters.cluster(150, 20, 10, is_apart=True)["items"]
+    for item in items:
+        if item["kind"] == "Deployment" and item["metadata"]["name"] == "web-0":
+            item["spec"]["template"]["metadata"]["labels"] = {"app": "web-0", "color": "blue"}
+        elif item["metadata"]["name"].startswith("web-1"):
+            spec = item["spec"].get("template", item)["spec"]
+            (term,) = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            term["labelSelector"] = {"matchLabels": {"color": "blue"}}
+
+    assert not _answered(items, steps.Restart(ObjectKey("Deployment", "app", "web-1"))).parts
