@@ -197,15 +197,37 @@ class Splitter:
         return _LabelIndex((key, namespace, dict(labels)) for key, namespace, labels in classes)
 
     @cached_property
-    def terms(self) -> frozenset[PodAffinityTerm]:
-        """Return the required anti-affinity of all pods."""
-        classes = {id(pod.cls): pod.cls for pod in self.cluster.pods}.values()
-        return frozenset(term for cls in classes for term in cls.pod_anti_affinity)
+    def terms(self) -> dict[PodAffinityTerm, set[Optional[ObjectKey]]]:
+        """Return the required anti-affinity of all pods, with the workloads whose pods have it."""
+        found: dict[PodAffinityTerm, set[Optional[ObjectKey]]] = defaultdict(set)
+        for key, pods in self.pods.items():
+            for cls in {id(pod.cls): pod.cls for pod in pods}.values():
+                for term in cls.pod_anti_affinity:
+                    found[term].add(key)
+        return dict(found)
 
     @cached_property
-    def _avoided(self) -> frozenset[Optional[ObjectKey]]:
-        """Return the workloads with pods that the anti-affinity of some pods selects in a list of namespaces."""
-        return frozenset(key for each in set(_selecting(self.terms)) for key in self.labels.matching(*each))
+    def _avoiding(self) -> dict[Optional[ObjectKey], set[Optional[ObjectKey]]]:
+        """Return the workloads whose anti-affinity selects pods of a workload, in a list of namespaces."""
+        found: dict[Optional[ObjectKey], set[Optional[ObjectKey]]] = defaultdict(set)
+        for term, keys in self.terms.items():
+            for key in (key for each in _selecting([term]) for key in self.labels.matching(*each)):
+                found[key] |= keys
+        return found
+
+    @cached_property
+    def _avoided_in_domains(self) -> frozenset[Optional[ObjectKey]]:
+        """Return the workloads with pods that anti-affinity over larger domains selects."""
+        terms = [term for term in self.terms if term.topology_key != HOSTNAME]
+        return frozenset(key for each in _selecting(terms) for key in self.labels.matching(*each))
+
+    def _repelled(self, cls: PodClass, key: ObjectKey) -> Bools:
+        """Return the nodes with pods that a class avoids or that avoid it, by anti-affinity over hostnames."""
+        selected = {each for pair in _selecting(cls.pod_anti_affinity) for each in self.labels.matching(*pair)}
+        names = {pod.node_name for each in selected | self._avoiding[key] for pod in self.pods[each]}
+        mask: Bools = np.zeros(self.columns.n, np.bool_)
+        mask[[self.columns.index[name] for name in names if name in self.columns.index]] = True
+        return mask
 
     @cached_property
     def _scheduler(self) -> Scheduler:
@@ -251,7 +273,11 @@ class Splitter:
         if profile is None or self._depends_on_others(cls) or unsupported_features(cls, profile, self.cluster):
             return None
         # perf: workloads differ in labels, on which the filters of nodes depend only if pods repel others
-        alike = cls if self.terms else cls._replace(labels=(), constraints=(), owner=None, owner_uid="", images=())
+        is_apart = self._is_plain and key not in self._avoided_in_domains
+        alike = cls
+        if is_apart or not self.terms:
+            bare: dict[str, Any] = dict.fromkeys(("labels", "constraints", "images", "pod_anti_affinity"), ())
+            alike = cls._replace(owner=None, owner_uid="", **bare)
         if alike not in self._passes:
             self._passes[alike] = self._static(alike)
         static = self._passes[alike]
@@ -259,11 +285,12 @@ class Splitter:
         if static is None or spread is None:
             return None
         passes, repelled = static
+        repelled = self._repelled(cls, key) if is_apart else repelled
         state = spread.pre_filter(cls, self.columns)
         every = state.counts if isinstance(state, PreFilterState) else ()
         counts = [item for item in every if item.constraint.topology_key != HOSTNAME]
         limits = [self._free(item) for item in every if item.constraint.topology_key == HOSTNAME]
-        if cls.pod_anti_affinity or key in self._avoided:
+        if cls.pod_anti_affinity or self._avoiding[key]:
             limits.append(np.where(repelled, 0, 1))
         else:
             passes = passes & ~repelled
@@ -419,7 +446,7 @@ class _Splitting:
         if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
             return None  # New ordinals have new claims.
         made = replica(stored_workload(admitted_workload(owner, cluster), self._known.minor), owner.first_ordinal).cls
-        if not self._known.terms.issuperset(made.pod_anti_affinity):
+        if not self._known.terms.keys() >= set(made.pod_anti_affinity):
             return None  # Pods that are there may be ones that it avoids.
         filters: dict[PodClass, _Filters] = {}
         for cls in {made: None, **{pod.cls: None for pod in pods}}:
