@@ -167,7 +167,7 @@ class Splitter:
         self.solved: dict[Hashable, Any] = {}
         self.workloads: dict[ObjectKey, Optional[_Workload]] = {}  # that no step concerns
         self._columns = columns
-        self._passes: dict[PodClass, Optional[tuple[Bools, Bools]]] = {}
+        self._passes: dict[PodClass, Optional[Bools]] = {}
         self._masks: dict[bytes, Bools] = {}
 
     @cached_property
@@ -272,28 +272,23 @@ class Splitter:
         profile = self.profiles.get(cls.scheduler_name)
         if profile is None or self._depends_on_others(cls) or unsupported_features(cls, profile, self.cluster):
             return None
-        # perf: workloads differ in labels, on which the filters of nodes depend only if pods repel others
-        is_apart = self._is_plain and key not in self._avoided_in_domains
-        alike = cls
-        if is_apart or not self.terms:
-            bare: dict[str, Any] = dict.fromkeys(("labels", "constraints", "images", "pod_anti_affinity"), ())
-            alike = cls._replace(owner=None, owner_uid="", **bare)
+        if self.terms and (not self._is_plain or key in self._avoided_in_domains):
+            return None
+        # perf: workloads differ in labels, on which the filters of nodes depend only if pods avoid others
+        bare: dict[str, Any] = dict.fromkeys(("labels", "constraints", "images", "pod_anti_affinity"), ())
+        alike = cls._replace(owner=None, owner_uid="", **bare)
         if alike not in self._passes:
             self._passes[alike] = self._static(alike)
-        static = self._passes[alike]
+        passes = self._passes[alike]
         spread = profile.plugin(PodTopologySpread)
-        if static is None or spread is None:
+        if passes is None or spread is None:
             return None
-        passes, repelled = static
-        repelled = self._repelled(cls, key) if is_apart else repelled
         state = spread.pre_filter(cls, self.columns)
         every = state.counts if isinstance(state, PreFilterState) else ()
         counts = [item for item in every if item.constraint.topology_key != HOSTNAME]
         limits = [self._free(item) for item in every if item.constraint.topology_key == HOSTNAME]
         if cls.pod_anti_affinity or self._avoiding[key]:
-            limits.append(np.where(repelled, 0, 1))
-        else:
-            passes = passes & ~repelled
+            limits.append(np.where(self._repelled(cls, key), 0, 1))
         if limits and not (self._is_plain and all(term.topology_key == HOSTNAME for term in cls.pod_anti_affinity)):
             return None
         # A pod that has constraints follows no default ones.
@@ -322,14 +317,11 @@ class Splitter:
         is_own = len(topology.values) == self.columns.n == len(np.unique(topology.codes))
         return is_own and all(term.namespace_selector is None for term in self.terms)
 
-    def _static(self, cls: PodClass) -> Optional[tuple[Bools, Bools]]:
-        """Return which nodes pass the other filters, and on which of them pod affinity refuses the class."""
+    def _static(self, cls: PodClass) -> Optional[Bools]:
+        """Return which nodes pass the filters that other pods do not matter to."""
         filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
-        if filtered.rejection is not None:
-            return None
         others = (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD, names.INTER_POD_AFFINITY)
-        passes = filtered.passes(lambda plugin: plugin not in others)
-        return passes, ~filtered.passes(lambda plugin: plugin == names.INTER_POD_AFFINITY)
+        return None if filtered.rejection is not None else filtered.passes(lambda plugin: plugin not in others)
 
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.
