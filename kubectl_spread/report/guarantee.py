@@ -55,8 +55,8 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     """Return the answer; `title` is the policy's name."""
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
-    answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
-    blocks.append([f"Policy {title}: {paint(answer, TONES[verdict])}"])
+    answer = f"Policy {title}: {words.policy_answer([result for result, _ in groups])}"
+    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style.width, hanging="  ")])
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
@@ -86,6 +86,17 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
     yield [*head, "", *_overview(result, style)]
+    last = result.results[-1]
+    kept = {item.rule.kind: item.verdict for item in last.rules}
+    if (
+        last.regime is Regime.DISRUPTIONS
+        and kept.get(RuleKind.PLACED) is ProofStatus.PROVED
+        and RuleKind.SURVIVE not in kept
+    ):
+        sentence = (
+            "A pod that waits only while nodes are lost is left aside: --survive zone asks whether it finds others."
+        )
+        yield wrap(sentence, style.width, hanging="  ")
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     for verdicts in words.by_rule(result) if has_ways else ():
         # Beside rules that are not kept, the table says enough about those that are.

@@ -10,8 +10,8 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, violation_text
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent
+from kubectl_spread.guarantee.policy.texts import domain, rule_text, violation_text
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent, worst
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 
@@ -26,13 +26,26 @@ _MOST_DOMAINS = 12
 _MOST_OTHERS = 3  # names of other workloads
 
 
-def policy_verdict(verdict: ProofStatus, settled: ProofStatus) -> str:
-    """Return the verdict on a whole policy; settled: the one once nothing moves by itself any more."""
+def policy_verdict(results: Sequence[GroupResult]) -> str:
+    """Return the verdict on a policy, with the one once nothing moves by itself any more if it differs."""
+    verdict, settled = worst([item.verdict for item in results]), worst([item.settled_verdict for item in results])
     if verdict is ProofStatus.NOT_APPLICABLE:
         return "nothing to decide"
     if verdict is settled:
         return VERDICTS[verdict]
     return f"{VERDICTS[settled]} {SETTLED}, {VERDICTS[verdict]} {MOVING}"
+
+
+def policy_answer(results: Sequence[GroupResult]) -> str:
+    """Return the verdict on a policy, with the rules that have it, or with what was not checked."""
+    verdict = worst([item.verdict for item in results])
+    every = [(regime, item) for result in results for found in by_rule(result) for regime, item in found]
+    if verdict is ProofStatus.PROVED:
+        left = {regime.value: None for regime, item in every if item.verdict is ProofStatus.NOT_APPLICABLE}
+        return f"{policy_verdict(results)}{f' ({comma_list(left)} not checked)' if left else ''}"
+    is_open = verdict is not ProofStatus.NOT_APPLICABLE
+    rules = {rule_text(item.rule): None for _, item in every if is_open and item.verdict is verdict}
+    return ": ".join(filter(None, (policy_verdict(results), "; ".join(rules))))
 
 
 Verdicts = Sequence[tuple[Regime, RuleVerdict]]

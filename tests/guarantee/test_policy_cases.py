@@ -38,7 +38,7 @@ def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
     code, out, _ = said(capsys, *WEB, *words)
     text = " ".join(out)
 
-    assert (code, out[0]) == (1, "Policy of the command line: refuted")
+    assert (code, out[0]) == (1, "Policy of the command line: refuted: at most 1/2 of the pods in one zone")
     assert "zone c holds 3 of 4 pods; 2 allowed" in text
     assert "created again" not in text
     assert "2 old pods of web are deleted: on node-a1, node-a2." in text
@@ -49,7 +49,7 @@ def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[st
     facts = ("-f", str(CASES / "recommended.yaml"), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2")
     code, out, _ = said(capsys, *facts)
 
-    assert (code, out[0]) == (1, "Policy of the command line: refuted")
+    assert (code, out[0]) == (1, "Policy of the command line: refuted: at most 1/2 of the pods in one zone")
     assert "    6. The rollout of web keeps 0 old pods, and replaces the others." in out
     assert "    8. A pod of web on node-a1 is deleted." in out
 
@@ -58,7 +58,10 @@ def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.Captur
     """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 6 during it."""
     code, out, _ = said(capsys, *by_revision(tmp_path), "--details")
 
-    assert (code, out[0]) == (1, "Policy of the command line: proved once settled, refuted while pods move")
+    assert (code, out[0]) == (
+        1,
+        "Policy of the command line: proved once settled, refuted while pods move: at most 3 pods in one zone",
+    )
     assert [" ".join(line.split()) for line in out[5:7]] == [
         "at most 3 pods in one zone, once settled proved",
         "while pods move refuted",

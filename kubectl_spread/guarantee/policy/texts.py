@@ -198,7 +198,8 @@ def rule_text(rule: PolicyRule) -> str:
     if rule.kind is RuleKind.MAX_COUNT:
         return f"at most {count_noun(amount.numerator, 'pod')} {where}"
     if rule.kind is RuleKind.MIN_DOMAINS:
-        return f"pods {preposition(key)} at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
+        least = f"at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
+        return f"pods {preposition(key)} {least}, if all have a node"
     if rule.kind is RuleKind.SEPARATE:
         return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
     if rule.kind is RuleKind.SURVIVE:

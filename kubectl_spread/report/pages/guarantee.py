@@ -150,12 +150,11 @@ def render(
 ) -> str:
     """Return the page; `title` is the policy's name."""
     verdict = worst([result.verdict for result, _ in groups])
-    answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
     return page.render(
         "guarantee.html",
         source,
         script="steps.js",
-        title=f"Policy {title}: {answer}",
+        title=f"Policy {title}: {words.policy_answer([result for result, _ in groups])}",
         tone=TONES[verdict],
         groups=[_group(result, found, cluster) for result, found in groups],
         errors=errors,
@@ -170,7 +169,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
         "pods": count_noun(result.pods, "pod"),
-        "badge": words.policy_verdict(result.verdict, result.settled_verdict),
+        "badge": words.policy_verdict([result]),
         "tone": TONES[result.verdict],
         "regimes": [item.regime.value for item in result.results],
         "rows": [

@@ -41,7 +41,7 @@ def test_three_shards_keep_the_shares_and_can_wait_for_each_other(capsys: pytest
     assert (
         out
         == """\
-Policy of the command line: refuted
+Policy of the command line: refuted: every pod finds a node
 
 Group default/redis-0 and 2 more: StatefulSet default/redis-0, StatefulSet default/redis-1, StatefulSet default/redis-2;
   6 pods

@@ -118,7 +118,7 @@ ANSWERS = (
     Case(
         "guarantee policy/web.yaml --topology zones=3,nodes=2 --at-most zone=1/2 --shards 3..5", 1,
         (
-            "Policy of the command line: refuted",
+            "Policy of the command line: refuted: at most 1/2 of the pods in one zone",
             "  creation, restarts: proved: a zone holds at most 2 pods",
             "  rollouts, scaling, disruptions: refuted: zone c holds 3 of 4 pods; 2 allowed",
         ),
