@@ -42,7 +42,7 @@ def policy_answer(results: Sequence[GroupResult]) -> str:
     every = [(regime, item) for result in results for found in by_rule(result) for regime, item in found]
     if verdict is ProofStatus.PROVED:
         left = {regime.value: None for regime, item in every if item.verdict is ProofStatus.NOT_APPLICABLE}
-        return f"{policy_verdict(results)}{f' ({comma_list(left)} not checked)' if left else ''}"
+        return f"{policy_verdict(results)}{f' ({comma_list(list(left), most=5)} not checked)' if left else ''}"
     is_open = verdict is not ProofStatus.NOT_APPLICABLE
     rules = {rule_text(item.rule): None for _, item in every if is_open and item.verdict is verdict}
     return ": ".join(filter(None, (policy_verdict(results), "; ".join(rules))))
