@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, Optional, Union
@@ -260,7 +259,7 @@ def _explained(
 ) -> PlayedStep:
     """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
 
-    A change of a node that the steps changed would only take them back.
+    A change of a node that the steps changed would only take them back, and no command can name a pod without a name.
     """
     outcome = next((item for item in step.outcomes if item.pending), None)
     if outcome is None or played.is_fine or len(known.cluster.nodes) > _ADVISED:
@@ -271,20 +270,33 @@ def _explained(
     from kubectl_spread.report.explain.verdict import cause
 
     cluster = _with_own_names(outcome.cluster(), after)
+    # The names that no pod has yet, with and without the namespace
+    unnamed = {
+        text: f"a pod of {text.rpartition('-*')[0]}"
+        for pod in cluster.pods
+        if "-*" in pod.name
+        for text in (pod.key, pod.name)
+    }
     causes: dict[str, str] = {}
     advice: tuple[str, ...] = ()
-    changed = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
+    unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes} | unnamed.keys()
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     pods = {pod.cls: pod for pod in cluster.pending() if cluster.top_owner(pod) not in unaffected}.values()
     for pod in [*pods][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
-        causes[found.message] = re.sub(r"(\S+)-\*( \d+)?", r"a pod of \1", cause(found))
+        causes[found.message] = cause(found)
+        for text in sorted(unnamed, key=len, reverse=True):
+            causes[found.message] = causes[found.message].replace(text, unnamed[text])
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
-            texts = (item.title, *item.commands)
-            takes_back = any(change["kind"] == "Node" and change["name"] in changed for change in item.changes)
-            if not (advice or takes_back or "*" in " ".join(texts)):
-                advice = texts
+            named = {
+                name
+                for change in item.changes
+                if change["kind"] in ("Node", "Pod")
+                for name in (change["name"], *change.get("deleted", ()))
+            }
+            if not advice and named.isdisjoint(unusable):
+                advice = (item.title, *item.commands)
     return played._replace(causes=causes, advice=advice)
 
 

@@ -85,6 +85,7 @@ class Message(NamedTuple):
     form: `nodes` for a scheduler's list of nodes, `notScaled` for the autoscaler's, the name of a form of
     the catalogue, or `unknown`.
     post_filter: the words between the list and the preemption clause.
+    listed: the text up to the end of the list.
     free: the number before the slash, which is 0 in every message of the scheduler.
     times: the number of times it was pasted or, by its event, seen.
     not_understood: unrecognized texts, word for word.
@@ -101,6 +102,7 @@ class Message(NamedTuple):
     parts: tuple[Part, ...] = ()
     post_filter: tuple[str, ...] = ()
     preemption: Optional[Preemption] = None
+    listed: str = ""
     era: Optional[Range] = None
     details: tuple[tuple[str, str], ...] = ()
     times: int = 1
@@ -196,6 +198,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         )
     reader = _Reader(pasted, place.end, end)
     parts = reader.parts()
+    listed = pasted.quote(place.start, place.end + reader.at)
     dots = reader.take(_DOTS)
     words, preemption = reader.post_filter() if place.kind != "notScaled" else ((), None)
     text = pasted.quote(place.start, place.end + reader.at)
@@ -218,6 +221,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         parts=parts,
         post_filter=words,
         preemption=preemption,
+        listed=listed,
         era=reader.era if component is Component.SCHEDULER and reader.era != EVERY_MINOR else None,
         times=times_seen(pasted.plain, place.start),
         is_cut=is_cut,
