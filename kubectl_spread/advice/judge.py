@@ -371,7 +371,8 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
         change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
         if answer is not None:
             of_key = [counts.get(key, {}) for counts in found]
-            ranges = ranges_of(of_key, answer.symmetry.alike(key))
+            values = list(dict.fromkeys(value for counts in of_key for value in counts))
+            ranges = ranges_of(values, answer.symmetry.alike(key), of_key)
             skews = [skew for counts in of_key if (skew := ConstraintCounts(counts).skew) is not None]
             change = change._replace(
                 # A document writes them as pairs.

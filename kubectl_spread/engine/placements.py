@@ -32,7 +32,7 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _FEW_HOSTS = 100
-NodeCounts = dict[int, int]  # new pods by the index of their node
+NodeCounts = Counter[int]  # new pods by the index of their node
 
 
 class NewPods(NamedTuple):

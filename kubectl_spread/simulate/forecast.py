@@ -10,15 +10,17 @@ many choices, random ones are tried, the same ones each time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns, Int32s, Int64s
+from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.objects.keys import Range, range_of
 from kubectl_spread.objects.pod import PodClass
@@ -103,7 +105,7 @@ def forecast(
     scheduler = rehearsal.scheduler()
     filtered = scheduler.filter(pod)
     counted = _counted(pod.cls, filtered, scheduler)
-    if all(item.is_hard for item in counted):
+    if all(is_hard for _, is_hard in counted):
         return None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
     new = new_pods(rehearsal, profiles, all_nodes=not is_sampled)
@@ -115,20 +117,24 @@ def forecast(
         return Forecast(workload, owner.replicas or 0, skipped=skipped)
     kinds = None
     if new.all_nodes and new.are_equal and filtered.feasible.any():
-        kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[item.counts for item in counted])
+        kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[counts for counts, _ in counted])
     most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
     found = every_placement(new, kinds, max_states=most_states, runs=affordable)
-    ran: Int64s = np.zeros(columns.n, np.int64)  # the workload's running pods on each node, (N,)
-    for running in running_pods(owner, rehearsal.owned):
-        if running.node_name in columns.index:
-            ran[columns.index[running.node_name]] += 1
-    ranges = _OutcomeRanges(columns, found.counts, ran=ran, kinds=kinds if found.basis.is_exact else None)
+    ran = Counter(
+        columns.index[pod.node_name] for pod in running_pods(owner, rehearsal.owned) if pod.node_name in columns.index
+    )
+    alike = dict(enumerate(kinds)) if kinds is not None and found.basis.is_exact else {}
+    at_nodes = ranges_of(range(columns.n), alike, found.counts)
+    placed = range_of(outcome.total() + ran.total() for outcome in found.counts)
     return Forecast(
         workload,
-        max(owner.replicas or pods, ranges.placed.most),
-        ranges.placed,
-        tuple(map(ranges.constraint, counted)),
-        ranges.nodes(),
+        max(owner.replicas or pods, placed.most),
+        placed,
+        tuple(
+            _forecast_of(counts, found.counts, ran, at_nodes, is_hard=is_hard, is_default=not pod.cls.constraints)
+            for counts, is_hard in counted
+        ),
+        {columns.nodes[at].name: _more(new, ran[at]) for at, new in at_nodes.items() if new.most or ran[at]},
         found.runs,
         found.basis,
         is_sampled,
@@ -143,106 +149,75 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
     return min(runs, steps // of_a_run)
 
 
-class _Counted(NamedTuple):
-    """Counts of a constraint before any pod is placed."""
+def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[tuple[DomainCounts, bool]]:
+    """Return the counts of the constraints that the scheduler follows before any pod is placed, and which are hard.
 
-    counts: DomainCounts
-    is_hard: bool
-    is_default: bool
-
-
-def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[_Counted]:
-    """Return the constraints that the scheduler follows, its defaults included, in written order."""
+    Its defaults are included. The constraints are in written order.
+    """
     columns = scheduler.columns
     profile = scheduler.profile_of(pod_class)
     plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
     if plugin is None:
         return []
-    found, require_all = list[_Counted](), plugin.requires_all_keys(pod_class)
+    found, require_all = list[tuple[DomainCounts, bool]](), plugin.requires_all_keys(pod_class)
     for hard in (True, False):
         constraints, feasible = plugin.constraints(pod_class, columns, hard=hard), None if hard else filtered.feasible
-        for counts in soft_counts(constraints, pod_class, columns, feasible, require_all=require_all):
-            found.append(_Counted(counts, hard, not pod_class.constraints))
-    return sorted(found, key=lambda item: item.counts.constraint.position)
+        every = soft_counts(constraints, pod_class, columns, feasible, require_all=require_all)
+        found += [(counts, hard) for counts in every]
+    return sorted(found, key=lambda item: item[0].constraint.position)
 
 
-class _OutcomeRanges:
-    """Ranges over outcomes.
+def _forecast_of(
+    counts: DomainCounts,
+    outcomes: Sequence[NodeCounts],
+    ran: NodeCounts,
+    at_nodes: Mapping[int, Range],
+    *,
+    is_hard: bool,
+    is_default: bool,
+) -> ConstraintForecast:
+    """Return the ranges of one constraint.
 
-    placed: the workload's pods that run or find a node.
+    Args:
+        counts: before any pod is placed.
+        outcomes: new pods by node.
+        ran: the running pods by node.
+        at_nodes: new pods of each node.
+        is_hard: whether the constraint is.
+        is_default: whether the workload has no constraints of its own.
     """
+    constraint, values = counts.constraint, counts.topology.values
+    codes: list[int] = counts.topology.codes.tolist()
+    by_domain: list[Counter[int]] = []
+    matching: dict[bytes, Int64s] = {}  # perf: many outcomes have equal numbers
+    for outcome in outcomes:
+        numbers, pods = np.array(counts.match_num), Counter[int]()
+        for node, new in outcome.items():
+            if codes[node] >= 0:
+                pods[codes[node]] += new
+                numbers[codes[node]] += new * constraint.self_match_num * int(counts.included[node])
+        by_domain.append(pods)
+        matching[numbers.tobytes()] = numbers
+    ranges = ranges_of(range(len(values)), {}, by_domain)
+    sizes, already = Counter(codes), Counter[int]()
+    for node, code in enumerate(codes):
+        already[code] += ran[node]
+        if code >= 0 and sizes[code] == 1:  # A domain of one node has the range of its node.
+            ranges[code] = at_nodes[node]
+    return ConstraintForecast(
+        position=constraint.position,
+        is_default=is_default,
+        is_hard=is_hard,
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        domains={
+            values[code]: found
+            for code in sorted(range(len(values)), key=values.__getitem__)
+            if (found := _more(ranges[code], already[code])).most or counts.eligible[code]
+        },
+        skew=range_of(int(counts.now(numbers).skew or 0) for numbers in matching.values()),
+    )
 
-    def __init__(
-        self, columns: Columns, outcomes: Sequence[NodeCounts], *, ran: Int64s, kinds: Optional[list[int]]
-    ) -> None:
-        """Set up the outcomes.
 
-        Args:
-            columns: the nodes.
-            outcomes: new pods by node.
-            ran: the running pods on each node, int64 (N,).
-            kinds: kind of each node, if the outcomes also represent exchanges of nodes of one kind.
-        """
-        self._columns = columns
-        self._kinds = kinds
-        self._ran = ran
-        self._new: Int64s = np.zeros((len(outcomes), columns.n), np.int64)  # (runs, N)
-        for run, outcome in enumerate(outcomes):
-            for node, count in outcome.items():
-                self._new[run, node] = count
-        self.placed = range_of((self._new.sum(axis=1) + ran.sum()).tolist())
-
-    def nodes(self) -> dict[str, Range]:
-        ran = self._ran
-        found = {}
-        for at, range_ in enumerate(self._shared([range_of(column) for column in self._new.T.tolist()])):
-            if range_.most or ran[at]:
-                already = int(ran[at])
-                found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
-        return found
-
-    def constraint(self, item: _Counted) -> ConstraintForecast:
-        counts, codes = item.counts, item.counts.topology.codes
-        values = counts.topology.values
-        constraint = counts.constraint
-        matching = counts.match_num + constraint.self_match_num * self._by_domain(self._new * counts.included, codes)
-        outcomes = [counts.now(row) for row in np.unique(matching, axis=0)]
-        found = self._domains(codes, len(values))
-        order = sorted(range(len(values)), key=lambda code: values[code])
-        return ConstraintForecast(
-            position=constraint.position,
-            is_default=item.is_default,
-            is_hard=item.is_hard,
-            topology_key=constraint.topology_key,
-            max_skew=constraint.max_skew,
-            domains={values[code]: found[code] for code in order if counts.eligible[code] or found[code].most},
-            skew=range_of(int(outcome.skew or 0) for outcome in outcomes),
-        )
-
-    def _domains(self, codes: Int32s, size: int) -> list[Range]:
-        ran = self._by_domain(self._ran[np.newaxis], codes)[0]
-        ranges = [range_of(column) for column in self._by_domain(self._new, codes).T.tolist()]
-        sizes = np.bincount(codes[codes >= 0], minlength=size)
-        shared = self._shared([ranges[code] if code >= 0 else Range(0, 0) for code in codes.tolist()])
-        for at, code in enumerate(codes.tolist()):
-            if code >= 0 and sizes[code] == 1:  # A domain of one node has the range of its node.
-                ranges[code] = shared[at]
-        return [Range(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)]
-
-    def _by_domain(self, pods: Int64s, codes: Int32s) -> Int64s:
-        """Return the number of pods per run and domain, int64 (runs, D)."""
-        size = int(codes.max(initial=-1)) + 1
-        found: Int64s = np.zeros((len(pods), size), np.int64)
-        for run, row in enumerate(pods):
-            found[run] = np.bincount(codes[codes >= 0], weights=row[codes >= 0], minlength=size)
-        return found
-
-    def _shared(self, ranges: list[Range]) -> list[Range]:
-        """Return the range of each node, merged over all nodes of its kind."""
-        if self._kinds is None:
-            return ranges
-        of_kind: dict[int, Range] = {}
-        for kind, (least, most) in zip(self._kinds, ranges, strict=True):
-            known = of_kind.get(kind, Range(least, most))
-            of_kind[kind] = Range(min(known.least, least), max(known.most, most))
-        return [of_kind[kind] for kind in self._kinds]
+def _more(found: Range, number: int) -> Range:
+    return Range(found.least + number, found.most + number)

@@ -255,7 +255,7 @@ def constraint_change(
     """
     low = status.counts.is_below_min_domains
     numbers = [{value: item.get(value, 0) for value in status.counts.domains} for item in counts]
-    ranges = ranges_of(numbers, alike or {})
+    ranges = ranges_of(list(status.counts.domains), alike or {}, numbers) if numbers else {}
     skews = [max(item.values()) - (0 if low else min(item.values())) for item in numbers]
     return ConstraintChange(
         key,

@@ -7,12 +7,13 @@ A domain that some outcomes lack, such as the zone of a node that is added or lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 
+T = TypeVar("T", bound=Hashable)
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision; only domains with pods
 
 
@@ -63,12 +64,6 @@ def domain_pods(
     )
 
 
-def ranges_of(counts: Sequence[Mapping[str, int]], alike: Mapping[str, object]) -> dict[str, Range]:
-    """Return the range of each domain over some outcomes; domains with equal values of `alike` share one."""
-    values = list(dict.fromkeys(value for found in counts for value in found))
-    return dict(zip(values, _of_kinds(values, alike, counts), strict=True))
-
-
 _Counted = tuple[Counts, Mapping[str, object]]  # pods of an outcome; domains with equal values are interchangeable
 
 
@@ -79,14 +74,14 @@ def _ranges(
     by_kinds: dict[int, tuple[Mapping[str, object], list[dict[str, int]]]] = {}  # by identity of the kinds
     for counts, kinds in counted:
         by_kinds.setdefault(id(kinds), (kinds, []))[1].append(amounts(counts))
-    found = [_of_kinds(values, *item) for item in by_kinds.values()] or [[Range(0, 0)] * len(values)]
-    return [range_of(number for item in each for number in item) for each in zip(*found, strict=True)]
+    found = [ranges_of(values, *item) for item in by_kinds.values()]
+    return [range_of(number for ranges in found for number in ranges[value]) for value in values]
 
 
-def _of_kinds(values: Sequence[str], kinds: Mapping[str, object], counts: Sequence[Mapping[str, int]]) -> list[Range]:
-    """Return the range of each domain over some outcomes; domains with equal values of `kinds` share one."""
+def ranges_of(values: Sequence[T], alike: Mapping[T, object], counts: Sequence[Mapping[T, int]]) -> dict[T, Range]:
+    """Return the range of each domain, or node, over some outcomes; those with equal values of `alike` share one."""
     numbered: dict[object, int] = {}
-    group_of = {value: numbered.setdefault(kinds.get(value, value), len(numbered)) for value in values}
+    group_of = {value: numbered.setdefault(alike.get(value, value), len(numbered)) for value in values}
     sizes = Counter(group_of.values())
     numbers: list[list[int]] = [[] for _ in sizes]
     for found in counts:
@@ -94,7 +89,7 @@ def _of_kinds(values: Sequence[str], kinds: Mapping[str, object], counts: Sequen
             numbers[group_of[value]].append(number)
     zero = {group: [0] * (len(numbers[group]) < size * len(counts)) for group, size in sizes.items()}
     ranges = [range_of(zero[group] + own) for group, own in enumerate(numbers)]
-    return [ranges[group_of[value]] for value in values]
+    return {value: ranges[group_of[value]] for value in values}
 
 
 def _of_revision(number: int) -> Callable[[Counts], dict[str, int]]:
