@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
@@ -13,7 +14,6 @@ from kubectl_spread.engine.results.summary import StepSummary
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.placement import Placement
@@ -208,7 +208,7 @@ class ManifestRollouts:
             found = play(cluster, self._profiles, [ops], limits=limits).last
             if not found.outcomes:
                 return None
-            cluster = _with_controllers(found.outcomes[0].cluster(), [item.controller for item in self._new])
+            cluster = _with_controllers(found.outcomes[0].cluster(), {item.key: item.controller for item in self._new})
         controllers = {item.key: item.controller for item in self._workloads}
         return RolloutChecker(cluster, self._profiles, controllers, budget=self._budget)
 
@@ -240,30 +240,13 @@ def _class_of(item: ManifestWorkload) -> PodClass:
     return first.cls
 
 
-def _with_controllers(cluster: Cluster, controllers: Sequence[Controller]) -> Cluster:
+def _with_controllers(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> Cluster:
     """Return the cluster with new workloads, and the ReplicaSets of their pods."""
-    by_key = {key_of(item.workload): item for item in controllers}
-    sets = dict(_replica_sets(cluster, by_key))
-    owners = {made: ObjectKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
-    made = {key: Controller(_replica_set(key, above.workload, text)) for key, (above, text) in sets.items()}
-    return cluster._replace(controllers={**cluster.controllers, **by_key, **made}, owners={**cluster.owners, **owners})
-
-
-def _replica_sets(
-    cluster: Cluster, controllers: Mapping[ObjectKey, Controller]
-) -> Iterator[tuple[ObjectKey, tuple[Controller, str]]]:
-    """Yield the ReplicaSets of new Deployments, each with its Deployment and hash."""
+    owners, made = dict(cluster.owners), {**cluster.controllers, **controllers}
     for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():
-        text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
-        if cls.owner is not None and cls.owner.kind == "ReplicaSet" and text:
-            name = cls.owner.name.removesuffix(f"-{text}")
-            above = controllers.get(ObjectKey("Deployment", cls.namespace, name))
-            if above is not None:
-                yield ObjectKey("ReplicaSet", cls.namespace, cls.owner.name), (above, text)
-
-
-def _replica_set(key: ObjectKey, owner: Workload, text: str) -> Workload:
-    metadata = owner.template.get("metadata") or {}
-    labels = {**(metadata.get("labels") or {}), POD_TEMPLATE_HASH: text}
-    template = {**owner.template, "metadata": {**metadata, "labels": labels}}
-    return owner._replace(kind="ReplicaSet", name=key.name, template=template)
+        above = inferred_deployment(cls)
+        if above is not None and above in controllers and cls.owner_key is not None:
+            owners[cls.owner_key] = above
+            owner = controllers[above].workload
+            made[cls.owner_key] = Controller(owner._replace(kind="ReplicaSet", name=cls.owner_key.name))
+    return cluster._replace(controllers=made, owners=owners)
