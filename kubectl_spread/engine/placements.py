@@ -5,8 +5,8 @@ Every step of the search binds the next waiting pod to one of the nodes that the
     {} ── a1 ── a1 b1 ── a1 b1 b2 ── no node fits
        └─ b1 ── b1 a1     is the same state as a1 b1
 
-Numbers of pods on interchangeable nodes (`search.node_kinds`) are exchanged, so that each state is visited once. The
-states, the scheduler and the searches are those of every other simulation.
+Numbers of pods on interchangeable nodes are exchanged, so that each state is visited once. The states, the scheduler,
+the interchangeable nodes and the searches are those of every other simulation.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Optional
 
-import numpy as np
-
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.oracle import bind, Oracle
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Budget, weight
-from kubectl_spread.engine.state import Bindings, NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
+from kubectl_spread.engine.search.node_tree import affinity_terms
+from kubectl_spread.engine.search.symmetry import first_twins, Symmetry
+from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.framework.profile import Profile
 
-_FEW_HOSTS = 100
 NodeCounts = Counter[int]  # new pods by the index of their node
 
 
@@ -53,48 +51,50 @@ class NewPods(NamedTuple):
 
 
 class PlacementOutcomes(NamedTuple):
-    """Outcomes of all searches; basis: whether there are others. runs: how many outcomes or random runs there were."""
+    """Outcomes of all searches; basis: whether there are others. runs: how many outcomes or random runs there were.
+
+    symmetry: the nodes with which the outcomes stand for others; None if they stand for none.
+    """
 
     counts: tuple[NodeCounts, ...]
     basis: Basis
     runs: int
+    symmetry: Optional[Symmetry] = None
 
 
-def every_placement(new: NewPods, kinds: Optional[Sequence[int]], *, max_states: int, runs: int) -> PlacementOutcomes:
+def every_placement(new: NewPods, *, max_states: int, runs: int) -> PlacementOutcomes:
     """Return the outcomes of all choices among equally good nodes, or of random choices if there are too many.
 
     Args:
         new: the pods.
-        kinds: a number for each node, equal for interchangeable nodes; None if every node is different.
         max_states: most states to visit.
         runs: most outcomes, if random choices are tried.
     """
     if not new.all_nodes:  # The sampling of nodes depends on all earlier pods, so equal states have other steps.
         return _random_placements(new, runs)
-    search = _Search(new, kinds)
+    search = _Search(new)
     found = explore.everything(search, [search.start], canonical=search.canonical, budget=Budget(max_states))
     if found.is_exhaustive:
         may_preempt = found.states > 1 and any(map(search.may_preempt, found.steady))
         basis = Basis.NOT_SIMULATED if may_preempt else Basis.ALL_OUTCOMES
-        return PlacementOutcomes(tuple(map(_counts, found.steady)), basis, len(found.steady))
+        return PlacementOutcomes(tuple(map(_counts, found.steady)), basis, len(found.steady), search.symmetry)
     ends = [search.run(explore.first), *(search.run(_at_random(seed)) for seed in range(runs - 1))]
     return PlacementOutcomes(
         tuple(_counts(end) for end in (*found.steady, *ends)), Basis.SAMPLE, len(found.steady) + runs
     )
 
 
-def max_placed_pods(new: NewPods, kinds: Optional[Sequence[int]], *, max_states: int) -> Optional[int]:
+def max_placed_pods(new: NewPods, *, max_states: int) -> Optional[int]:
     """Return the most of equal pods that any choice of fitting nodes places; scores are ignored.
 
     Returns None if there are too many states, or if a pod would evict others.
 
     Args:
         new: the pods.
-        kinds: as of `every_placement`.
         max_states: most states to visit.
     """
     blind = {name: profile._replace(score=(), pre_score=()) for name, profile in new.profiles.items()}
-    search = _Search(new._replace(profiles=blind), kinds)
+    search = _Search(new._replace(profiles=blind))
     found = explore.everything(
         search,
         [search.start],
@@ -110,7 +110,7 @@ def max_placed_pods(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
 
 def _random_placements(new: NewPods, runs: int) -> PlacementOutcomes:
     """Return the outcomes of random choices, each with a new scheduler; a single one if there is no choice."""
-    search = _Search(new, None)
+    search = _Search(new)
     ends = [search.run(explore.first)]
     for seed in range(runs - 1 if search.has_choice else 0):
         search.renew()
@@ -122,6 +122,22 @@ def _at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     """Return a chooser at random, the same one for the same seed."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
     return lambda ways: ways[generator.randrange(len(ways))]
+
+
+def _without_names(new: NewPods) -> tuple[Pod, ...]:
+    """Return the pods of the cluster without labels that no selector reads, so that they distinguish no node."""
+    classes = {cls: None for pod in (*new.cluster.pods, *new.pods) if (cls := pod.cls).has_pod_affinity}
+    selectors = [term.selector for cls in classes for term in affinity_terms(cls)]
+    selectors += [budget.selector for budget in new.cluster.budgets]
+    keys = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
+    for cls in {pod.cls for pod in new.pods}:  # A default constraint selects pods by labels that these pods have.
+        keys.update(key for key, _ in cls.labels)
+        keys.update(key for item in cls.constraints for key in (*item.selected_keys, *item.match_label_keys))
+    known: dict[int, PodClass] = {}
+    for pod in new.cluster.pods:
+        if id(pod.cls) not in known:
+            known[id(pod.cls)] = pod.cls._replace(labels=tuple(item for item in pod.cls.labels if item[0] in keys))
+    return tuple(pod._replace(cls=known[id(pod.cls)]) for pod in new.cluster.pods)
 
 
 def _all(hosts: Sequence[int], _: State) -> Sequence[int]:
@@ -144,20 +160,18 @@ class _Search:
 
     is_cut = False
 
-    def __init__(self, new: NewPods, kinds: Optional[Sequence[int]]) -> None:
+    def __init__(self, new: NewPods) -> None:
         self._new = new
         self._world = World(new.cluster, new.profiles)
-        self._world.background = new.cluster.pods
+        self._world.background = _without_names(new)
         self._world.bound = new.bound
         self.renew()
-        self._kinds = kinds
-        self._kind_of: Int64s = np.array(kinds or (), np.int64)  # (N,)
-        self._of_kind: dict[int, list[int]] = {}
-        for node, kind in enumerate(kinds or ()):
-            self._of_kind.setdefault(kind, []).append(node)
-        self._bound_pod = self._equal_pod(Stage.BOUND)
         self.has_choice = False
         self.start = State(tuple(sorted(self._pods())), (), 0)
+        # The sampling of nodes, and the claims of pods, depend on more than the contents of nodes.
+        nominated = {pod.nominated_node for pod in new.cluster.pending()}
+        is_symmetric = new.all_nodes and new.are_equal
+        self.symmetry = Symmetry(self._world, self.start, nominated) if is_symmetric else None
 
     def renew(self) -> None:
         """Start with a new scheduler, which has not looked at any node yet."""
@@ -165,17 +179,14 @@ class _Search:
 
     def _pods(self) -> list[P]:
         """Return the waiting pods; equal ones are of the class of the first."""
-        if self._new.are_equal:
-            return [self._equal_pod(Stage.WAITING)] * len(self._new.pods)
         number = self._world.class_index
+        if self._new.are_equal:
+            cls = number(self._new.pods[0].cls) if self._new.pods else 0
+            return [P(-1, -1, NO_ORDINAL, cls, PENDING, Stage.WAITING)] * len(self._new.pods)
         return [P(-1, -1, at, number(pod.cls), PENDING, Stage.WAITING) for at, pod in enumerate(self._new.pods)]
 
-    def _equal_pod(self, stage: Stage) -> P:
-        cls = self._world.class_index(self._new.pods[0].cls) if self._new.pods else 0
-        return P(-1, -1, NO_ORDINAL, cls, PENDING, stage)
-
     def after(self, state: State) -> Sequence[Way]:
-        """Return the ways to bind the next pod that finds a node, one for each kind; none if no pod does."""
+        """Return the different ways to bind the next pod that finds a node; none if no pod does."""
         return self._ways(state, self._distinct)
 
     def _ways(self, state: State, choose: Callable[[Sequence[int], State], Sequence[int]]) -> Sequence[Way]:
@@ -200,37 +211,12 @@ class _Search:
         return bind(self._world, self._oracle, state, pod, node=node, others=others)
 
     def _distinct(self, hosts: Sequence[int], state: State) -> Sequence[int]:
-        """Return one host of each kind and number of pods."""
-        if self._kinds is None or len(hosts) < 2:
-            return hosts
-        there = _counts(state)
-        if len(hosts) <= _FEW_HOSTS:
-            looks = [(self._kinds[host], there.get(host, 0)) for host in hosts]
-            return list(dict(zip(reversed(looks), reversed(hosts), strict=True)).values())
-        return self._first_of_kinds(np.array(hosts, np.intp), there)
-
-    def _first_of_kinds(self, hosts: NodeIndices, there: NodeCounts) -> list[int]:
-        """Return the first host of each kind and number of pods (perf: without a loop over the hosts)."""
-        looks = self._kind_of[hosts] * (sum(there.values()) + 1)
-        for node, count in there.items():
-            looks[hosts == node] += count
-        found: list[int] = hosts[np.sort(np.unique(looks, return_index=True)[1])].tolist()
-        return found
+        """Return one of the hosts that are interchangeable."""
+        return hosts if self.symmetry is None else first_twins(hosts, self.symmetry.twins(state))
 
     def canonical(self, state: State) -> State:
         """Return the representative of the states that differ in interchangeable nodes."""
-        if self._kinds is None:
-            return state
-        numbers: dict[int, list[int]] = {}
-        for node, count in _counts(state).items():
-            numbers.setdefault(self._kinds[node], []).append(count)
-        pods = _waiting(state)
-        for kind, counts in numbers.items():
-            counts.sort(reverse=True)
-            for node, count in zip(self._of_kind[kind], counts, strict=False):
-                pods += [on_node(self._bound_pod, node)] * count
-        pods.sort()
-        return state._replace(pods=tuple(pods))
+        return state if self.symmetry is None else self.symmetry.canonical(state)
 
     def run(self, choose: Callable[[Sequence[Way]], Way]) -> State:
         """Return the end of one path; `choose` picks one of the steps."""

@@ -29,7 +29,6 @@ from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
@@ -484,8 +483,7 @@ class KnownCluster:
             return None
         self._searched += 1
         new = new_pods(Rehearsal([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
-        kinds = node_kinds.filter_kinds(found.pod.cls, found.filtered)
-        most = max_placed_pods(new, kinds, max_states=paths * missing)
+        most = max_placed_pods(new, max_states=paths * missing)
         if most is None or most == missing:
             return None
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))

@@ -21,7 +21,7 @@ from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import ranges_of
-from kubectl_spread.engine.search import node_kinds
+from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.objects.keys import Range, range_of
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import Workload
@@ -115,23 +115,20 @@ def forecast(
         shown = "1 node" if columns.n == 1 else f"{columns.n} nodes"
         skipped = f"{pods} pods are more than a forecast tries on {shown}"
         return Forecast(workload, owner.replicas or 0, skipped=skipped)
-    kinds = None
-    if new.all_nodes and new.are_equal and filtered.feasible.any():
-        kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[counts for counts, _ in counted])
     most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
-    found = every_placement(new, kinds, max_states=most_states, runs=affordable)
+    found = every_placement(new, max_states=most_states, runs=affordable)
     ran = Counter(
         columns.index[pod.node_name] for pod in running_pods(owner, rehearsal.owned) if pod.node_name in columns.index
     )
-    alike = dict(enumerate(kinds)) if kinds is not None and found.basis.is_exact else {}
-    at_nodes = ranges_of(range(columns.n), alike, found.counts)
+    symmetry = found.symmetry if found.basis.is_exact else None
+    at_nodes = ranges_of(range(columns.n), {} if symmetry is None else symmetry.paths, found.counts)
     placed = range_of(outcome.total() + ran.total() for outcome in found.counts)
     return Forecast(
         workload,
         max(owner.replicas or pods, placed.most),
         placed,
         tuple(
-            _forecast_of(counts, found.counts, ran, at_nodes, is_hard=is_hard, is_default=not pod.cls.constraints)
+            _forecast_of(counts, found.counts, ran, symmetry, is_hard=is_hard, is_default=not pod.cls.constraints)
             for counts, is_hard in counted
         ),
         {columns.nodes[at].name: _more(new, ran[at]) for at, new in at_nodes.items() if new.most or ran[at]},
@@ -171,7 +168,7 @@ def _forecast_of(
     counts: DomainCounts,
     outcomes: Sequence[NodeCounts],
     ran: NodeCounts,
-    at_nodes: Mapping[int, Range],
+    symmetry: Optional[Symmetry],
     *,
     is_hard: bool,
     is_default: bool,
@@ -182,7 +179,7 @@ def _forecast_of(
         counts: before any pod is placed.
         outcomes: new pods by node.
         ran: the running pods by node.
-        at_nodes: new pods of each node.
+        symmetry: the interchangeable nodes, if outcomes stand for others.
         is_hard: whether the constraint is.
         is_default: whether the workload has no constraints of its own.
     """
@@ -198,12 +195,11 @@ def _forecast_of(
                 numbers[codes[node]] += new * constraint.self_match_num * int(counts.included[node])
         by_domain.append(pods)
         matching[numbers.tobytes()] = numbers
-    ranges = ranges_of(range(len(values)), {}, by_domain)
-    sizes, already = Counter(codes), Counter[int]()
+    signatures = {} if symmetry is None else symmetry.alike(constraint.topology_key)
+    alike = {code: signatures[value] for code, value in enumerate(values) if value in signatures}
+    ranges, already = ranges_of(range(len(values)), alike, by_domain), Counter[int]()
     for node, code in enumerate(codes):
         already[code] += ran[node]
-        if code >= 0 and sizes[code] == 1:  # A domain of one node has the range of its node.
-            ranges[code] = at_nodes[node]
     return ConstraintForecast(
         position=constraint.position,
         is_default=is_default,

@@ -13,7 +13,6 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.placements import max_placed_pods
-from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import Project
@@ -141,9 +140,8 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     owner = as_replicaset(first, subject.workload, count)
     assert owner is not None
 
-    kinds = node_kinds.filter_kinds(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
     new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
-    most = max_placed_pods(new, kinds, max_states=2000)
+    most = max_placed_pods(new, max_states=2000)
 
     assert most == any_order(cluster, owner, ())
 

@@ -303,8 +303,8 @@ def test_a_search_that_is_too_long_finds_nothing() -> None:
     owner = web(spread_over(ZONE), spread_over(HOSTNAME), count=4, kind="ReplicaSet")
     new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
 
-    assert max_placed_pods(new, [0, 0, 0, 1], max_states=3) is None
-    assert 3 == max_placed_pods(new, [0, 0, 0, 1], max_states=50)
+    assert max_placed_pods(new, max_states=3) is None
+    assert 3 == max_placed_pods(new, max_states=50)
 
 
 def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:

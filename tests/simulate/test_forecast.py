@@ -230,7 +230,7 @@ def test_what_does_not_fit_is_told() -> None:
 
 def test_too_many_ways_are_sampled() -> None:
     """The range is that of the runs, and it is said how many they were."""
-    cluster = cluster_of([node(f"n{at}", "abcdef"[at % 6], cpu=str(4 + at % 2)) for at in range(12)])
+    cluster = cluster_of([node(f"n{at}", "abcdef"[at % 6], cpu=f"{4000 + at}m") for at in range(12)])
     found = foretold(cluster, web(20, soft()), runs=8)
 
     assert (8, False) == (found.runs, found.basis.is_exact)

@@ -361,7 +361,7 @@ class Symmetry:
         self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
         self._domains = tree.domains
-        self._paths = tree.paths
+        self.paths = tree.paths  # by node; interchangeable nodes have equal paths
 
     def of(self, state: State, marks: Mapping[str, object] = _NO_MARKS) -> Symmetry:
         """Return the interchangeable nodes of another state of the same step; `marks` distinguish nodes by name."""
@@ -521,9 +521,9 @@ class Symmetry:
     def alike_nodes(self, name: str) -> list[str]:
         """Return the nodes that are interchangeable with a node, and the node itself."""
         at = self._world.node_at.get(name, PENDING)
-        if at not in self._paths:  # The step adds the node.
+        if at not in self.paths:  # The step adds the node.
             return [name]
-        return [self._world.node_names[other] for other, path in self._paths.items() if path == self._paths[at]]
+        return [self._world.node_names[other] for other, path in self.paths.items() if path == self.paths[at]]
 
 
 class Interchange:
