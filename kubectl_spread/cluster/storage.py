@@ -32,11 +32,14 @@ class StorageState:
     def claims_of(
         self, pod_class: PodClass, *, with_ephemeral: bool = True
     ) -> list[tuple[NamespacedName, Optional[Claim]]]:
-        """Return the claims of a pod in the order of its volumes, None for a claim that does not exist."""
+        """Return the claims of a pod in the order of its volumes, None for a claim that does not exist.
+
+        If the facts lack all claims, there are none: see `unsupported_features`.
+        """
         keys = [
             NamespacedName(pod_class.namespace, volume.claim)
             for volume in pod_class.volumes
-            if volume.claim and (with_ephemeral or not volume.is_ephemeral)
+            if volume.claim and (with_ephemeral or not volume.is_ephemeral) and self.storage.has_claims
         ]
         return [(key, self.claims.get(key)) for key in keys]
 

@@ -62,7 +62,7 @@ def ensure(draft: Draft, owner: int, ordinal: int) -> None:
     """Create the missing claims of a StatefulSet's pod, and bind each that need not wait for the pod."""
     world = draft.world
     key = world.keys[owner]
-    for template in world.claim_templates.get(owner, {}):
+    for template in world.claim_templates.get(owner, {}) if world.cluster.storage.has_claims else ():
         name = f"{template}-{key.name}-{ordinal}"
         if exists(draft, key.namespace, name):
             continue

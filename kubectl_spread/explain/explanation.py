@@ -73,7 +73,7 @@ def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
     for volume in cls.volumes:
         key = NamespacedName(cls.namespace, volume.claim)
         claim = cluster.storage.claims.get(key)
-        problem = _problem(volume, claim, cluster) if volume.claim else None
+        problem = _problem(volume, claim, cluster) if volume.claim and cluster.storage.has_claims else None
         if problem is None or key in found:
             continue
         event = next(iter(cluster.events.get(ObjectKey("PersistentVolumeClaim", *key), ())), None)

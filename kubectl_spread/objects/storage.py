@@ -134,6 +134,7 @@ class Storage(NamedTuple):
     capacities: tuple[Capacity, ...] = ()
     attachments: tuple[tuple[str, str], ...] = ()  # node, volume
     drivers: frozenset[str] = frozenset()  # named by a CSIDriver or a CSINode
+    has_claims: bool = True  # False: the facts lack claims that running pods use
 
     def has_driver(self, name: str) -> bool:
         """Return whether anything in the cluster shows that a CSI driver is installed."""

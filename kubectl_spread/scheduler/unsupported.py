@@ -11,6 +11,7 @@ from kubectl_spread.objects.releases.behaviours import CLAIMS_FOR_RESOURCES
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 
+UNKNOWN_CLAIMS = "claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
 
@@ -24,7 +25,14 @@ def unsupported_features(pod_class: PodClass, profile: Optional[Profile], cluste
     """
     if profile is None:
         return (*pod_class.beyond, f"the scheduler {pod_class.scheduler_name}")
-    others = (*_group(pod_class, cluster), *_devices(pod_class, profile, cluster), *_configured(pod_class, profile))
+    has_unknown = not cluster.storage.has_claims and any(volume.claim for volume in pod_class.volumes)
+    claims = (UNKNOWN_CLAIMS,) if has_unknown else ()
+    others = (
+        *claims,
+        *_group(pod_class, cluster),
+        *_devices(pod_class, profile, cluster),
+        *_configured(pod_class, profile),
+    )
     return (*pod_class.beyond, *others)
 
 

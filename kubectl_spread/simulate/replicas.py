@@ -41,6 +41,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
+from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS
 from kubectl_spread.simulate.pending_claims import lacks_provisioner, NewClaims, with_claims
 from kubectl_spread.simulate.placement import (
     EvictedPod,
@@ -462,7 +463,7 @@ class _Placing:
                 self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             known = self._new_claims.without(created, self.owner)
             if known is not created and not refusal:
-                self.queue.beyond["claims that are not in the cluster facts"] = None
+                self.queue.beyond[UNKNOWN_CLAIMS] = None
             runs = not refusal and self.queue.add(known)
             if self.owner.is_ordered and not runs:
                 break

@@ -308,7 +308,9 @@ def test_claims_that_do_not_exist_yet_make_a_pod_not_predictable_and_not_pending
     placements = placed(cluster_of([node("n1", "8")]), ephemeral, template, claimed)
 
     assert [["n1"]] * 3 == [nodes_of(placement) for placement in placements]
-    assert [("claims that are not in the cluster facts",)] * 3 == [item.not_predictable for item in placements]
+    assert [("claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)",)] * 3 == [
+        item.not_predictable for item in placements
+    ]
 
 
 def test_a_statefulset_s_pod_goes_where_its_claim_is_bound() -> None:

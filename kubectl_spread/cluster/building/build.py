@@ -192,6 +192,8 @@ class ClusterBuilder:
                 every["CSIStorageCapacity"],
                 every["VolumeAttachment"],
                 frozenset(named["CSIDriver"]).union(*drivers.values()),
+                has_claims=bool(of["PersistentVolumeClaim"])
+                or not any(pod.node_name and volume.claim for pod in self._pods.values() for volume in pod.cls.volumes),
             ),
             gangs=of["PodGroup"],
             device_classes={resource: name for name, resource in named["DeviceClass"].items()},

@@ -134,7 +134,7 @@ def claims(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
     first_of = {volume.claim: at for at, volume in reversed([*enumerate(cls.volumes)]) if volume.claim}
     for at in sorted(first_of.values()):
         volume = cls.volumes[at]
-        claim = columns.storage.claims_of(cls._replace(volumes=(volume,)))[0][1]
+        claim = columns.storage.claims.get(NamespacedName(cls.namespace, volume.claim))
         if claim is not None and claim.volume_name:
             by_zone = names.VOLUME_ZONE in by_plugin and not volume.is_ephemeral
             by_affinity = names.VOLUME_BINDING in by_plugin and claim.is_bound

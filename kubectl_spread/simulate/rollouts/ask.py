@@ -35,7 +35,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, passes_all_but_spread
-from kubectl_spread.scheduler.unsupported import unsupported_features
+from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS, unsupported_features
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
 
@@ -143,7 +143,6 @@ def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[P
 
 
 _NEW = "new pod"
-_CLAIMS = "claims that are not in the cluster facts"
 
 
 class RolloutChecker:
@@ -329,7 +328,7 @@ class RolloutChecker:
         if any(
             item.claim and NamespacedName(pod_class.namespace, item.claim) not in claims for item in pod_class.volumes
         ):
-            return _CLAIMS
+            return UNKNOWN_CLAIMS
         profile = self._profiles.get(pod_class.scheduler_name)
         return " and ".join(unsupported_features(pod_class, profile, self._cluster))
 

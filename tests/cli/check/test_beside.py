@@ -84,7 +84,10 @@ def test_a_claim_that_somebody_else_binds_is_not_predictable(
     """The pod is placed by the other rules, and the report says so."""
     (web,) = placed(tmp_path, capsys, *objects, POD)
 
-    assert (1, ["claims that are not in the cluster facts"]) == (web["placed"], web["notPredictable"])
+    assert (1, ["claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"]) == (
+        web["placed"],
+        web["notPredictable"],
+    )
 
 
 def test_a_claim_that_names_its_volume_is_bound_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -172,8 +172,9 @@ def test_pods_with_unknown_claims_are_not_simulated(tmp_path: Path, capsys: pyte
     web["spec"]["template"]["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
     run(["check", written(tmp_path / "web.json", [web]), "--topology", "zones=2", "--ignore", "SPR"])
 
-    assert "next rollout: is not known (it depends on claims that are not in the cluster facts)" in (
-        capsys.readouterr().out
+    assert (
+        "next rollout: is not known (it depends on claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A))"
+        in (capsys.readouterr().out)
     )
 
 

@@ -56,7 +56,7 @@ class VolumeBinding(Plugin):
         storage = columns.storage
         volumes = [volume for volume in pod_class.volumes if volume.claim]
         claims: list[Claim] = []
-        for volume, (key, claim) in zip(volumes, storage.claims_of(pod_class), strict=True):
+        for volume, (key, claim) in zip(volumes, storage.claims_of(pod_class), strict=storage.storage.has_claims):
             problem = _problem(volume, key, claim, self._release)
             if problem:
                 return Rejection(problem)
