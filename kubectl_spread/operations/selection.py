@@ -105,6 +105,9 @@ def _with_kind(target: ObjectName, namespace: str, cluster: Cluster) -> ObjectNa
     if kinds:
         choices = sorted(f"{KINDS[kind].names[0]}/{target.name}" for kind in kinds)
         raise RequestError(f"{short(target.name)} is the name of several objects: write {' or '.join(choices)}")
+    if any(node.name == target.name for node in cluster.nodes):
+        node = short(target.name)
+        raise NotFoundError(f"{node} is a node: ask for a pod on it with `explain POD --node {node}`")
     what = f'no pod or workload is named "{short(target.name)}" in namespace "{namespace}" of the cluster facts'
     other = namespaces_of(cluster, name=target.name)
     raise NotFoundError(f"{what}; it is in {_elsewhere(other)}" if other else what)

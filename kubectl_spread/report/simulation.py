@@ -219,7 +219,9 @@ NOT_ROLLED_OUT = "its changed template is not rolled out"
 
 def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     """Return `3 of 4 pods ready, as few as 2 during the step`."""
-    parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready"]
+    has_waited = item.pending.most and item.ready_before.most and not item.was_complete
+    before = f" ({item.ready_before} before)" if has_waited else ""
+    parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready{before}"]
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
         parts.append(f"as few as {item.fewest_ready} during the step")
     if item.terminating.most and item.terminating == item.restarted:
