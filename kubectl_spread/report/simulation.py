@@ -24,6 +24,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, paint, Style, wrap
 from kubectl_spread.report.wording import (
@@ -209,7 +210,8 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.refusal or item.refused:
         when = "" if item.refusal else "during the step "
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
-    for spread in item.spreads if has_domains else ():
+    wide = [spread for spread in item.spreads if spread.topology_key != HOSTNAME or style.is_detailed or style.is_wide]
+    for spread in (wide or item.spreads) if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
         yield from _indented([_extremes(step, item.key, spread)], style)
 

@@ -46,7 +46,7 @@ _SAMPLES = 100
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @option("--replicas MIN..MAX|hpa: A table by replicas; hpa: its range.")
 @effort_option
-@option("--details: Print the scheduler's messages, and every event.")
+@option("--details: Print messages, pods by node, and every event.")
 @answer_options("text", "json", "yaml", "junit", "html")
 @click.pass_context
 def command(
