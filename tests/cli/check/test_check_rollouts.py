@@ -172,10 +172,8 @@ def test_pods_with_unknown_claims_are_not_simulated(tmp_path: Path, capsys: pyte
     web["spec"]["template"]["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
     run(["check", written(tmp_path / "web.json", [web]), "--topology", "zones=2", "--ignore", "SPR"])
 
-    assert (
-        "next rollout: is not known (it depends on claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A))"
-        in (capsys.readouterr().out)
-    )
+    why = "claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"
+    assert f"next rollout: is not known (it depends on {why})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("output", ["concise", "github", "gitlab", "sarif", "junit", "html"])
