@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners.prospect import (
     CountedDomain,
@@ -231,7 +230,6 @@ form(
     "outcome=fate summary pods running addedNodes=added certain=all_run",
     summary=summary,
 )
-form(NodesOfPool, "pool nodes=number unused zones")
 form(
     Prospect,
     "answer=answer.answer dependsOn ignored=answer.ignored nodes=answer.existing schedulerMessage=refused "

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Optional, TypeVar, Union
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.objects.workloads.kinds import KINDS
 
 API_VERSION = "kubectl-spread/v1"
@@ -168,3 +169,6 @@ def of_workloads(unread: Iterable[Unread]) -> tuple[Unread, ...]:
 def unread_documents(unread: Iterable[Unread]) -> list[Plain]:
     """Return the kinds that may not be listed."""
     return [to_document(item, "kind resource=plural onlyNamespace?=namespace") for item in unread]
+
+
+form(NodesOfPool, "pool nodes=number unused zones")

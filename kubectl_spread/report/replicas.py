@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.engine.results.summary import (
     PlayedStep,
@@ -14,7 +14,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import Plain, report_document, to_document
-from kubectl_spread.report.simulation import over_outcomes, VERDICTS
+from kubectl_spread.report.simulation import as_sampled, VERDICTS
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.report.wording import name
 
@@ -44,6 +44,15 @@ class ReplicaCountRow(NamedTuple):
     def workload(self, key: ObjectKey) -> Optional[WorkloadSummary]:
         """Return the summary of a workload after the last step; None if it is gone."""
         return next((item for item in self.summaries[-1].workloads if item.key == key), None)
+
+    def pods(self, key: ObjectKey) -> tuple[Optional[Union[Range, int]], ...]:
+        """Return the ready pods, the fewest ready, the Pending ones and those that are not created; None if unknown."""
+        item, none = self.workload(key), Range(0, 0)
+        if not self.summaries[-1].endings:
+            return (None,) * 4
+        return (
+            (none, 0, none, none) if item is None else (item.ready, item.fewest_ready, item.pending, item.not_created)
+        )
 
     def spreads(self, key: ObjectKey) -> tuple[WorkloadSpread, ...]:
         """Return the pods of a workload per domain after the last step."""
@@ -86,14 +95,12 @@ def rows(found: ReplicaTable) -> list[tuple[str, ...]]:
 
 
 def _row(row: ReplicaCountRow, key: ObjectKey, keys: list[str]) -> tuple[str, ...]:
-    item, last = row.workload(key), row.summaries[-1]
-    head = (str(row.replicas), VERDICTS[row.verdict])
+    last, head = row.summaries[-1], (str(row.replicas), VERDICTS[row.verdict])
     if not last.endings:
         return (*head, *("?" for _ in range(4 + len(keys))))
-    pods = ("0", "0", "0") if item is None else (str(item.ready), str(item.fewest_ready), str(item.pending))
     skews = {spread.topology_key: str(spread.after) for spread in row.spreads(key)}
     number = f"{len(last.endings)}" if last.is_exact else f"{len(last.endings)} or more"
-    return (*head, *pods, *(skews.get(topology_key, "0") for topology_key in keys), number)
+    return (*head, *map(str, row.pods(key)[:3]), *(skews.get(topology_key, "0") for topology_key in keys), number)
 
 
 def document(found: ReplicaTable) -> Plain:
@@ -104,26 +111,15 @@ def document(found: ReplicaTable) -> Plain:
 
 
 def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
-    item, every = row.workload(key), row.summaries
-    last = every[-1]
-    numbers: Plain = dict.fromkeys(("ready", "fewestReady", "pending", "notCreated"))
-    if last.endings:
-        none = Range(0, 0)
-        numbers = {
-            "ready": over_outcomes(none if item is None else item.ready, last),
-            "fewestReady": 0 if item is None else item.fewest_ready,
-            "pending": over_outcomes(none if item is None else item.pending, last),
-            "notCreated": over_outcomes(none if item is None else item.not_created, last),
-        }
-    return to_document(
+    every = row.summaries
+    document = to_document(
         row,
         "replicas verdict exact states outcomeCount ready fewestReady pending notCreated skew",
         exact=all(summary.is_exact for summary in every),
         states=sum(summary.states for summary in every),
-        outcomeCount=len(last.endings),
-        skew=[
-            to_document(spread, "topologyKey after worst=on_the_way", after=over_outcomes(spread.after, last))
-            for spread in row.spreads(key)
-        ],
-        **numbers,
+        outcomeCount=len(every[-1].endings),
+        skew=[to_document(spread, "topologyKey after worst=on_the_way") for spread in row.spreads(key)],
+        **dict(zip(("ready", "fewestReady", "pending", "notCreated"), row.pods(key), strict=True)),
     )
+    ranges: Plain = as_sampled(document, every[-1])
+    return ranges

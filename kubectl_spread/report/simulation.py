@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.engine.results.answer import TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.domain_pods import DomainPods
 from kubectl_spread.engine.results.summary import (
     BlockedEviction,
     Ending,
@@ -335,10 +336,9 @@ def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
         return ""
     ranked = []
     for ending in step.endings:
-        counts = ending.counts.get(key, {}).get(spread.topology_key)
-        if counts is None:
+        if spread.topology_key not in ending.counts.get(key, {}):
             continue
-        by_domain = {domain.value: sum(counts.get(domain.value, {}).values()) for domain in spread.domains}
+        by_domain = _pods_by_domain(ending, key, spread.topology_key, [domain.value for domain in spread.domains])
         numbers = by_domain.values()
         is_incomplete = key in ending.incomplete
         rank = (is_incomplete, -sum(numbers), max(numbers) - min(numbers))  # lower for a better outcome
@@ -381,12 +381,17 @@ def _listed(keys: Sequence[ObjectKey]) -> str:
 
 def _pods_at_end(ending: Ending) -> str:
     """Return the pods in each domain, `2-2-2`, if the ending is about one workload with few domains; else `so`."""
-    for by_key in ending.counts.values() if len(ending.counts) == 1 else ():
-        for topology_key, counts in by_key.items():
-            values = ending.domains[topology_key]
-            if len(values) <= _MOST_DOMAINS:
-                return "-".join(str(sum(counts.get(value, {}).values())) for value in values)
+    for key, by_key in ending.counts.items() if len(ending.counts) == 1 else ():
+        for topology_key in by_key:
+            if len(ending.domains[topology_key]) <= _MOST_DOMAINS:
+                return "-".join(map(str, _pods_by_domain(ending, key, topology_key).values()))
     return "so"
+
+
+def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str, values: Sequence[str] = ()) -> dict[str, int]:
+    """Return the pods of a workload in an outcome, in some domains or in all."""
+    counts = ending.counts[key][topology_key]
+    return {value: sum(counts.get(value, {}).values()) for value in values or ending.domains[topology_key]}
 
 
 def _number_of_outcomes(step: StepSummary) -> str:
@@ -505,83 +510,59 @@ def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread:
 
 def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     summary = played.summary
-    added = [
-        {
-            "pool": item.pool,
-            "nodes": over_outcomes(item.number, summary),
-            "unused": over_outcomes(item.unused, summary),
-            "zones": {zone: over_outcomes(number, summary) for zone, number in item.zones.items()},
-        }
-        for item in summary.added
-    ]
-    return to_document(
+    document = to_document(
         summary,
         "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
-        "pending blockedEvictions=refused lostPods=lost scheduledPods unreached outcomeCount outcomes witness",
+        "pending=waiting blockedEvictions=refused lostPods=lost scheduledPods unreached outcomeCount outcomes witness "
+        "addedNodes=added",
         step=played.text,
         verdict="refused" if played.is_refused else summary.verdict,
         refusal=played.refusal,
         notes=played.notes,
-        workloads=[_workload_document(item, summary) for item in summary.workloads],
-        together=[_spread_document(spread, summary) for spread in summary.together],
-        pending=[to_document(item, pods=over_outcomes(item.pods, summary)) for item in summary.waiting],
         scheduledPods=[{"pod": pod, "nodes": nodes} for pod, nodes in summary.scheduled],
         outcomeCount=len(summary.endings),
-        outcomes=summary.endings[:_MOST_ENDINGS],
+        outcomes=[],
         witness=_witness_document(played, before),
-    ) | ({"addedNodes": added} if added else {})
-
-
-def over_outcomes(numbers: Range, summary: StepSummary) -> Plain:
-    """Return a range over the outcomes of a step. One over some has a field of its own: others may lie outside."""
-    return plain(numbers) if summary.is_exact else {"sampled": plain(numbers)}
-
-
-def _over_start(numbers: Range, summary: StepSummary) -> Plain:
-    """Return a range over the outcomes of the step before."""
-    return plain(numbers) if summary.is_start_exact else {"sampled": plain(numbers)}
-
-
-def _workload_document(item: WorkloadSummary, summary: StepSummary) -> Plain:
-    return to_document(
-        item,
-        "object=key verdict concerned deleted paused completeBefore=was_complete replicas=desired.most ready updated "
-        "pending notCreated refusal? failed restarted revision domains",
-        ready={
-            "before": _over_start(item.ready_before, summary),
-            "after": over_outcomes(item.ready, summary),
-            "fewest": item.fewest_ready,
-        },
-        updated=over_outcomes(item.updated, summary),
-        pending=over_outcomes(item.pending, summary),
-        notCreated=over_outcomes(item.not_created, summary),
-        restarted=over_outcomes(item.restarted, summary),
-        domains=[_spread_document(spread, summary) for spread in item.spreads],
     )
+    if not summary.added:
+        del document["addedNodes"]
+    ranges: Plain = as_sampled(document, summary)
+    return ranges | {"outcomes": plain(summary.endings[:_MOST_ENDINGS])}
 
 
-def _spread_document(spread: WorkloadSpread, summary: StepSummary) -> Plain:
-    return {
-        "topologyKey": spread.topology_key,
-        "skew": {
-            "before": _over_start(spread.before, summary),
-            "after": over_outcomes(spread.after, summary),
-            "worst": spread.on_the_way,
-        },
-        "domains": [
-            {
-                "value": domain.value,
-                "before": _over_start(domain.before, summary),
-                "after": over_outcomes(domain.after, summary),
-                "revisions": [
-                    {"revision": number, **over_outcomes(pods, summary)}
-                    for number, pods in domain.revisions.items()
-                    if pods.most
-                ],
-            }
-            for domain in spread.domains
-        ],
-    }
+def as_sampled(value: Any, step: StepSummary, field: str = "") -> Any:
+    """Return a document in which a range over some outcomes has a field of its own: others may lie outside.
+
+    A field `before` is about the outcomes of the step before.
+    """
+    if isinstance(value, list):
+        return [as_sampled(item, step, field) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("min"), int) and not (step.is_start_exact if field == "before" else step.is_exact):
+        ends = {name: value.pop(name) for name in ("min", "max")}
+        return {**value, "sampled": ends}
+    return {name: as_sampled(item, step, name) for name, item in value.items()}
+
+
+form(
+    WorkloadSummary,
+    "object=key verdict concerned deleted paused completeBefore=was_complete replicas=desired.most ready updated "
+    "pending notCreated refusal? failed restarted revision domains=spreads",
+    ready=lambda item: {"before": item.ready_before, "after": item.ready, "fewest": item.fewest_ready},
+)
+form(
+    WorkloadSpread,
+    "topologyKey skew domains",
+    skew=lambda spread: {"before": spread.before, "after": spread.after, "worst": spread.on_the_way},
+)
+form(
+    DomainPods,
+    "value before after revisions",
+    revisions=lambda domain: [
+        {"revision": number, **plain(pods)} for number, pods in domain.revisions.items() if pods.most
+    ],
+)
 
 
 def _witness_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Plain]:
@@ -608,13 +589,7 @@ form(
     Ending,
     "completes=complete endless runs workloads pending",
     workloads=lambda ending: [
-        {
-            "object": key,
-            "domains": {
-                topology_key: {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
-                for topology_key, counts in by_key.items()
-            },
-        }
+        {"object": key, "domains": {name: _pods_by_domain(ending, key, name) for name in by_key}}
         for key, by_key in ending.counts.items()
     ],
     pending=lambda ending: [to_document(pod, "pod=name object=owner message") for pod in ending.pending],
