@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report import documents
 from kubectl_spread.report.check import text
 from kubectl_spread.report.check.formats import HOME
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
-from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.report.check.workloads import WorkloadLine
 
-_MOST_FINDINGS = 500
 _MOST_PICTURES = 60
 _SEVERITIES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "soft"}
 
@@ -38,8 +36,10 @@ def render(report: CheckReport) -> str:
         title=_title(report, pending),
         tone="bad" if is_bad else "warn" if severities[Severity.WARNING] else "good",
         numbers=list(_tiles(report, severities, pending)),
-        findings=[_finding(item) for item in report.findings[:_MOST_FINDINGS]],
-        more_findings=max(0, len(report.findings) - _MOST_FINDINGS),
+        findings=report.findings,
+        tones=_SEVERITIES,
+        pages=f"{HOME}/blob/main/kubectl_spread/lint/pages",
+        text=text,
         running=running,
         rollouts=_rollout_lines(report),
         workloads=workloads[:_MOST_PICTURES],
@@ -48,38 +48,6 @@ def render(report: CheckReport) -> str:
         unread=documents.line(report.unread),
         notes=list(facts.notes),
     )
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "severity": finding.rule.severity.value,
-        "tone": _SEVERITIES[finding.rule.severity],
-        "code": finding.rule.code,
-        "name": finding.rule.name,
-        "page": f"{HOME}/blob/main/kubectl_spread/lint/pages/{finding.rule.code}-{finding.rule.name}.md",
-        "where": text.location(finding.place),
-        "origin": text.rendered_from(finding.place),
-        "object": text.object_text(finding.object) if finding.object.kind else "",
-        "message": finding.message,
-        "hint": finding.hint,
-        "excerpt": _marked(finding.place),
-        "related": [f"{text.location(label.place)}: {label.text}" for label in finding.related],
-    }
-
-
-def _marked(place: Place) -> Optional[dict[str, Any]]:
-    """Return the line of a finding in three parts, without its indentation."""
-    found = text.excerpt(place)
-    if found is None:
-        return None
-    end = found.start + found.width
-    before = found.text[: found.start]
-    return {
-        "line": found.number,
-        "before": before.lstrip(),
-        "marked": found.text[found.start : end],
-        "after": found.text[end:],
-    }
 
 
 def _pending(report: CheckReport, running: Sequence[WorkloadLine]) -> int:

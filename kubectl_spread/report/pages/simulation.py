@@ -13,34 +13,16 @@ from kubectl_spread.engine.results.summary import (
     PlayedStep,
     Simulation,
     StepFrames,
-    StepSummary,
-    WorkloadSummary,
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import documents, replicas, scenarios
+from kubectl_spread.report import simulation as words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
-from kubectl_spread.report.simulation import (
-    added_nodes,
-    certainty,
-    depends_on,
-    EventNames,
-    NOT_ROLLED_OUT,
-    numbers,
-    OF_SEVERAL,
-    pending_pods,
-    refusals,
-    skew,
-    stuck_before,
-    TONES,
-    VERDICTS,
-    waiting_pods,
-    was_pending,
-    way_title,
-)
-from kubectl_spread.report.wording import name, plural, pods
+from kubectl_spread.report.simulation import EventNames, OF_SEVERAL, TONES, VERDICTS, way_title
+from kubectl_spread.report.wording import plural
 
 _MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
@@ -69,6 +51,9 @@ def render(
             title=_title(simulation),
             tone=next((tone for tone in ("bad", "warn") if tone in map(_tone, simulation.steps)), "good"),
             steps=_steps(simulation, boxes),
+            words=words,
+            verdict_of=_verdict,
+            tone_of=_tone,
             notes=simulation.notes,
             is_interrupted=simulation.is_interrupted,
             errors=errors,
@@ -89,19 +74,6 @@ def _fitting(make: Callable[[int], str]) -> str:
 
 def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource) -> str:
     """Return the page of `simulate run`: a section for each scenario, with the pictures of its steps."""
-
-    def section(result: ScenarioResult, boxes: int) -> Plain:
-        failures = [scenarios.sentence(result, failure) for failure in result.failures]
-        return {
-            "name": result.name,
-            "file": result.file,
-            "badge": "error" if result.errors else "ok" if result.is_fine else "failed",
-            "tone": "good" if result.is_fine else "bad",
-            "lines": [*map(str, result.errors), *failures],
-            "steps": _steps(result.simulation, boxes // len(results), has_run=not result.is_fine),
-            "notes": result.simulation.notes,
-        }
-
     return _fitting(
         lambda boxes: page.render(
             "scenarios.html",
@@ -109,7 +81,13 @@ def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource)
             script="steps.js",
             title=scenarios.total(results),
             tone="good" if all(result.is_fine for result in results) else "bad",
-            scenarios=[section(result, boxes) for result in results],
+            scenarios=[
+                (item, _steps(item.simulation, boxes // len(results), has_run=not item.is_fine)) for item in results
+            ],
+            sentence_of=scenarios.sentence,
+            words=words,
+            verdict_of=_verdict,
+            tone_of=_tone,
         )
     )
 
@@ -145,64 +123,24 @@ def _verdict(step: PlayedStep) -> str:
     return "kubectl stops before it is done" if step.refusal else VERDICTS[step.summary.verdict]
 
 
-def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[Plain]:
+def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[tuple[PlayedStep, Plain]]:
+    """Return the steps with their pictures."""
     room = boxes and max(_FEWEST_BOXES * boxes // _MOST_BOXES, boxes // max(1, len(simulation.steps)))
-    return [_step(step, number, room, has_run=has_run) for number, step in enumerate(simulation.steps, 1)]
+    return [(step, _pictures(step, room, has_run=has_run)) for step in simulation.steps]
 
 
-_EARLIER = ", already before this step"
-
-
-def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
-    summary = step.summary
-    concerned = [item for item in summary.workloads if item.is_concerned]
-    return {
-        "number": number,
-        "text": step.text,
-        "badge": _verdict(step),
-        "tone": _tone(step),
-        "refusal": step.refusal,
-        "notes": [*map(depends_on, summary.gaps), *step.notes, *added_nodes(summary)],
-        "workloads": [_workload(item, summary) for item in concerned],
-        "is_quiet": not concerned and not step.refusal and bool(summary.endings),
-        "others": stuck_before(summary),
-        "waiting": [
-            {
-                "who": f"{waiting_pods(item, summary)}{_EARLIER if was_pending(item) else ''}",
-                "message": item.message,
-                "cause": step.causes.get(item.message, ""),
-            }
-            for item in pending_pods(summary)
-        ],
-        "advice": step.advice,
-        "refused": list(refusals(summary)),
-        "lost": summary.lost,
-        "certainty": certainty(summary),
-        **_pictures(step, concerned, room, has_run=has_run),
-    }
-
-
-def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
-    badge, tone, text = "deleted", "soft", f"{pods(item.restarted)} gone"
-    if not item.is_deleted:
-        badge, tone = VERDICTS[item.verdict], TONES[item.verdict]
-        text = f"{numbers(item, step)}{f'; it is paused, so {NOT_ROLLED_OUT}' if item.is_paused else ''}"
-    skews = [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads if not item.is_deleted]
-    return {"name": name(item.key), "badge": badge, "tone": tone, "numbers": text, "skews": skews}
-
-
-def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:
+def _pictures(step: PlayedStep, room: int, *, has_run: bool) -> Plain:
     """Return the outcomes and the moments of a run; nothing to draw without frames.
 
     Args:
         step: with its frames.
-        concerned: the workloads to draw.
         room: the number of boxes of nodes in all drawings.
         has_run: draw the moments of a run, too.
     """
     frames = step.summary.frames
     if frames is None or not room:
         return {"sides": [], "run": [], "run_title": "", "legend": (), "is_without_pictures": frames is not None}
+    concerned = [item for item in step.summary.workloads if item.is_concerned]
     artist = Artist(frames, concerned[:_MOST_WORKLOADS])
     boxes = max(1, sum(len(domain.boxes) for domain in artist.drawing(frames.before).domains))
     shown = max(1, min(len(frames.endings), room // 3 // boxes - 1))
