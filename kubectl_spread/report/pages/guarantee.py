@@ -12,7 +12,7 @@ from kubectl_spread.guarantee.model import TransitionKind
 from kubectl_spread.guarantee.policy.policy import RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text
 from kubectl_spread.guarantee.recommendation import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict, Witness, WitnessEvent, worst
+from kubectl_spread.guarantee.verdict import GroupResult, Witness, WitnessEvent, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
@@ -156,60 +156,34 @@ def render(
         script="steps.js",
         title=f"Policy {title}: {words.policy_answer([result for result, _ in groups])}",
         tone=TONES[verdict],
-        groups=[_group(result, found, cluster) for result, found in groups],
+        groups=[
+            (
+                result,
+                [_way(verdicts, result, cluster) for verdicts in words.by_rule(result)],
+                [] if found is None else recommendation.blocks(found, result, Style(_WIDTH, is_detailed=True)),
+            )
+            for result, found in groups
+        ],
         errors=errors,
-        skipped=list(map(name, skipped)),
+        skipped=skipped,
+        words=words,
+        tones=TONES,
+        rule_text=rule_text,
+        name=name,
+        count_noun=count_noun,
     )
 
 
-def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluster) -> Plain:
-    by_rule = words.by_rule(result)
-    lines = [] if found is None else [*recommendation.blocks(found, result, Style(_WIDTH, is_detailed=True))]
-    return {
-        "name": result.name,
-        "workloads": [name(key) for key in result.workloads],
-        "pods": count_noun(result.pods, "pod"),
-        "badge": words.policy_verdict([result]),
-        "tone": TONES[result.verdict],
-        "regimes": [item.regime.value for item in result.results],
-        "rows": [
-            {
-                "rule": ", ".join(filter(None, (rule_text(verdicts[0][1].rule), when))),
-                "cells": [(words.VERDICTS[item.verdict], TONES[item.verdict]) for _, item in verdicts],
-            }
-            for both in by_rule
-            for when, verdicts in words.answers(both)
-        ],
-        "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
-        "notes": words.gap_sentences(result.gaps),
-        "recommendation": "\n\n".join("\n".join(block) for block in lines if block),
-    }
-
-
-def _rule(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Plain:
-    """Return how a rule was decided, and the way to a violation: to one that stays, if there is one."""
+def _way(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Optional[Plain]:
+    """Return the way to a violation, if possible to one that stays: its moments, and the pods per domain at its end."""
     answers = words.answers(verdicts)
-    refuted = next((item for _, found in answers for _, item in found if item.witness is not None), None)
-    return {
-        "title": rule_text(verdicts[0][1].rule),
-        "proofs": [
-            f"{when}{', ' if when else ''}{words.regimes_text(regimes)}: {text}"
-            for when, found in answers
-            for text, regimes in words.decisions(found).items()
-        ],
-        "way": None if refuted is None else _way(refuted, result, cluster),
-    }
-
-
-def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
-    """Return the way to a violation: its moments, and the pods per domain at its end."""
-    witness = item.witness
-    assert witness is not None  # noqa: S101 (the caller has looked)
-    has_limit = item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT)
-    limit = witness.evaluation.limit if has_limit else None
-    artist = WitnessArtist(witness, result.workloads, cluster, item.rule.topology_key)
+    refuted = (item for _, found in answers for _, item in found)
+    rule, witness = next(((item.rule, item.witness) for item in refuted if item.witness is not None), (None, None))
+    if rule is None or witness is None:
+        return None
+    limit = witness.evaluation.limit if rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT) else None
+    artist = WitnessArtist(witness, result.workloads, cluster, rule.topology_key)
     begin = "the running pods" if witness.from_running else "no pods"
-    how = "The shortest way there" if witness.is_shortest else "A way there"
     moments = list(artist.moments(f"At the start: {begin}"))
     looks = dict.fromkeys(look for _, drawing in moments for look in drawing.legend)
     size = -(-len(moments) // _MOST_MOMENTS)
@@ -218,9 +192,8 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         for together in (moments[at : at + size] for at in range(0, len(moments), size))
     ]
     return {
-        "violation": words.violation(witness),
-        "title": f"{how}, from {begin}, event by event",
-        "notes": [line for line in (words.coincidence(witness), words.surge(witness)) if line],
+        "witness": witness,
+        "begin": begin,
         "run": frames_of(shown),
         "legend": sorted(looks, key=order),
         "last": moments[-1][1],
@@ -236,5 +209,4 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
             )
             for key, counts in witness.counts.items()
         ],
-        "waiting": [f"{count_noun(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
     }
