@@ -158,10 +158,15 @@ def eviction_warning(plan: EvictionPlan) -> str:
     return f"This plan deletes {what}. Nothing was deleted yet. {patience}{losses}".rstrip()
 
 
+def eviction_rows(evictions: Sequence[Eviction]) -> list[tuple[str, ...]]:
+    """Return the number, the pod, its node and the nodes of the new pod of each eviction."""
+    return [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(evictions, 1)]
+
+
 def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
     shown = plan.evictions if style.is_wide else plan.evictions[:_MOST_EVICTIONS]
-    rows = [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(shown, 1)]
-    lines = table([("#", "POD", "NODE", "THE NEW POD GOES TO"), *rows], style.width, indent="  ")
+    head = ("#", "POD", "NODE", "THE NEW POD GOES TO")
+    lines = table([head, *eviction_rows(shown)], style.width, indent="  ")
     left = len(plan.evictions) - len(shown)
     return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
 

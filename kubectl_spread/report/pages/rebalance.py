@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, Eviction, Rebalance, Repair, RepairVerdict
 from kubectl_spread.cluster.snapshot import Cluster, Unread
@@ -11,27 +10,12 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import documents
+from kubectl_spread.report import rebalance as words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import Chart, chart, draw, Drawing, DrawnPod, Look, map_key, Shape
 from kubectl_spread.report.pages.workloads import ClusterPods
-from kubectl_spread.report.rebalance import (
-    alternative,
-    certainty,
-    commands,
-    eviction_warning,
-    landing_nodes,
-    obstacle,
-    remedy_lines,
-    reservations,
-    restart_warning,
-    script_lines,
-    verdict,
-    why_restart,
-)
 from kubectl_spread.report.wording import name
-from kubectl_spread.text.wording import count_noun, safe
-
-Plain = dict[str, Any]
+from kubectl_spread.text.wording import count_noun
 
 _STAYS = Look("stays")
 _LEAVES = Look("is evicted", Shape.TERMINATING, hue=4)
@@ -53,9 +37,9 @@ def render(
         title=_title(found),
         tone="good" if found.is_fine else "bad",
         errors=errors,
-        repairs=[_repair(item, cluster, pods) for item in found.repairs],
-        cut_short=found.is_cut_short,
-        notes=found.notes,
+        found=found,
+        pictures=[_pictures(item, cluster, pods) for item in found.repairs],
+        words=words,
         unread=documents.line(unread),
     )
 
@@ -65,39 +49,22 @@ def _title(found: Rebalance) -> str:
         return "No constraint is violated: there is nothing to rebalance"
     if len(found.repairs) == 1:
         (item,) = found.repairs
-        return f"{', '.join(map(name, item.keys))}: {verdict(item)}"
+        return f"{', '.join(map(name, item.keys))}: {words.verdict(item)}"
     repaired = sum(len(item.keys) for item in found.repairs if item.is_repaired)
     evictions = sum(len(item.plan.evictions) for item in found.repairs if item.plan and item.is_repaired)
     of = f"{repaired} of {count_noun(sum(len(item.keys) for item in found.repairs), 'workload')} can be repaired"
     return f"{of}, with {count_noun(evictions, 'eviction')}" if evictions else of
 
 
-def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
-    plan = item.plan if item.verdict is RepairVerdict.EVICT else None
-    evictions = () if plan is None else plan.evictions
-    warning: list[str] = []
-    sentences: list[str] = []
-    changes = item.before
-    if plan is not None:
-        warning = [eviction_warning(plan)] if evictions else []
-        sentences = [*certainty(plan, item), *alternative(item), *reservations(plan)]
-        changes = plan.changes
+def _pictures(item: Repair, cluster: Cluster, pods: ClusterPods) -> tuple[Drawing, list[Chart]]:
+    """Return the drawing of the pods as they are, and the charts of the constraints."""
+    changes, evictions = item.before, item.plan.evictions if item.plan and item.verdict is RepairVerdict.EVICT else ()
+    if item.plan is not None and item.verdict is RepairVerdict.EVICT:
+        changes = item.plan.changes
     elif item.verdict is RepairVerdict.RESTART:
-        warning, sentences = [restart_warning(item)], list(why_restart(item))
         changes = item.restarts[-1].changes
-    return {
-        "name": ", ".join(map(name, item.keys)),
-        "badge": verdict(item),
-        "tone": "good" if item.is_repaired else "bad",
-        "warning": warning,
-        "steps": [(str(at), one.pod, one.node, landing_nodes(one)) for at, one in enumerate(evictions, 1)],
-        "drawing": _drawing(item, evictions, cluster, pods),
-        "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
-        "sentences": list(map(safe, sentences)),
-        "commands": "\n".join(script_lines(commands(item) if item.is_repaired else [])),
-        "why": [] if item.is_repaired else [safe(obstacle(line)) for line in item.obstacles],
-        "remedies": [] if item.is_repaired else list(map(safe, remedy_lines(item))),
-    }
+    charts = [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)]
+    return _drawing(item, evictions, cluster, pods), charts
 
 
 def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
