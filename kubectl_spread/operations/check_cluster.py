@@ -28,8 +28,6 @@ from kubectl_spread.text.wording import comma_list
 
 Plain = dict[str, Any]
 
-_MOST_NAMES = 6
-
 
 def check_workloads(request: CheckRequest) -> CheckResult:
     """Check workloads that run: their constraints, their Pending pods and their next rollouts.
@@ -124,7 +122,7 @@ def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, 
             unseen[f"{key.kind.lower()}/{key.name}"] = key.kind
     if not unseen:
         return ()
-    names = comma_list(unseen, most=_MOST_NAMES)
+    names = comma_list(unseen)
     if len(unseen) == 1:
         them = f"the {next(iter(unseen.values()))}, so it was"
     else:

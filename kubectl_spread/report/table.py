@@ -65,13 +65,13 @@ def wrap(text: str, width: Optional[int], *, indent: str = "", hanging: str = ""
 
 
 def lay_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
-    """Return paragraphs and tables as lines of at most `width`; None breaks no line."""
+    """Return paragraphs without colour, and tables, as lines of at most `width`; None breaks no line."""
     out: list[str] = []
     for block in blocks:
         if isinstance(block, Rows):
             out += table(block.rows, width, indent=block.indent)
         else:
-            out += hang_indent([block], width)
+            out += hang_indent([safe(block)], width)
     return out
 
 

@@ -28,8 +28,6 @@ from kubectl_spread.text.wording import comma_list, short
 
 Plain = dict[str, Any]
 
-_MOST_NAMES = 6
-
 
 class SnapshotFacts(NamedTuple):
     """A cluster, read errors, warnings about other missing objects, and on request the objects themselves."""
@@ -201,7 +199,7 @@ def _refuse_empty(path: str) -> None:
     if not entries:
         raise SourceError(path, "no file in the directory")
     if next(iter(files.inputs((path,), recursive=True)), None) is None:
-        others = comma_list(entries, most=_MOST_NAMES)
+        others = comma_list(entries)
         raise SourceError(path, f"no .yaml, .yml or .json file in the directory, only {others}")
 
 

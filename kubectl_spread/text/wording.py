@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+_MOST_NAMES = 6  # in a list, unless it says more or fewer
 _MOST_QUOTED = 40  # characters of an input in an error
 
 
@@ -37,7 +38,7 @@ def short_quotes(text: str) -> str:
     return re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: f'"{short(match[1])}"', text)
 
 
-def comma_list(names: Iterable[str], *, most: int) -> str:
+def comma_list(names: Iterable[str], *, most: int = _MOST_NAMES) -> str:
     """Return names with commas, followed by the number of names beyond `most`."""
     names = [safe(name) for name in names]
     if len(names) <= most:

@@ -13,7 +13,6 @@ from kubectl_spread.report.wording import numbered, resource, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
-_MOST_NAMES = 6
 _MOST_SENTENCES = 24
 _ENDS = 10  # of a long way, from its beginning and from its end
 _LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next rollout"}
@@ -76,7 +75,7 @@ def _together(results: list[RolloutResult]) -> Iterator[str]:
             text = _outcome(item)
         named.setdefault(text, []).append(safe(resource(item.key)))
     for text, names in named.items():
-        yield f"Next rollout {text}: {safe(comma_list(names, most=_MOST_NAMES))}"
+        yield f"Next rollout {text}: {safe(comma_list(names))}"
 
 
 def _outcome(result: RolloutResult) -> str:

@@ -47,7 +47,7 @@ def heading(report: ConstraintReport) -> str:
     """Return `topologySpreadConstraints[0]: topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule`."""
     constraint = report.constraint
     name = constraint_name(constraint.position, is_default=report.is_default)
-    return f"{name}: {safe(constraint.topology_key)}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
+    return f"{name}: {constraint.topology_key}, maxSkew {constraint.max_skew}, {constraint.when_unsatisfiable}"
 
 
 def details(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str]:
@@ -57,13 +57,13 @@ def details(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[s
         unusable = [(domain.value, domain.unusable_because) for domain in report.domains if domain.eligible]
         yield from _reason_lines("no node can run the pod in", unusable)
     if report.without_key:
-        names = comma_list(report.without_key, most=_MOST_NAMES)
+        names = comma_list(report.without_key)
         yield f"{count_noun(len(report.without_key), 'node')} without this label: {names}"
     if is_detailed:
         yield from _matching_pods(report)
         yield from _also(report)
     yield from _uncounted_pods(report)
-    yield from (safe(note(item)) for item in report.notes)
+    yield from (note(item) for item in report.notes)
 
 
 def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
@@ -80,14 +80,14 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
     constraint = report.constraint
     is_ordinary = report.origin.kind in (OriginKind.POD, OriginKind.POD_OF_OWNER, OriginKind.TEMPLATE)
     if (is_detailed or not is_ordinary) and (source := origin(report.origin)):
-        yield f"from {safe(source)}"
+        yield f"from {source}"
     own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"
-    namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
+    namespace = f"namespace {report.namespace}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
     if report.origin.merged and is_detailed:
-        yield f"of these, {comma_list(report.origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
+        yield f"of these, {comma_list(report.origin.merged)} comes from matchLabelKeys"
     if report.origin.absent:
-        absent = comma_list(report.origin.absent, most=_MOST_NAMES)
+        absent = comma_list(report.origin.absent)
         yield f"matchLabelKeys {absent} is ignored: the pod has no such label"
     policies = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
     if is_detailed or policies != (HONOR, IGNORE):
@@ -106,7 +106,7 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
 
 
 def _values(values: Iterable[str]) -> str:
-    return comma_list((value or '""' for value in values), most=_MOST_NAMES)
+    return comma_list(value or '""' for value in values)
 
 
 def _domain_table(report: ConstraintReport, width: Optional[int], *, most: int) -> list[str]:
@@ -170,7 +170,7 @@ def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) 
     """Yield a line for each reason with the domains that share it."""
     ordered = _grouped([(value, why) for value, why in reasons if why])
     for why, values in ordered[:_MOST_LINES]:
-        yield f"{text} {_values(values)}: {safe(node_reasons(why))}"
+        yield f"{text} {_values(values)}: {node_reasons(why)}"
     if len(ordered) > _MOST_LINES:
         yield f"{text} {count_noun(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
 
@@ -195,11 +195,11 @@ def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
         yield f"{count_noun(report.ignored_pods, 'matching pod')} on nodes that are not counted"
     for item in report.ignored[:_MOST_LINES]:
         where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
-        why = f": {safe(node_reason(item.why))}" if item.why else ""
+        why = f": {node_reason(item.why)}" if item.why else ""
         verb = "does" if item.number == 1 else "do"
         yield f"{count_noun(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
     if report.other_namespaces:
-        parts = [f"{number} in {safe(namespace)}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
+        parts = [f"{number} in {namespace}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
         more = len(report.other_namespaces) - _MOST_PODS
         parts += [f"in {more} more"] if more > 0 else []
         yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
@@ -221,7 +221,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
         parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
         more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
         parts += [f"{more} of others"] if more else []
-        yield f"  {safe(domain.value) or chr(34) * 2}: {'; '.join(parts)}"
+        yield f"  {domain.value or chr(34) * 2}: {'; '.join(parts)}"
     total = sum(bool(domain.pods) for domain in report.domains)
     if total > _MOST_LINES:
         yield f"  and in {count_noun(total - _MOST_LINES, 'more domain')}"
@@ -229,7 +229,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    owner = safe(short_name(pods.owner))
+    owner = short_name(pods.owner)
     text = f"{pods.number} of {owner}"
     if pods.owner is None:
         text = f"{count_noun(pods.number, 'pod')} without a controller"
@@ -260,11 +260,11 @@ def _also(report: ConstraintReport) -> Iterator[str]:
                 others.setdefault(pods.owner, []).append((domain.value, pods.number))
     ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
     for owner, numbers in ordered[:_MOST_PODS]:
-        where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
+        where = ", ".join(f"{number} in {value or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
         static = "static pods of " if _is_static(owner) else ""
-        yield f"the selector also matches {static}{safe(short_name(owner))}: {where}{rest}"
+        yield f"the selector also matches {static}{short_name(owner)}: {where}{rest}"
     if len(others) > _MOST_PODS:
         yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
 
@@ -272,7 +272,7 @@ def _also(report: ConstraintReport) -> Iterator[str]:
 def _terminating(report: ConstraintReport) -> Iterator[str]:
     having = [domain for domain in report.domains if domain.terminating]
     for domain in having[:_MOST_LINES]:
-        value = safe(domain.value) or '""'
+        value = domain.value or '""'
         number = len(domain.terminating)
         if number == 1 and not domain.matching:
             (pod,) = domain.terminating
@@ -287,7 +287,7 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
 
 def _leaving(pod: TerminatingPod) -> str:
     """Return `web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
-    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{deletion_text(pod.since, pod.finalizers)}"
+    return f"{pod.name} on {pod.node} has been terminating{deletion_text(pod.since, pod.finalizers)}"
 
 
 def selector_text(selector: Selector) -> str:

@@ -13,7 +13,7 @@ from kubectl_spread.objects.amounts.resources import amount
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.table import Block, Rows, Style
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 8
@@ -90,14 +90,14 @@ def one_node_blocks(found: NodeView) -> list[Block]:
     if found.fits:
         verdict = "takes the pod"
     elif found.not_considered is not None:
-        why = _NOT_CONSIDERED[found.not_considered].format(chosen=safe(found.chosen))
-        others = "; ".join(safe(item.text) for item in found.refusing)
+        why = _NOT_CONSIDERED[found.not_considered].format(chosen=found.chosen)
+        others = "; ".join(item.text for item in found.refusing)
         verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
     out: list[Block] = [
-        f"Node {safe(found.node.name)} {safe(verdict)}.",
-        *(f"  {safe(fact)}" for fact in _facts(found)),
+        f"Node {found.node.name} {verdict}.",
+        *(f"  {fact}" for fact in _facts(found)),
     ]
     plugins = [("PLUGIN", "REASONS")]
     plugins += [(answer.plugin, ", ".join(answer.reasons) or "fits") for answer in found.plugins]

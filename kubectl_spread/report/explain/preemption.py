@@ -12,9 +12,8 @@ from kubectl_spread.explain.preemption import (
 )
 from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.scheduler.preemption import Candidate, NOW
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun
 
-_MOST_NAMES = 6
 _MOST_REASONS = 8
 _MOST_VICTIMS = 10
 
@@ -22,9 +21,9 @@ _MOST_VICTIMS = 10
 def blocks(found: PreemptionReport) -> list[Block]:
     """Return the effect of preemption, or the reason why it cannot help."""
     if found.not_eligible:
-        return [f"Preemption: {safe(found.not_eligible)}"]
+        return [f"Preemption: {found.not_eligible}"]
     if found.node:
-        out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {safe(found.node)}:"]
+        out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {found.node}:"]
         out += [f"  {_victim(victim)}" for victim in found.victims[:_MOST_VICTIMS]]
         if len(found.victims) > _MOST_VICTIMS:
             out.append(f"  and {len(found.victims) - _MOST_VICTIMS} more")
@@ -46,16 +45,16 @@ def _victim(victim: Victim) -> str:
         parts.append(f"counted by {', '.join(victim.counted_by)}: the count there drops by one")
     if victim.breaks_budget:
         parts.append("its eviction breaks a PodDisruptionBudget")
-    return safe(f"{victim.pod.key}: {'; '.join(parts)}")
+    return f"{victim.pod.key}: {'; '.join(parts)}"
 
 
 def _choice(found: PreemptionReport) -> list[Block]:
     if found.criterion is None:
         return ["  the only node where preemption helps"]
-    second = safe(found.choices[1].node)
+    second = found.choices[1].node
     if found.criterion is Criterion.NAME:
         out: list[Block] = [
-            f"  {safe(found.node)} and {second} are equal in every criterion, so the scheduler may choose either"
+            f"  {found.node} and {second} are equal in every criterion, so the scheduler may choose either"
         ]
     else:
         out = [f"  chosen among {found.candidates} nodes, preferred to {second} because of {found.criterion.value}:"]
@@ -85,11 +84,11 @@ def earliest(choice: Candidate) -> str:
 
 
 def _unhelpful(group: Unhelpful) -> str:
-    number, nodes = count_noun(len(group.nodes), "node"), comma_list(group.nodes, most=_MOST_NAMES)
+    number, nodes = count_noun(len(group.nodes), "node"), comma_list(group.nodes)
     one = len(group.nodes) == 1
     if group.why is NoPreemptionReason.NO_LOWER_PRIORITY:
         return f"{number} {'has' if one else 'have'} no pod of lower priority: {nodes}"
-    reasons = safe(", ".join(group.reasons))
+    reasons = ", ".join(group.reasons)
     if group.why is NoPreemptionReason.REFUSED_EVEN_SO:
         its = "its" if one else "their"
         return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
@@ -98,7 +97,7 @@ def _unhelpful(group: Unhelpful) -> str:
 
 def _other_node_sentence(found: OtherNodeEviction) -> str:
     return (
-        f"Without {safe(found.pod.key)} on {safe(found.pod.node_name)}, which {found.counted_by} counts in the same "
-        f"domain, {safe(found.node)} would take the pod; "
+        f"Without {found.pod.key} on {found.pod.node_name}, which {found.counted_by} counts in the same "
+        f"domain, {found.node} would take the pod; "
         "the scheduler does not try that: it evicts only on the node where the pod is to go."
     )

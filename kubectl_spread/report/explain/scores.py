@@ -14,10 +14,9 @@ from kubectl_spread.explain.scores import (
 )
 from kubectl_spread.report.table import Block, lay_out, Rows, Style
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST_ROWS = 10
-_MOST_NAMES = 6
 _MOST_SETS = 3
 
 
@@ -30,10 +29,10 @@ def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
         own: the pod's node, which is always shown.
     """
     if scores.error:
-        return [f"Scoring fails, and the scheduler does not place the pod: {safe(scores.error)}"]
+        return [f"Scoring fails, and the scheduler does not place the pod: {scores.error}"]
     if scores.feasible == 1:
-        return [f"{safe(scores.hosts[0])} is the only node that fits, so it is chosen without scoring."]
-    hosts, number = comma_list(scores.hosts, most=_MOST_NAMES), len(scores.rows)
+        return [f"{scores.hosts[0]} is the only node that fits, so it is chosen without scoring."]
+    hosts, number = comma_list(scores.hosts), len(scores.rows)
     out: list[Block] = []
     if scores.decision is None:
         all_of, any_of = ("Both", "either") if number == 2 else (f"All {number}", "any")
@@ -80,20 +79,18 @@ def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:
         out.append(f"  and {count_noun(len(scores.rows) - len(shown), 'more node')}")
     if equal:
         same = ", ".join(f"{scores.plugins[at]} {scores.rows[0].points[at]}" for at in equal)
-        out.append(f"  the same for every node: {safe(same)}")
+        out.append(f"  the same for every node: {same}")
     return out
 
 
 def _decision(decision: Decision) -> list[str]:
     shares = ", ".join(f"{share.plugin} {share.points:+d}" for share in decision.shares)
     lead = f"{decision.winner} wins by {count_noun(decision.margin, 'point')} over {decision.runner_up}"
-    out = [safe(f"{lead}: {shares}.")]
+    out = [f"{lead}: {shares}."]
     sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
     if sets:
-        out.append(safe(f"Without {', or without '.join(sets)}, another node would be among the best."))
-    return out + [
-        f"  {share.plugin}: {safe(because_words(share.because))}" for share in decision.shares if share.because
-    ]
+        out.append(f"Without {', or without '.join(sets)}, another node would be among the best.")
+    return out + [f"  {share.plugin}: {because_words(share.because)}" for share in decision.shares if share.because]
 
 
 def _soft(vote: SoftVote, scored: int) -> list[str]:
@@ -106,20 +103,20 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
         against = []
         for share in vote.outvoted_by:
             because = f" ({because_words(share.because)})" if share.because else ""
-            against.append(safe(f"{share.plugin}, {share.one} to {share.other}{because}"))
+            against.append(f"{share.plugin}, {share.one} to {share.other}{because}")
         fate = f"{'does' if is_one else 'do'} not decide" if vote.is_tied else f"{'is' if is_one else 'are'} outvoted"
         lead = count_noun(vote.margin, "point")
-        out = [f"{prefer} {safe(vote.favourite)} by {lead}, and {fate}: {', '.join(against)}."]
+        out = [f"{prefer} {vote.favourite} by {lead}, and {fate}: {', '.join(against)}."]
     else:
-        out = [f"{prefer} {comma_list(vote.favourites, most=_MOST_NAMES)}."]
+        out = [f"{prefer} {comma_list(vote.favourites)}."]
     for constraint in vote.constraints:
         name = constraint_name(constraint.position, is_default=constraint.is_default)
         texts = (f"{item.value or chr(34) * 2}={item.matching} ({item.raw:.2f})" for item in constraint.domains)
-        domains = comma_list(texts, most=_MOST_NAMES)
-        key = safe(constraint.topology_key)
+        domains = comma_list(texts)
+        key = constraint.topology_key
         out.append(f"  {name} ({key}): matching pods (raw score, the lower the better) {domains}")
     if vote.unlabelled:
-        nodes = comma_list(vote.unlabelled, most=_MOST_NAMES)
+        nodes = comma_list(vote.unlabelled)
         out.append(f"  without the label of a constraint, so that {names.POD_TOPOLOGY_SPREAD} gives 0: {nodes}")
     return out
 
@@ -138,12 +135,12 @@ def bound_pod_blocks(bound: BoundPodReport, node: str, style: Style) -> list[Blo
     `report.constraints` describes the constraints in detail. In short, it is only the node.
     """
     if bound.unknown is not None:
-        return [f"Why the pod is on this node is not known: {safe(unknown_words(bound.unknown))}."]
+        return [f"Why the pod is on this node is not known: {unknown_words(bound.unknown)}."]
     if not style.is_detailed:
         return [_again(bound)]
     out: list[Block] = [_TODAY, _again(bound)]
     for status in bound.refusals:
-        out.append(f"  {safe(node)} would refuse it now, {status.plugin}: {safe(', '.join(status.reasons))}")
+        out.append(f"  {node} would refuse it now, {status.plugin}: {', '.join(status.reasons)}")
     out += [_skew(skew) for skew in bound.skews]
     if bound.scores is not None:
         out += ["", *blocks(bound.scores, style, own=node)]
@@ -174,7 +171,7 @@ def _again(bound: BoundPodReport) -> str:
     if bound.scores is not None and bound.scores.error:
         return "If it were scheduled now, it would not be placed: scoring fails."
     if bound.again is NodeToday.ANOTHER_NODE and bound.scores is not None:
-        hosts = comma_list(bound.scores.hosts, most=_MOST_NAMES)
+        hosts = comma_list(bound.scores.hosts)
         return f"If it were scheduled now, it would go to {'any of ' if len(bound.scores.hosts) > 1 else ''}{hosts}."
     return _AGAIN[bound.again]
 
@@ -185,4 +182,4 @@ def _skew(skew: SkewNow) -> str:
     numbers = f"{skew.counts.fullest or chr(34) * 2} has {skew.counts.most}, {least}"
     sign = "<=" if skew.holds else ">"
     text = f"{name} ({skew.topology_key}): skew now {skew.skew} {sign} maxSkew {skew.max_skew} ({numbers})"
-    return safe(text if skew.holds else f"{text}: the constraint is checked at scheduling time only")
+    return text if skew.holds else f"{text}: the constraint is checked at scheduling time only"

@@ -26,9 +26,8 @@ from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.report.wording import dashed, pods_by_domain
 from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun
 
-_MOST_NAMES = 6
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
@@ -80,7 +79,7 @@ def others_sentence(explanation: Explanation) -> str:
     if not number:
         return ""
     why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
-    names = "" if explanation.new_of else f": {comma_list(explanation.others, most=_MOST_NAMES)}"
+    names = "" if explanation.new_of else f": {comma_list(explanation.others)}"
     return f"{count_noun(number, 'more pod')} {_are(number)} {why}{names}."
 
 
@@ -142,7 +141,7 @@ def not_reported_sentence(names: tuple[str, ...]) -> str:
     """Return how many Pending pods of the workload are not explained."""
     return (
         f"{count_noun(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are "
-        f"not explained: {comma_list(names, most=_MOST_NAMES)}. To explain a pod, name it."
+        f"not explained: {comma_list(names)}. To explain a pod, name it."
     )
 
 
@@ -165,16 +164,16 @@ def detail_sections(report: PodReport, style: Style) -> Iterator[tuple[bool, lis
 
 def forecast_lines(forecast: Forecast) -> list[str]:
     """Return the replicas' final places, by the domains of each constraint and by node."""
-    where = f"Where the {count_noun(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
+    where = f"Where the {count_noun(forecast.replicas, 'replica')} of {forecast.workload.key} would end up"
     if forecast.skipped:
-        return [f"{where} is not forecast: {safe(forecast.skipped)}."]
+        return [f"{where} is not forecast: {forecast.skipped}."]
     out = [f"{where}, {_basis(forecast)}:"]
     if forecast.placed != Range(forecast.replicas, forecast.replicas):
         out.append(f"  placed: {dashed(forecast.placed)} of {forecast.replicas}")
     for constraint in forecast.constraints:
         name = constraint_name(constraint.position, is_default=constraint.is_default)
         counts = _ranges(constraint.domains) or "no node that fits has this label"
-        out += [f"  {name} ({safe(constraint.topology_key)}): {counts}", f"    {_skew(constraint)}"]
+        out += [f"  {name} ({constraint.topology_key}): {counts}", f"    {_skew(constraint)}"]
     if forecast.nodes:
         out.append(f"  nodes: {_ranges(forecast.nodes)}")
     return out
@@ -247,7 +246,7 @@ def _finding(state: WorkloadState) -> str:
 
 def workload_lines(state: WorkloadState) -> list[str]:
     """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
-    out = [safe(_counts(state))]
+    out = [_counts(state)]
     if state.is_paused:
         out.append("  It is paused: its controller creates no pods from a changed template until it is resumed.")
     if state.is_suspended:
@@ -255,11 +254,11 @@ def workload_lines(state: WorkloadState) -> list[str]:
     if state.waiting:
         pod = state.waiting
         now = "is being deleted" if pod.terminating else "is not Ready" if pod.node_name else "has no node yet"
-        out.append(f"  The next pod is created when {safe(pod.name)} is Ready (OrderedReady). That pod {now}.")
+        out.append(f"  The next pod is created when {pod.name} is Ready (OrderedReady). That pod {now}.")
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.times_text(failure.at, failure.times)
-        out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
-        out += [f"    {safe(text)}" for text in (failure.message, meaning(failure.message)) if text]
+        out.append(f"  {failure.about.kind} {failure.about.name}: {failure.reason}{when}:")
+        out += [f"    {text}" for text in (failure.message, meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
         of_set = " and of its ReplicaSet" if state.key.kind == "Deployment" else ""
         out.append(f"  The cluster facts do not say why; kubectl describe of the workload{of_set} shows the events.")

@@ -185,7 +185,7 @@ def deletion_text(deleted: str, finalizers: Sequence[str]) -> str:
 
 def _fits(explanation: Explanation) -> str:
     feasible = explanation.diagnosis.feasible
-    return f"{count_noun(len(feasible), 'node')} ({comma_list(feasible, most=_MOST_NAMES)})"
+    return f"{count_noun(len(feasible), 'node')} ({comma_list(feasible)})"
 
 
 def _outcome(explanation: Explanation) -> str:
@@ -201,7 +201,7 @@ _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.FINISHED: lambda item: f"has finished ({safe(item.pod.phase)}); the scheduler ignores it.",
     PodVerdict.TERMINATING: _terminating,
     PodVerdict.GATED: lambda item: (
-        f"waits for its scheduling gates: {comma_list(item.pod.cls.gates, most=_MOST_NAMES)}. The scheduler ignores "
+        f"waits for its scheduling gates: {comma_list(item.pod.cls.gates)}. The scheduler ignores "
         "the pod until they are removed."
     ),
     PodVerdict.NO_SCHEDULER: lambda item: (
@@ -398,7 +398,7 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
         return f"no node has the label {safe(key)}, which {words} asks for"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
     names = [safe(domain.value or '""') for domain in open_to]
-    where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names, most=_MOST_NAMES)
+    where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
     if not any(domain.eligible for domain in open_to):
         uncounted = (
@@ -458,4 +458,4 @@ def remaining_nodes(requirement: Requirement, names: tuple[str, ...]) -> str:
         return "no node"
     if len(left) > _MOST_NAMES:
         return f"{len(left)} of {count_noun(len(names), 'node')}"
-    return f"only {comma_list((names[at] for at in left), most=_MOST_NAMES)}"
+    return f"only {comma_list(names[at] for at in left)}"
