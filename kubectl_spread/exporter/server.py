@@ -142,8 +142,7 @@ class Poller:
                 workloads += 1
                 yield status
 
-        text = prometheus.text(counted())
-        text += "" if policy is None else "".join(f"{line}\n" for line in prometheus.metrics(policy))
+        text = prometheus.text(counted(), policy)
         return Reading(
             text=text,
             at=time.time(),

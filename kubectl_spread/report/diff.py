@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from typing import Optional
+from operator import itemgetter
 
 from kubectl_spread.report.table import paint
 from kubectl_spread.text.source import SourceFile
@@ -70,16 +71,9 @@ def _opcodes(old: list[str], new: list[str]) -> Iterator[Opcode]:
 
 def _merged(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
     """Join neighbours of one kind, because hunks are split by the number of equal lines."""
-    last: Optional[Opcode] = None
-    for opcode in opcodes:
-        if last is not None and last[0] == opcode[0]:
-            last = (last[0], last[1], opcode[2], last[3], opcode[4])
-            continue
-        if last is not None:
-            yield last
-        last = opcode
-    if last is not None:
-        yield last
+    for tag, run in itertools.groupby(opcodes, itemgetter(0)):
+        first, *_, last = [*run] * 2
+        yield tag, first[1], last[2], first[3], last[4]
 
 
 def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:

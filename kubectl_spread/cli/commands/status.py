@@ -133,9 +133,7 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
     elif output == "prometheus":
         from kubectl_spread.report import prometheus
 
-        click.echo(prometheus.text(found.statuses), nl=False)
-        if found.policy is not None:
-            click.echo("\n".join(prometheus.metrics(found.policy)))
+        click.echo(prometheus.text(found.statuses, found.policy), nl=False)
     elif output == "html":
         from kubectl_spread.report.pages import workloads as pages  # jinja2: 30 ms
 
