@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Severity
@@ -35,7 +35,17 @@ def render(report: CheckReport) -> str:
         facts.source,
         title=_title(report, pending),
         tone="bad" if is_bad else "warn" if severities[Severity.WARNING] else "good",
-        numbers=list(_tiles(report, severities, pending)),
+        numbers=[
+            ("errors", severities[Severity.ERROR], "bad"),
+            ("warnings", severities[Severity.WARNING], "warn"),
+            ("notes", severities[Severity.INFO], "soft"),
+            *(
+                [("pods placed", sum(len(item.placed) for item in report.placements), "soft")]
+                if report.placements
+                else []
+            ),
+            *([("pods without a node", pending, "bad")] if report.placements or report.running is not None else []),
+        ],
         findings=report.findings,
         tones=_SEVERITIES,
         pages=f"{HOME}/blob/main/kubectl_spread/lint/pages",
@@ -63,16 +73,6 @@ def _title(report: CheckReport, pending: int) -> str:
     if not pending and (report.placements or report.running is not None):
         tail = ", no pod Pending"
     return f"{checked} checked: {number}{tail}"
-
-
-def _tiles(report: CheckReport, severities: Counter[Severity], pending: int) -> Iterator[dict[str, Any]]:
-    yield page.tile("errors", severities[Severity.ERROR], "bad")
-    yield page.tile("warnings", severities[Severity.WARNING], "warn")
-    yield page.tile("notes", severities[Severity.INFO])
-    if report.placements:
-        yield page.tile("pods placed", sum(len(item.placed) for item in report.placements))
-    if report.placements or report.running is not None:
-        yield page.tile("pods without a node", pending, "bad")
 
 
 def _running_lines(running: Optional[RunningResults]) -> list[WorkloadLine]:

@@ -31,11 +31,6 @@ class PageSource(NamedTuple):
     read_at: str = ""
 
 
-def tile(label: str, number: int, tone: str = "soft") -> dict[str, Any]:
-    """Return a number with its label, in a tone that is good if there is none to report."""
-    return {"label": label, "number": number, "tone": tone if number or tone == "soft" else "good"}
-
-
 def render(template: str, source: PageSource, *, script: str = "", **values: Any) -> str:
     """Return a page.
 

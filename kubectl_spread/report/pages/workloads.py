@@ -29,7 +29,7 @@ from kubectl_spread.report.pages.drawing import (
     map_key,
     Shape,
 )
-from kubectl_spread.report.pages.page import PageSource, tile
+from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.report.pages.page import render as render_page
 from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import resource
@@ -168,6 +168,7 @@ def render(
 ) -> str:
     """Return the page of running workloads; `nothing` is its title if there are none."""
     pods, most = ClusterPods(cluster), most_pictures(cluster)
+    states = Counter(item.state for status in statuses for item in status.constraints)
     ordered = sorted(statuses, key=rank)
     header = status.header(has_namespace=True, is_wide=False)
     anchors = {item.key: f"w{at}" for at, item in enumerate(ordered[:most], 1)}
@@ -184,24 +185,22 @@ def render(
         title=_title(statuses) if statuses else nothing,
         risk=_risk(statuses, pods),
         tone=min((tone(item) for item in statuses), key=TONES.index, default="soft"),
-        numbers=_tiles(statuses),
+        numbers=[
+            ("workloads", len(statuses), "soft"),
+            ("constraints violated", states[ConstraintState.VIOLATED], "bad"),
+            ("partly counted", states[ConstraintState.PARTLY_COUNTED], "bad"),
+            ("uneven (allowed)", states[ConstraintState.UNEVEN], "warn"),
+            ("pods Pending", sum(len(status.pending) for status in statuses), "bad"),
+        ],
         header=header,
         rows=rows,
         more_rows=max(0, len(ordered) - _MOST_ROWS),
         workloads=[{**picture(item, pods), "anchor": anchors[item.key]} for item in ordered[:most]],
         more=max(0, len(ordered) - most),
         unread=documents.line(documents.of_workloads(unread)),
-        kept_policy=None if policy is None else _policy(policy),
+        kept_policy=policy,
+        status=status,
     )
-
-
-def _policy(found: PolicyStatus) -> dict[str, Any]:
-    """Return the rules of a policy on the running pods, as a table."""
-    is_violated = any(item.is_violated for group in found.groups for item in group.rules)
-    cells = status.policy_rows(found, has_namespace=True)
-    state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
-    title = f"Policy {found.policy.name}: {state}"
-    return {"title": title, "header": status.POLICY_HEADER, "rows": cells}
 
 
 def _risk(statuses: Collection[WorkloadStatus], pods: ClusterPods) -> str:
@@ -232,17 +231,6 @@ def _title(statuses: Collection[WorkloadStatus]) -> str:
         return f"{what}: every DoNotSchedule constraint holds, and no pod is Pending"
     verbs = "violates a constraint or lacks" if troubled == 1 else "violate constraints or lack"
     return f"{what}: {troubled} {verbs} pods"
-
-
-def _tiles(statuses: Collection[WorkloadStatus]) -> list[dict[str, Any]]:
-    states = Counter(item.state for status in statuses for item in status.constraints)
-    return [
-        tile("workloads", len(statuses)),
-        tile("constraints violated", states[ConstraintState.VIOLATED], "bad"),
-        tile("partly counted", states[ConstraintState.PARTLY_COUNTED], "bad"),
-        tile("uneven (allowed)", states[ConstraintState.UNEVEN], "warn"),
-        tile("pods Pending", sum(len(status.pending) for status in statuses), "bad"),
-    ]
 
 
 def most_pictures(cluster: Cluster) -> int:
