@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import chain
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
+from kubectl_spread.engine.search.symmetry import Arrangement, first_twins
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
 
 
@@ -53,61 +54,29 @@ def tree(partitions: Iterable[Partition], signed: Sequence[Hashable]) -> Tree:
 
 
 _MOST_KNOWN = 200_000  # contents under other names
+_MOST_ORDERS = 20_000
 
 
 class CanonicalLayout:
     """Representatives of arrangements of contents on the nodes of a tree."""
 
     def __init__(self, found: Tree) -> None:
-        self.tree = found
-        slots = leaves(found)
-        self._places = sorted(range(len(slots)), key=slots.__getitem__)  # of each node among the leaves
+        self.tree, self._nodes = found, Arrangement(found)
+        self._places = sorted(range(len(self._nodes.slots)), key=self._nodes.slots.__getitem__)  # of each node
+        self.order = lru_cache(_MOST_ORDERS)(self._order)  # perf: states with equal contents follow each other
 
     def representative(self, contents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the contents that represent all that differ in interchangeable nodes only."""
-        flat = self._flat(self.tree, contents)
-        return tuple([flat[at] for at in self._places])
+        return tuple([contents[at] for at in self.order(contents)])
 
-    def order(self, contents: tuple[int, ...]) -> list[int]:
+    def _order(self, contents: tuple[int, ...]) -> list[int]:
         """Return for each place of the representative the node whose content comes there."""
-        flat = self._in_order(self.tree, contents)
-        return [flat[at] for at in self._places]
+        _, order = self._nodes.order(_full(contents))
+        return [order[at] for at in self._places]
 
-    def _flat(self, group: Tree, contents: tuple[int, ...]) -> list[int]:
-        """Return the contents of a tree with its interchangeable parts in order."""
-        if isinstance(group, int):
-            return [contents[group]]
-        made: list[int] = []
-        for children in group:
-            if isinstance(children[0], int):  # perf: most parts are nodes, and most of them are empty
-                made += sorted([contents[at] for at in children])
-            else:
-                made += chain.from_iterable(sorted([self._flat(child, contents) for child in children]))
-        return made
-
-    def _in_order(self, group: Tree, contents: tuple[int, ...]) -> list[int]:
-        """Return the nodes of a tree with its interchangeable parts in order."""
-        if isinstance(group, int):
-            return [group]
-        parts = [child for children in group for child in sorted(children, key=lambda at: self._flat(at, contents))]
-        return [node for part in parts for node in self._in_order(part, contents)]
-
-    def distinct(self, contents: tuple[int, ...]) -> list[int]:
+    def distinct(self, contents: tuple[int, ...]) -> Sequence[int]:
         """Return one node of each kind: another node of equal content in an equal place would do the same."""
-        found: list[int] = []
-        self._distinct(self.tree, contents, found)
-        return found
-
-    def _distinct(self, group: Tree, contents: tuple[int, ...], found: list[int]) -> None:
-        if isinstance(group, int):
-            found.append(group)
-            return
-        for children in group:
-            is_leaf = isinstance(children[0], int)
-            signs = [contents[child] if is_leaf else tuple(self._flat(child, contents)) for child in children]
-            seen = dict(zip(reversed(signs), reversed(children), strict=True))
-            for child in reversed(seen.values()):
-                self._distinct(child, contents, found)
+        return first_twins(self._nodes.slots, self._nodes.twins(_full(contents)))
 
     def swap_with_first(self, node: int) -> list[int]:
         """Return an order of the nodes in which a node has changed places with the first of its kind.
@@ -134,6 +103,11 @@ class CanonicalLayout:
     def firsts(self) -> dict[int, int]:
         """Return, for each node, the first node of its kind."""
         return _firsts(self.tree)
+
+
+def _full(contents: tuple[int, ...]) -> dict[int, list[int]]:
+    """Return the contents of the nodes that have any."""
+    return {at: [content] for at, content in enumerate(contents) if content}
 
 
 def _firsts(group: Tree) -> dict[int, int]:
