@@ -56,6 +56,10 @@ class Budget:
         self._states = self._states if self._is_refilled else max(self._states, least)
         self._is_refilled = True
 
+    @property
+    def left(self) -> float:
+        return max(0, self._states)
+
     def is_spent(self) -> bool:
         """Return whether no states are left."""
         return self._states < self._kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple, Optional
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import most_alike
@@ -21,7 +21,7 @@ from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
-from kubectl_spread.engine.search.limit import weight
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
@@ -32,14 +32,13 @@ from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import created_labels, revision_label
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, passes_all_but_spread
 from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS, unsupported_features
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
 
-_STATES = 16_000  # Most ordinary states for all rollouts of one run.
+STATES = 16_000  # Most ordinary states for all rollouts of one run; so the load of the machine changes no answer.
 _LEAST_STATES = 100  # Fewer states than this are not enough for a rollout.
 _LONGEST_RUN = 4_000  # Most ordinary states of one run.
 _SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
@@ -48,83 +47,35 @@ _LEAST_EFFORT = (20, 2)
 _OF_A_PART = Limits(max_states=1_000)
 
 
-class Budget:
-    """States that are left for the rollouts of one run; counted, so that the load of the machine changes no answer."""
-
-    def __init__(self, states: int = _STATES) -> None:
-        self._left = states
-
-    def share(self, rollouts: int) -> int:
-        """Return the states for the next one of some rollouts."""
-        return max(0, self._left) // max(1, min(rollouts, 3))
-
-    def spend(self, states: int) -> None:
-        self._left -= states
-
-
 class RolloutQuestion(NamedTuple):
     """A rollout to simulate.
 
-    keys: its workloads. text: kubectl's command without `kubectl`. ops: steps of the simulation. controllers: of the
-    workloads, after the steps.
+    controllers: of its workloads, as they are afterwards. old: number of pods that a current rollout has to replace.
     """
 
     kind: RolloutKind
-    keys: tuple[ObjectKey, ...]
-    text: str
-    ops: tuple[steps.Op, ...]
     controllers: tuple[Controller, ...]
     old: int = 0
 
-    def proven(self) -> RolloutResult:
-        """Return the result of a rollout whose pods all have room."""
-        return RolloutResult(self.keys, self.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM, old=self.old)
+    @property
+    def keys(self) -> tuple[ObjectKey, ...]:
+        return tuple(key_of(item.workload) for item in self.controllers)
 
-    def unknown(self, basis: Basis, because: str = "") -> RolloutResult:
-        """Return the result of a rollout that is not simulated."""
-        return RolloutResult(self.keys, self.kind, Verdict.NOT_KNOWN, basis, because, old=self.old)
+    @property
+    def ops(self) -> tuple[steps.Op, ...]:
+        if self.kind is RolloutKind.NEXT:
+            return tuple(map(steps.Restart, self.keys))
+        return tuple(map(steps.Apply, self.controllers))
 
+    @property
+    def text(self) -> str:
+        """Return kubectl's command without `kubectl`."""
+        verb = {RolloutKind.NEXT: "rollout restart", RolloutKind.CURRENT: "rollout status"}.get(self.kind)
+        return f"{verb} {self.keys[0].kind.lower()}/{self.keys[0].name}" if verb else "apply"
 
-def is_enough(
-    pod_class: PodClass, filtered: FilterResult, *, pods: int, others: Iterable[tuple[PodClass, int]]
-) -> bool:
-    """Return whether every new pod of a rollout finds a node.
-
-    Args:
-        pod_class: of a new pod.
-        filtered: its nodes in the cluster before the rollout.
-        pods: the most new pods at a time.
-        others: pods that may take room, and their numbers.
-    """
-    is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.host_ports
-    if filtered.rejection is not None or is_bound_by_others or pod_class.volumes or pod_class.gates:
-        return False
-    columns = filtered.columns
-    slots: Int64s = columns.slots() - columns.pod_count  # pods that each node has room for, (N,)
-    for resource, amount in columns.with_summed_requests(pod_class).requests:
-        if amount > 0:
-            free = columns.allocatable_of(resource) - columns.requested_of(resource)
-            slots = np.minimum(slots, free // amount)
-    slots = np.maximum(slots, 0) * passes_all_but_spread(filtered)
-    requests = dict(pod_class.requests)
-    around, taken = 0, 0  # other pods, and pods of the class that find no room because of them
-    for other, number in others:
-        shares = (-(-amount // requests[name]) for name, amount in other.requests if requests.get(name))
-        around += number
-        taken += number * (1 + max(shares, default=1))
-    hard = hard_counts(filtered)
-    if not hard:
-        return int(slots.sum()) >= pods + taken
-    if len(hard) > 1 or hard[0].constraint.self_match_num != 1:
-        return False
-    now, codes = hard[0].now(), hard[0].topology.codes
-    if not now.domains or now.is_below_min_domains:
-        return False
-    included: Bools = hard[0].included & (codes >= 0)
-    room = np.bincount(codes[included], weights=slots[included], minlength=len(hard[0].topology.values))
-    least = min(int(room[code]) for code in np.flatnonzero(hard[0].eligible))
-    # Even the smallest domain has room for an even share of all pods, besides what other pods take.
-    return least > (sum(now.domains.values()) + pods + around) // len(now.domains) + taken
+    def result(self, verdict: Verdict, basis: Basis, because: str = "") -> RolloutResult:
+        """Return the answer without a simulated step."""
+        return RolloutResult(self.keys, self.kind, verdict, basis, because, old=self.old)
 
 
 def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
@@ -167,7 +118,7 @@ class RolloutChecker:
         self._controllers = controllers
         self._number = number or len(controllers)
         self._owned = OwnedPods(cluster)
-        self._budget = budget or Budget()
+        self._budget = budget or Budget(STATES)
         self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
     @cached_property
@@ -184,23 +135,18 @@ class RolloutChecker:
         controller = self._controllers.get(key)
         if controller is not None and key not in self._known:
             has_pods = controller.workload.replicas or key.kind == "DaemonSet"
-            is_idle = not has_pods or not self._running(controller)
+            is_idle = not has_pods or not running_pods(controller.workload, self._owned)
             has_none = is_idle or not rolls(key, controller)
             self._known[key] = None if has_none else self._result_of(key, controller)
         return self._known.get(key)
 
     def _result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
-        name = f"{key.kind.lower()}/{key.name}"
         old = len(old_pods(key, controller, self._owned))
         if not old:
-            ops = (steps.Restart(key),)
-            question = RolloutQuestion(RolloutKind.NEXT, (key,), f"rollout restart {name}", ops, (controller,))
-            return self.answer(question, pods=most_pods(controller))
+            return self.answer(RolloutQuestion(RolloutKind.NEXT, (controller,)))
         if key.kind == "DaemonSet":
             return None
-        apply = (steps.Apply(controller),)
-        question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", apply, (controller,), old)
-        return self.simulate(question, rollouts=self._number)
+        return self.simulate(RolloutQuestion(RolloutKind.CURRENT, (controller,), old), rollouts=self._number)
 
     def leaves_room(self, controller: Controller) -> bool:
         """Return whether each new pod of a DaemonSet finds the room of the old one in a restart.
@@ -213,24 +159,19 @@ class RolloutChecker:
         decides = pod_class.constraints or terms or pod_class.volumes
         return rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting
 
-    def answer(self, question: RolloutQuestion, *, pods: int) -> RolloutResult:
-        """Answer by a proof, or else by a simulation.
-
-        Args:
-            question: about one workload.
-            pods: the most pods of the workload at a time.
-        """
+    def answer(self, question: RolloutQuestion) -> RolloutResult:
+        """Answer a question about one workload by a proof, or else by a simulation."""
         controller = question.controllers[0]
         pod_class = self._new_class(controller)
         because = self._unpredictable(pod_class)
         if because:
-            return question.unknown(Basis.NOT_SIMULATED, because)
+            return question.result(Verdict.NOT_KNOWN, Basis.NOT_SIMULATED, because)
         if controller.workload.kind == "DaemonSet":  # each of its pods has its node from the start
             has_room = question.kind is RolloutKind.NEXT and self.leaves_room(controller)
         else:
-            has_room = self.has_room(pod_class, pods=pods)
+            has_room = self.has_room(pod_class, pods=most_pods(controller))
         if has_room:
-            return question.proven()
+            return question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         return self.simulate(question, rollouts=self._number)
 
     def simulate(self, question: RolloutQuestion, *, rollouts: int = 1) -> RolloutResult:
@@ -238,43 +179,34 @@ class RolloutChecker:
         nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
         pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
         is_small = nodes + pods <= _SMALL
-        if not is_small and len(question.keys) == 1 and pods <= _LARGE:
+        if not is_small and len(question.controllers) == 1 and pods <= _LARGE:
             part = play_part(self._splitter, question.ops, question.keys[0], limits=_OF_A_PART)
-            summary = None if part is None else summarize(part, question.keys)
-            if summary is not None and summary.verdict is not Verdict.NOT_KNOWN:
-                played = PlayedStep(question.text, summary)
-                verdict = (summary.verdict, summary.basis)
-                return RolloutResult(question.keys, question.kind, *verdict, played=played, old=question.old)
-        limits = self._limits(pods, rollouts, is_small=is_small)
-        if limits is None:
-            return question.unknown(Basis.STATE_LIMIT)
-        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self._columns).last
-        self._budget.spend(found.states * weight(pods + nodes))
-        return self._result(question, found) if found.outcomes else question.unknown(Basis.STATE_LIMIT)
-
-    def _limits(self, pods: int, rollouts: int, *, is_small: bool) -> Optional[Limits]:
-        """Return the limits of a rollout of some pods; None if no states are left for it."""
-        left = self._budget.share(rollouts)
+            answer = None if part is None else self._result(question, part)
+            if answer is not None and answer.verdict is not Verdict.NOT_KNOWN:
+                return answer
+        left = int(self._budget.left) // max(1, min(rollouts, 3))
         if left < _LEAST_STATES or pods > _LARGE:
-            return None
-        mode = Mode.ALL if is_small else Mode.SAMPLE
+            return question.result(Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
-        runs = runs if is_small else min(runs, 2)
-        return Limits(mode, min(states, left), runs, max_run=min(_LONGEST_RUN, left))
+        limits = Limits(
+            Mode.ALL if is_small else Mode.SAMPLE,
+            min(states, left),
+            runs if is_small else min(runs, 2),
+            max_run=min(_LONGEST_RUN, left),
+        )
+        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self._columns).last
+        self._budget.spend(pods + nodes, found.states)
+        if not found.outcomes:
+            return question.result(Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
+        return self._result(question, found)
 
     def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)
         with_pending = (item for item in found.outcomes if any(pod.owner in question.keys for pod in item.pending))
         stuck = next(with_pending, None)
-        return RolloutResult(
-            question.keys,
-            question.kind,
-            summary.verdict,
-            summary.basis,
-            " and ".join(summary.gaps),
+        return question.result(summary.verdict, summary.basis, " and ".join(summary.gaps))._replace(
             played=PlayedStep(question.text, summary),
             explanation=None if stuck is None else self._explained(stuck, question),
-            old=question.old,
         )
 
     def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
@@ -285,7 +217,7 @@ class RolloutChecker:
         pod = next(pending, None)
         return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
-    def has_room(self, pod_class: PodClass, *, pods: int, others: Sequence[tuple[PodClass, int]] = ()) -> bool:
+    def has_room(self, pod_class: PodClass, *, pods: int, others: Iterable[tuple[PodClass, int]] = ()) -> bool:
         """Return whether all new pods find a node, wherever the other pods are.
 
         Args:
@@ -294,7 +226,35 @@ class RolloutChecker:
             others: pods that are created besides, and their numbers.
         """
         filtered = self._scheduler.filter(Pod(_NEW, _NEW, pod_class))
-        return is_enough(pod_class, filtered, pods=pods, others=[*self._waiting, *others])
+        is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.host_ports
+        if filtered.rejection is not None or is_bound_by_others or pod_class.volumes or pod_class.gates:
+            return False
+        columns = filtered.columns
+        slots: Int64s = columns.slots() - columns.pod_count  # pods that each node has room for, (N,)
+        for resource, amount in columns.with_summed_requests(pod_class).requests:
+            if amount > 0:
+                free = columns.allocatable_of(resource) - columns.requested_of(resource)
+                slots = np.minimum(slots, free // amount)
+        slots = np.maximum(slots, 0) * passes_all_but_spread(filtered)
+        requests = dict(pod_class.requests)
+        around, taken = 0, 0  # other pods, and pods of the class that find no room because of them
+        for other, number in (*self._waiting, *others):
+            shares = (-(-amount // requests[name]) for name, amount in other.requests if requests.get(name))
+            around += number
+            taken += number * (1 + max(shares, default=1))
+        hard = hard_counts(filtered)
+        if not hard:
+            return int(slots.sum()) >= pods + taken
+        if len(hard) > 1 or hard[0].constraint.self_match_num != 1:
+            return False
+        now, codes = hard[0].now(), hard[0].topology.codes
+        if not now.domains or now.is_below_min_domains:
+            return False
+        included: Bools = hard[0].included & (codes >= 0)
+        room = np.bincount(codes[included], weights=slots[included], minlength=len(hard[0].topology.values))
+        least = min(int(room[code]) for code in np.flatnonzero(hard[0].eligible))
+        # Even the smallest domain has room for an even share of all pods, besides what other pods take.
+        return least > (sum(now.domains.values()) + pods + around) // len(now.domains) + taken
 
     @cached_property
     def _scheduler(self) -> Scheduler:
@@ -309,13 +269,10 @@ class RolloutChecker:
         pending = (pod.cls for pod in self._cluster.pending() if not pod.terminating)
         return list(Counter(pending).items())
 
-    def _running(self, controller: Controller) -> list[PodClass]:
-        return [pod.cls for pod in running_pods(controller.workload, self._owned)]
-
     def _new_class(self, controller: Controller) -> PodClass:
         """Return the class of new pods, with what admission added to the running ones."""
         owner = controller.workload
-        alike = most_alike(self._running(controller), owner)
+        alike = most_alike([pod.cls for pod in running_pods(owner, self._owned)], owner)
         if alike is not None:
             return alike
         minor = next(iter(self._profiles.values())).minor

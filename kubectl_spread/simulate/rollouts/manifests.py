@@ -10,18 +10,19 @@ from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
-from kubectl_spread.engine.results.summary import StepSummary
+from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play
+from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.ask import (
-    Budget,
     RolloutChecker,
     RolloutQuestion,
     rolls,
+    STATES,
 )
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import is_changed
@@ -97,7 +98,7 @@ class ManifestRollouts:
         controllers = {**{item.key: item.controller for item in running}, **cluster.controllers}
         self._cluster = cluster = cluster._replace(controllers=controllers)
         self._profiles = profiles
-        self._budget = Budget()
+        self._budget = Budget(STATES)
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
         self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self._budget)
         self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
@@ -145,21 +146,20 @@ class ManifestRollouts:
         if not rolls(key, controller) or not item.pods:
             return None
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
-            question = RolloutQuestion(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
-            return self._checker.answer(question, pods=reading.most_pods(controller))
-        question = RolloutQuestion(RolloutKind.NEXT, (key,), "", (), (controller,))
+            return self._checker.answer(RolloutQuestion(RolloutKind.CHANGE, (controller,)))
+        question = RolloutQuestion(RolloutKind.NEXT, (controller,))
         because = " and ".join(item.placement.not_predictable)
         if because:
-            return question.unknown(Basis.NOT_SIMULATED, because)
+            return question.result(Verdict.NOT_KNOWN, Basis.NOT_SIMULATED, because)
         if not item.is_placed:
             return None
         # Each new pod of a DaemonSet takes the room of the old one, if no other pod may wait for it.
         is_daemon = key.kind == "DaemonSet" and all(other.is_placed for other in self._new)
         if key in self._with_room or (is_daemon and self._checker.leaves_room(controller)):
-            return question.proven()
+            return question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         settled = self._settled
         if settled is None:
-            return question.unknown(Basis.STATE_LIMIT)
+            return question.result(Verdict.NOT_KNOWN, Basis.STATE_LIMIT)
         return settled.rollout_of(key)
 
     @cached_property
@@ -182,7 +182,7 @@ class ManifestRollouts:
     def _creations(self) -> tuple[RolloutResult, ...]:
         """Return whether the new workloads are complete in whatever order their pods are placed."""
         return tuple(
-            question.proven()
+            question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
             if question.keys[0] in self._with_room
             else self._checker.simulate(question, rollouts=len(self._new))
             for question in map(_creation, self._groups)
@@ -215,9 +215,7 @@ class ManifestRollouts:
 
 def _creation(items: Iterable[ManifestWorkload]) -> RolloutQuestion:
     """Return the question about workloads that are created together."""
-    controllers = {item.key: item.controller for item in items}
-    ops = tuple(map(steps.Apply, controllers.values()))
-    return RolloutQuestion(RolloutKind.CREATION, tuple(controllers), "apply", ops, tuple(controllers.values()))
+    return RolloutQuestion(RolloutKind.CREATION, tuple(item.controller for item in items))
 
 
 def _in_any_order(placement: Placement, summary: Optional[StepSummary]) -> Placement:
