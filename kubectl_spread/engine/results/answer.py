@@ -1,18 +1,20 @@
 """Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces.
 
 The skew of a workload counts the nodes that its constraint counts.
-Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies (v1.36.2).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
+import numpy as np
+
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at
@@ -32,11 +34,16 @@ from kubectl_spread.engine.state import (
     Step,
 )
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import compile_selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    filter_topology_spread_constraints,
+    match_node_inclusion_policies,
+    with_all_keys,
+)
 
 _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
@@ -269,8 +276,9 @@ class View:
         self.world = world
         self._start = start
         self._message = message
-        self._counted: dict[tuple[int, tuple[int, ...], str], NodeDomains] = {}
-        self._alike: dict[Hashable, NodeDomains] = {}
+        self._counted: dict[tuple[int, tuple[int, ...], str], tuple[dict[int, int], int]] = {}
+        self._alike: dict[tuple[int, str, bytes], tuple[dict[int, int], int]] = {}
+        self._columns: dict[int, Columns] = {}  # without pods, by facts
         self._domains: dict[tuple[int, str], dict[str, str]] = {}
         self._numbers: dict[int, int] = {}  # of revisions in their workloads
         self._values: dict[tuple[int, str], tuple[str, ...]] = {}
@@ -395,22 +403,38 @@ class View:
         live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
         at = (state.facts, tuple(self.world.specs[own.spec].rev for own in live if own is not None), topology_key)
         if at not in self._counted:
-            # perf: the nodes of most workloads are equal
-            constraints = _constraints_on(self.world, at[1], topology_key)
-            of_nodes = tuple(
-                (
-                    item.constraint._replace(label_selector=None),
-                    item.keys,
-                    item.cls.node_requirement,
-                    item.cls.tolerations,
-                )
-                for item in constraints
-            )
-            key = (state.facts, topology_key, of_nodes)
-            if key not in self._alike:
-                self._alike[key] = counted_nodes(self.world, *at)
-            self._counted[at] = self._alike[key]
-        return self._counted[at].skew(pod for owner in owners for pod in of_owner(state.pods, owner))
+            self._counted[at] = self._counted_nodes(*at)
+        domain_of, domains = self._counted[at]
+        pods = (pod for owner in owners for pod in of_owner(state.pods, owner))
+        counts = Counter(domain_of[pod.node] for pod in pods if not pod.end and pod.node in domain_of).values()
+        if not counts:
+            return 0
+        return max(counts) - (min(counts) if len(counts) == domains else 0)
+
+    def _counted_nodes(self, facts: int, revs: Iterable[int], topology_key: str) -> tuple[dict[int, int], int]:
+        """Return the domain of each node that a constraint of some revision counts, and the number of domains.
+
+        Without a constraint, all nodes that have the key count.
+        """
+        if facts not in self._columns:
+            self._columns[facts] = Columns(self.world.facts[facts].cluster)
+        columns = self._columns[facts]
+        codes, masks = columns.topology(topology_key).codes, list[Bools]()
+        for cls in [cls for rev in revs if (cls := class_of(self.world, rev)) is not None]:
+            for is_hard in (True, False):
+                found = filter_topology_spread_constraints(cls, hard=is_hard, release=self.world.release)
+                masks += [
+                    with_all_keys(found, columns) & match_node_inclusion_policies(item, cls, columns)
+                    for item in found
+                    if item.topology_key == topology_key
+                ]
+        included: Bools = (codes >= 0) & (np.any(masks, axis=0) if masks else True)
+        key = (facts, topology_key, included.tobytes())
+        if key not in self._alike:  # perf: the nodes of most workloads are equal
+            names = [columns.nodes[at].name for at in np.flatnonzero(included)]
+            known = dict(zip(map(self.world.node_at.__getitem__, names), codes[included].tolist(), strict=True))
+            self._alike[key] = known, len(set(known.values()))
+        return self._alike[key]
 
     def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""
@@ -516,72 +540,9 @@ def refused_by_quotas(world: World, states: Iterable[State]) -> dict[ObjectKey, 
     return found
 
 
-class NodeDomains(NamedTuple):
-    """The domain of each node that a constraint counts, by the node's index; `domains`: the number of domains."""
-
-    domain_of: dict[int, str]
-    domains: int
-
-    def skew(self, pods: Iterable[P]) -> int:
-        """Return the number of pods in the fullest domain minus the number in the emptiest."""
-        found = self.domain_of
-        counts = Counter(found[pod.node] for pod in pods if not pod.end and pod.node in found).values()
-        if not counts:
-            return 0
-        return max(counts) - (min(counts) if len(counts) == self.domains else 0)
-
-
 def class_of(world: World, rev: int) -> Optional[PodClass]:
     """Return the class of a revision's pods; None for a DaemonSet, whose pods are each bound to one node."""
     workload = world.revisions[rev].workload
     if workload.kind == "DaemonSet":
         return None
     return world.classes[world.cls_of(rev, workload.first_ordinal)]
-
-
-def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> NodeDomains:
-    """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
-    constraints = _constraints_on(world, revs, topology_key)
-    found = {
-        at: node.labels[topology_key]
-        for at, node in enumerate(world.facts[facts].nodes)
-        if node is not None and topology_key in node.labels and _is_counted(node, constraints)
-    }
-    return NodeDomains(found, len(set(found.values())))
-
-
-def _constraints_on(world: World, revs: Iterable[int], topology_key: str) -> list[_Constraint]:
-    classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
-    return [
-        _Constraint(cls, item, _keys(cls, item.is_hard))
-        for cls in classes
-        for item in cls.constraints
-        if item.topology_key == topology_key
-    ]
-
-
-class _Constraint(NamedTuple):
-    """A constraint of a pod class; `keys` are those that a node must have to be counted."""
-
-    cls: PodClass
-    constraint: TopologySpreadConstraint
-    keys: frozenset[str]
-
-
-def _is_counted(node: Node, constraints: Collection[_Constraint]) -> bool:
-    return not constraints or any(_counts(node, *item) for item in constraints)
-
-
-def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint, keys: frozenset[str]) -> bool:
-    if not keys <= node.labels.keys():
-        return False
-    if constraint.node_affinity_policy in (None, HONOR) and not cls.node_requirement.matches(node.labels, node.name):
-        return False
-    return constraint.node_taints_policy != HONOR or all(
-        not taint.repels or any(item.tolerates(taint) for item in cls.tolerations) for taint in node.taints
-    )
-
-
-def _keys(cls: PodClass, is_hard: bool) -> frozenset[str]:  # noqa: FBT001 (hard or soft constraints)
-    """Return the keys that a node must have to be counted: those of all hard, or all soft, constraints."""
-    return frozenset(item.topology_key for item in cls.constraints if item.is_hard == is_hard)
