@@ -446,10 +446,11 @@ class _Player:
         starts = [item.state for item in begun]
         symmetries = [self._symmetry(start) for start in starts]
         found = self._look(begun, symmetries)
-        states = [state for item in found for state in (*item.came_from, *item.extremes)]
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
             self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
+        # Without an outcome, the way so far says nothing.
+        states = [state for item in found for state in (*item.came_from, *item.extremes)] if outcomes else []
         ended = sum((item.ended for item in found), Counter[State]())
         is_exact_here = len(found) == len(starts) and all(item.is_exhaustive for item in found)
         basis = Basis.ALL_OUTCOMES if is_exact and is_exact_here else Basis.SAMPLE if outcomes else Basis.STATE_LIMIT
@@ -459,7 +460,7 @@ class _Player:
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
-            answer.skews(self._view(starts[0]), states) if self._limits.has_messages and outcomes else {},
+            answer.skews(self._view(starts[0]), states) if self._limits.has_messages else {},
             symmetries[0],
             any(item.loops for item in found),
             befores,

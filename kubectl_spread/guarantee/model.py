@@ -86,7 +86,7 @@ class Gap(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Return whether it leaves an answer open; if not, it is an assumption."""
-        return self.effect is not GapEffect.NONE or self.kind is GapKind.NO_RANGE
+        return self.effect is not GapEffect.NONE
 
     @property
     def effect(self) -> GapEffect:

@@ -31,6 +31,7 @@ from kubectl_spread.guarantee.verdict import (
     worst,
 )
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
@@ -67,11 +68,27 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
                 wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
             ]
         blocks += [head, *advice, *evidence]
-    if not style.is_detailed and verdict is not ProofStatus.NOT_APPLICABLE:
-        blocks.append(
-            ["More: --details shows how each rule was proved, what was assumed, and every recommendation in full."]
-        )
+    if not style.is_detailed:
+        results = [result for result, _ in groups]
+        lines = []
+        if any(gap.kind is GapKind.NO_RANGE for result in results for gap in result.gaps):
+            lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
+        if any(map(_may_wait, results)):
+            lines.append("A pod that waits only while nodes are lost is left aside: --survive zone looks at it.")
+        if verdict is not ProofStatus.NOT_APPLICABLE:
+            lines.append(
+                "More: --details shows how each rule was proved, what was assumed, and every recommendation in full."
+            )
+        blocks += [[line for text in lines for line in wrap(text, style.width, hanging="  ")]] if lines else []
     return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _may_wait(result: GroupResult) -> bool:
+    """Return whether pods of a kept policy may still wait for nodes that are lost for a while."""
+    last = result.results[-1]
+    kept = {item.rule.kind: item.verdict for item in last.rules}
+    is_kept = kept.get(RuleKind.PLACED) is ProofStatus.PROVED and RuleKind.SURVIVE not in kept
+    return is_kept and last.regime is Regime.DISRUPTIONS
 
 
 def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
@@ -86,17 +103,6 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
     yield [*head, "", *_overview(result, style)]
-    last = result.results[-1]
-    kept = {item.rule.kind: item.verdict for item in last.rules}
-    if (
-        last.regime is Regime.DISRUPTIONS
-        and kept.get(RuleKind.PLACED) is ProofStatus.PROVED
-        and RuleKind.SURVIVE not in kept
-    ):
-        sentence = (
-            "A pod that waits only while nodes are lost is left aside: --survive zone asks whether it finds others."
-        )
-        yield wrap(sentence, style.width, hanging="  ")
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     for verdicts in words.by_rule(result) if has_ways else ():
         # Beside rules that are not kept, the table says enough about those that are.
@@ -157,7 +163,10 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
 
 
 def _counts(witness: Witness, style: Style) -> Iterator[str]:
+    larger = [key for key in witness.counts if key != HOSTNAME] if not style.is_detailed else []
     for key, counts in witness.counts.items():
+        if larger and key not in larger and witness.evaluation.rule.topology_key != key:
+            continue
         when = "at the end" if witness.events else "now"
         sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
         yield from wrap(sentence, style.width, indent="    ", hanging="  ")

@@ -64,6 +64,7 @@ _MOST_DOMAINS = 12
 _MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
 _MOST_LISTED = 20  # workloads
 _MOST_SENTENCES = 40
+_SHORT = (9, 4, "--details prints all events")  # most sentences of a way, those at its ends, and where the others are
 _ENDS = 15  # of a long story, from its beginning and from its end
 _MOST_PLACES = 12  # of pods at the start of a story
 _MOST_ENDINGS = 100  # in JSON
@@ -121,11 +122,14 @@ def _step_blocks(
         shown = later if style.is_wide else later[:_MOST_LISTED]
         more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
         lines = ["Pending:"]
+        by_cause: dict[str, list[str]] = {}
         for pod in shown:
             why = (
                 pod.message if style.is_detailed else played.causes.get(pod.message) or without_preemption(pod.message)
             )
-            lines += [*_indented([waiting_pods(pod, step)], style), *wrap(why, style.width, indent="    ")]
+            by_cause.setdefault(why, []).append(waiting_pods(pod, step))
+        for why, who in by_cause.items():
+            lines += [*_indented(who, style), *wrap(why, style.width, indent="    ")]
         yield [*lines, *more]
     if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_wide else _MOST_LISTED
@@ -142,7 +146,10 @@ def _step_blocks(
         yield _workload(item, step, style, has_domains=style.is_wide or not is_brief)
     # Of a few workloads, the sums are worth a table if a constraint counts the pods of all.
     if step.together and (is_brief or style.is_wide or any(spread.is_balanced for spread in step.together)):
-        yield ["All of them together", *(line for spread in step.together for line in _spread(spread, step, style))]
+        yield [
+            "All of them together",
+            *(line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)),
+        ]
     yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
     if step.endings and not (concerned or played.refusal or step.scheduled):
         yield ["No workload changes."]
@@ -211,10 +218,15 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.refusal or item.refused:
         when = "" if item.refusal else "during the step "
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
-    wide = [spread for spread in item.spreads if spread.topology_key != HOSTNAME or style.is_detailed or style.is_wide]
-    for spread in (wide or item.spreads) if has_domains else ():
+    for spread in _without_nodes(item.spreads, style) if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
         yield from _indented([_extremes(step, item.key, spread)], style)
+
+
+def _without_nodes(spreads: Sequence[WorkloadSpread], style: Style) -> Sequence[WorkloadSpread]:
+    """Return the tables to show: pods by node are a detail beside those by a larger domain."""
+    larger = [spread for spread in spreads if spread.topology_key != HOSTNAME]
+    return larger if larger and not (style.is_detailed or style.is_wide) else spreads
 
 
 NOT_ROLLED_OUT = "its changed template is not rolled out"
@@ -321,12 +333,12 @@ def way_title(step: StepSummary) -> str:
 def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:
     yield f"{way_title(played.summary)}:"
     yield from _indented([places_before(played)], style)
-    most = None if style.is_wide else _MOST_SENTENCES
+    most, ends, where = (_MOST_SENTENCES, _ENDS, "--wide prints all of them") if style.is_detailed else _SHORT
     sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
     every = len(way_to_get_stuck(played, before))
-    for line in numbered(sentences, most=most, ends=_ENDS, where="--wide prints all of them"):
+    for line in numbered(sentences, most=None if style.is_wide else most, ends=ends, where=where):
         yield from wrap(line, style.width, indent="  ", hanging="   ")
-    if every > len(sentences):
+    if every > len(sentences) and len(sentences) <= most:
         yield f"  --details prints all {every} events."
 
 

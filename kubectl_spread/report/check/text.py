@@ -24,27 +24,34 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cy
 _MAX_LINE = 160
 
 
-def lines(finding: Finding, others: Sequence[Finding] = (), *, width: Optional[int] = None) -> list[str]:
+def lines(
+    finding: Finding, others: Sequence[Finding] = (), *, width: Optional[int] = None, is_running: bool = False
+) -> list[str]:
     """Return a finding: place and message, the object, the source line with a caret, the hint, and where else it is.
 
-    Sentences wrap at `width`, and the source line is cut; None does neither.
+    Sentences wrap at `width`, and the source line is cut; None does neither. A running workload has no file whose line
+    could be shown, and its place names it.
     """
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity])} {finding.rule.code} {finding.rule.name}"
     out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
-    body = [safe(finding.message), f"in {object_text(finding.object)}" if finding.object.kind else ""]
+    body = [
+        safe(finding.message),
+        f"in {object_text(finding.object)}" if finding.object.kind and not is_running else "",
+    ]
     out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
-    out += _excerpt(finding.place, width)
+    out += [] if is_running else _excerpt(finding.place, width)
     out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
         hint = f"  {paint('hint:', 'bold')} {safe(finding.hint)}"
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
     if others:
-        files = len({item.place.source.name for item in (finding, *others)})
+        places = len({item.place.source.name for item in (finding, *others)})
         named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others[: _MOST_ALIKE - 1]]
         more = len(others) + 1 - _MOST_ALIKE
-        out.append(f"  {finding.rule.code} {len(others) + 1} times in {count_noun(files, 'file')}, also")
-        out += hang_indent([*named, f"  and {more} more: -o concise lists them"], width)
+        where = count_noun(places, "workload" if is_running else "file")
+        out.append(f"  {finding.rule.code} {len(others) + 1} times in {where}, also")
+        out += hang_indent([*named, *([f"  and {more} more: -o concise lists them"] if more > 0 else [])], width)
     return out
 
 
@@ -113,16 +120,20 @@ def _excerpt(place: Place, width: Optional[int]) -> list[str]:
 
 
 def render(report: CheckReport) -> str:
-    """Return blocks with an empty line between them."""
-    blocks = [lines(*item, width=report.width) for item in _grouped(report.findings)]
-    others = (table.hang_indent(block, report.width) for block in _blocks_after_findings(report))
-    return "\n\n".join("\n".join(block) for block in (*blocks, *others))
+    """Return blocks with an empty line between them; of running workloads, the worst first."""
+    is_running = report.running is not None
+    order = list(Severity)
+    found = sorted(report.findings, key=lambda item: order.index(item.rule.severity)) if is_running else report.findings
+    most = 1 if is_running else _MOST_ALIKE
+    blocks = [lines(*item, width=report.width, is_running=is_running) for item in _grouped(found, most)]
+    others = [table.hang_indent(block, report.width) for block in _blocks_beside_findings(report)]
+    return "\n\n".join("\n".join(block) for block in ([*others, *blocks] if is_running else [*blocks, *others]))
 
 
 _MOST_ALIKE = 3  # equal findings that are shown one by one
 
 
-def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
+def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, Sequence[Finding]]]:
     """Yield the findings, each with the other findings of its block: the same words about other objects."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     own = []
@@ -132,13 +143,13 @@ def _grouped(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Fi
         own.append(groups.setdefault(words, []))
         own[-1].append(finding)
     for finding, group in zip(findings, own, strict=True):
-        if len(group) <= _MOST_ALIKE:
+        if len(group) <= most:
             yield finding, ()
         elif finding is group[0]:
             yield finding, group[1:]
 
 
-def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
+def _blocks_beside_findings(report: CheckReport) -> Iterator[list[str]]:
     """Yield the lines about placements with their rollouts, running workloads and unreadable resources."""
     if report.placements or report.running is not None:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms

@@ -273,11 +273,17 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
 
 
 def running_lines(running: RunningResults) -> list[str]:
-    """Return one line for each entry."""
-    return [
+    """Return one line for each entry, and the command that says what helps the first Pending pod."""
+    lines = [
         f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"
         for item in entries(running)
     ]
+    stuck = [item.explanation.pod for item in running.waiting if item.explanation.verdict is PodVerdict.PENDING]
+    if stuck:
+        lines.append(
+            f"  $ kubectl spread explain pod {safe(stuck[0].name)} -n {safe(stuck[0].namespace)}  # and what helps"
+        )
+    return lines
 
 
 def running_document(running: RunningResults) -> Plain:

@@ -55,6 +55,7 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         key = state.key if state is not None else placement.workload.key if placement is not None else None
         is_first = key is None or key not in headed
         headed.add(key)
+        is_fine = len(reports) > 1 and report.explanation.verdict is PodVerdict.SCHEDULABLE
         head = (
             []
             if not is_first
@@ -64,7 +65,11 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         )
         blocks.append(
             "\n".join(
-                [*table.lay_out(head, style.width), *([""] if head else []), *lines(report, style, is_first=is_first)]
+                [
+                    *table.lay_out(head, style.width),
+                    *([""] if head else []),
+                    *lines(report, style, is_first=is_first and not is_fine),
+                ]
             )
         )
         is_cut |= report.node is None and (shows_nodes(report.explanation) or bool(report.explanation.constraints))
@@ -86,7 +91,8 @@ def others_sentence(explanation: Explanation) -> str:
 def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str]:
     """Return the text about one pod, from the verdict to the evidence.
 
-    `is_first`: of the pods of its workload; of the others, the text has only the answer.
+    `is_first`: of the pods of its workload; of the others, and of those among several that fit, the text has only the
+    answer.
     """
     explanation = report.explanation
     out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style.width)]
