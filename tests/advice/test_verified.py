@@ -75,7 +75,7 @@ def test_every_suggestion_places_the_pod(case: Case) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_suggestions_can_be_told(case: Case) -> None:
     """The document follows its schema, lines of prose are not too long, and shells read the commands."""

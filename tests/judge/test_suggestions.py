@@ -46,7 +46,7 @@ SEEDS = (
 )
 _SUGGESTIONS = 3
 _WAYS = 2
-_LARGE = "o15"  # 1,002 nodes and 400 pods, which the slow controllers take half a minute for
+_LARGE = "o15"  # 1,002 nodes and 400 pods, which the slow controllers take a minute for
 
 
 @pytest.fixture(autouse=True)
@@ -76,8 +76,15 @@ def test_suggestions_for_snapshots_hold(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_suggestion_for_a_large_cluster_holds(tmp_path: Path) -> None:
-    """The pods that the controller has yet to create find nodes, too."""
-    found = judging.judged(judging.load(snapshots()[_LARGE]), tmp_path, most=1, walks=1)
+    """The pods that the controller has yet to create find nodes, too; most empty nodes are left out."""
+    items = judging.load(snapshots()[_LARGE])
+    used = {item["spec"].get("nodeName") for item in items if item["kind"] == "Pod"}
+    items = [
+        item
+        for number, item in enumerate(items)
+        if item["kind"] != "Node" or item["metadata"]["name"] in used or number % 9 == 0
+    ]
+    found = judging.judged(items, tmp_path, most=1, walks=1)
 
     assert list(found) == []
 
