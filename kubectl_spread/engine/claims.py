@@ -149,10 +149,7 @@ def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
         for name, template in templates.items():
             if key.namespace == workload.namespace and key.name.startswith(f"{name}-{workload.name}-"):
                 plain = {**template, "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.name}}
-                claim = objects.claim(plain)
-                classes = world.cluster.storage.classes
-                default = next((item.name for item in classes.values() if item.is_default), "")
-                return claim if claim.names_class else claim._replace(storage_class=default)
+                return world.cluster.storage.admitted(objects.claim(plain))
     return None
 
 

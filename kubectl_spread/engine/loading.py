@@ -29,7 +29,13 @@ from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Pod, PodClass
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
+from kubectl_spread.objects.workloads.workload import (
+    PER_POD_LABELS,
+    POD_TEMPLATE_HASH,
+    revision_label,
+    REVISION_LABELS,
+    Workload,
+)
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.scalars import natural
 
@@ -528,11 +534,8 @@ def _seconds(text: str) -> Optional[float]:
 
 _PER_POD = frozenset(
     {
-        "pod-template-hash",
-        "controller-revision-hash",
-        "statefulset.kubernetes.io/pod-name",
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
+        *REVISION_LABELS,
+        *PER_POD_LABELS,
         "batch.kubernetes.io/controller-uid",
         "batch.kubernetes.io/job-name",
         "controller-uid",

@@ -356,7 +356,7 @@ class Moves:
         if hosts:
             others = len(hosts) - 1
             chosen = hosts if not others else first_twins(hosts, self._twins(state))
-            return Bindings(partial(self._bound, state, pod, others=others), chosen)
+            return Bindings(partial(bind, self._world, self._oracle, state, pod, others=others), chosen)
         options = self._oracle.evictions(pod, state)
         if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
             return [partial(self._not_nominated, state, pod)]
@@ -366,9 +366,6 @@ class Moves:
         draft = Draft(self._world, state)
         draft.replace(pod, pod._replace(nominated=PENDING))
         return draft.step()
-
-    def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
-        return bind(self._world, self._oracle, state, pod, node=node, others=others)
 
     def _preempted(self, state: State, pod: P, way: PreemptionOption) -> Step:
         draft = Draft(self._world, state)

@@ -535,7 +535,7 @@ def _owner_text(cls: object) -> str:
     return "a pod" if owner is None else f"{owner.kind} {owner.name}"
 
 
-def bind(world: World, oracle: Oracle, state: State, pod: P, *, node: int, others: int) -> Step:
+def bind(world: World, oracle: Oracle, state: State, pod: P, node: int, *, others: int) -> Step:
     """Return the step that binds a pod, with the claims that are bound with it; no controller waits for a binding.
 
     `others` is the number of other nodes that were equally good.

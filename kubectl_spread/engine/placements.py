@@ -25,7 +25,7 @@ from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Budget, weight
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import first_twins, Symmetry
-from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage, State, Step, Way
+from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage, State, Way
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -195,7 +195,7 @@ class _Search:
             hosts = self._oracle.ask(pod, state)
             if hosts:
                 self.has_choice |= len(hosts) > 1
-                bound = partial(self._bound, _tried(state, refused), pod, others=len(hosts) - 1)
+                bound = partial(bind, self._world, self._oracle, _tried(state, refused), pod, others=len(hosts) - 1)
                 return Bindings(bound, choose(hosts, state))
             refused.append(pod)
         return ()
@@ -206,9 +206,6 @@ class _Search:
         if self._new.are_equal or self._new.is_ordered:
             return waiting[:1]
         return sorted(waiting, key=lambda pod: pod.is_tried)
-
-    def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
-        return bind(self._world, self._oracle, state, pod, node=node, others=others)
 
     def _distinct(self, hosts: Sequence[int], state: State) -> Sequence[int]:
         """Return one of the hosts that are interchangeable."""

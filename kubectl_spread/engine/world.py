@@ -135,8 +135,6 @@ class World:
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
         self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
         self._evicting: dict[int, frozenset[int]] = {}  # by facts
-        self._on_node: Optional[dict[str, list[Pod]]] = None
-        self._volume_of: Optional[dict[NamespacedName, Volume]] = None
         self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[ObjectKey, int] = {}
@@ -379,11 +377,12 @@ class World:
         full = self.classes[cls]
         return all(volume.claim and self._reserved(full, volume) is not None for volume in full.volumes)
 
+    @cached_property
+    def _volume_of(self) -> dict[NamespacedName, Volume]:
+        return {item.claim: item for item in self.cluster.storage.volumes.values() if item.claim is not None}
+
     def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
         """Return the volume that is reserved for a claim."""
-        if self._volume_of is None:
-            volumes = self.cluster.storage.volumes.values()
-            self._volume_of = {item.claim: item for item in volumes if item.claim is not None}
         return self._volume_of.get(NamespacedName(cls.namespace, volume.claim))
 
     def _reach(self, cls: PodClass, volume: PodVolume) -> str:
@@ -440,12 +439,15 @@ class World:
         bound = () if self.bound is None else self.bound.bound_pods
         return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
 
+    @cached_property
+    def _on_node(self) -> dict[str, list[Pod]]:
+        found: dict[str, list[Pod]] = {}
+        for pod in self.background:
+            found.setdefault(pod.node_name, []).append(pod)
+        return found
+
     def on_node(self, name: str) -> list[Pod]:
         """Return the background pods on a node."""
-        if self._on_node is None:
-            self._on_node = {}
-            for pod in self.background:
-                self._on_node.setdefault(pod.node_name, []).append(pod)
         return self._on_node.get(name, [])
 
     def evicting(self, facts: int) -> frozenset[int]:

@@ -136,6 +136,11 @@ class Storage(NamedTuple):
     drivers: frozenset[str] = frozenset()  # named by a CSIDriver or a CSINode
     has_claims: bool = True  # False: the facts lack claims that running pods use
 
+    def admitted(self, claim: Claim) -> Claim:
+        """Return a new claim as the API server stores it: with the default class, unless it sets one."""
+        default = next((item.name for item in self.classes.values() if item.is_default), "")
+        return claim if claim.names_class else claim._replace(storage_class=default)
+
     def has_driver(self, name: str) -> bool:
         """Return whether anything in the cluster shows that a CSI driver is installed."""
         return name in self.drivers or any(

@@ -239,7 +239,7 @@ def place(
     )
     if not known.cluster.provisioning:
         return placements
-    from kubectl_spread.simulate.added_nodes import with_prospects  # 30 ms
+    from kubectl_spread.simulate.predicted import with_prospects
 
     placements = with_prospects(placements, known.cluster, known.profiles)
     stuck = [

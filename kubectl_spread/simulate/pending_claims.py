@@ -42,12 +42,11 @@ def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
 
 def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
     """Yield the claims of a StatefulSet's pods, as the API server stores them."""
-    default = next((item.name for item in cluster.storage.classes.values() if item.is_default), "")
     for ordinal in range(owner.replicas or 0 if owner.claims else 0):
         names = claim_names(owner, replica_name(owner, ordinal))
         for name, template in zip(names, owner.claims, strict=True):
             claim = storage.claim({**template, "metadata": {"name": name, "namespace": owner.namespace}})
-            yield claim if claim.names_class else claim._replace(storage_class=default)
+            yield cluster.storage.admitted(claim)
 
 
 def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Optional[tuple[Claim, Optional[Volume]]]:

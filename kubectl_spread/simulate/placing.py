@@ -165,11 +165,6 @@ class PlacedPods(NamedTuple):
     refused: tuple[Pod, ...]
     scheduler: Scheduler
 
-    @property
-    def nodes(self) -> dict[str, str]:
-        """Return the node of each bound pod, by the pod's key."""
-        return {key: pod.node_name for key, pod in self.bound.items()}
-
 
 def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> PlacedPods:
     """Place pods in order, and refused ones again after later bindings, until no more pod is bound.

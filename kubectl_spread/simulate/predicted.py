@@ -1,14 +1,18 @@
-"""The cluster after a prediction: with the placed and the Pending pods, and without the evicted ones."""
+"""The cluster after a prediction: with the placed and the Pending pods, and without the evicted ones.
+
+What Karpenter does about the Pending pods is asked on that cluster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import with_controllers
 
@@ -92,3 +96,26 @@ def _pods(placement: Placement) -> Iterator[Pod]:
 
 def _pod(uid: str, name: str, cls: PodClass, *, node: str = "") -> Pod:
     return Pod(name, uid, cls, node, "Running" if node else "Pending")
+
+
+def with_prospects(placements: list[Placement], cluster: Cluster, profiles: Mapping[str, Profile]) -> list[Placement]:
+    """Return placements with what one round of Karpenter does about all their Pending pods.
+
+    Args:
+        placements: made together.
+        cluster: before their pods exist.
+        profiles: kube-scheduler's.
+    """
+    from kubectl_spread.provisioners import prospect  # 30 ms
+
+    waiting = [item.pod for placement in placements for item in placement.pending]
+    if not waiting:
+        return placements
+    evicted = {eviction.pod.uid for placement in placements for eviction in placement.evictions}
+    kept = [pod for pod in cluster.pods if pod.uid not in evicted]
+    new = [pod for placement in placements for pod in _pods(placement) if pod.node_name]
+    found = prospect.added_nodes(cluster._replace(pods=(*kept, *new)), waiting, profiles)
+    return [
+        item._replace(added_nodes={pod.key: found[pod.key] for pod, _ in item.pending if pod.key in found})
+        for item in placements
+    ]

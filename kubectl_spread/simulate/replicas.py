@@ -8,6 +8,7 @@ workload, and again after all workloads, as long as the cluster changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -35,7 +36,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
@@ -82,7 +83,7 @@ class Queue:
         self._explains = explains
         self.placed: list[PlacedPod] = []
         self.pending: list[PendingPod] = []
-        self._refused_at: list[int] = []  # `changes` of the placer when each was refused
+        self._refused_at = inf  # `changes` of the placer when the first of them was refused
         self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
         self.provisioning: list[PendingPod] = []  # Their nodes are chosen, but their volumes are never provisioned.
         self.gated: list[UntriedPod] = []
@@ -119,25 +120,22 @@ class Queue:
         Placed pods can make room for pods that were refused earlier, for example if they raise the global minimum. Any
         binding brings refused pods back into the scheduler's queue.
         """
-        while self._refused_at and min(self._refused_at) < self._placer.changes:
-            waiting, self.pending, self._refused_at = self.pending, [], []
-            for item in waiting:
-                if item.explanation.nominated_node:
-                    self.pending.append(item)
-                    self._refused_at.append(self._placer.changes)
-                else:
-                    self._try(item.pod)
+        while self._refused_at < self._placer.changes:
+            self.try_again(has_room=False)
+
+    def try_again(self, *, has_room: bool) -> None:
+        """Try each refused pod once; has_room: the victims of nominated ones are gone."""
+        waiting, self.pending, self._refused_at = self.pending, [], inf
+        for item in waiting:
+            node = item.explanation.nominated_node
+            if node and not has_room:
+                self.pending.append(item)
+            else:
+                self._try(item.pod._replace(nominated_node=node) if node else item.pod)
 
     def preemptors(self) -> list[PendingPod]:
         """Return the pods that wait for others to be evicted."""
         return [item for item in self.pending if item.explanation.nominated_node]
-
-    def preempt(self) -> None:
-        """Try pods whose victims were evicted, each on its nominated node first."""
-        waiting, self.pending, self._refused_at = self.pending, [], []
-        for item in waiting:
-            node = item.explanation.nominated_node
-            self._try(item.pod._replace(nominated_node=node) if node else item.pod)
 
     def lose(self, victim: Pod) -> bool:
         """Forget a placed pod that was evicted; return whether it was in this queue."""
@@ -211,7 +209,7 @@ class Queue:
             self.moment = self._placer.now()
         explained = self._explanation(pod, refusal)
         self.pending.append(PendingPod(pod, explained))
-        self._refused_at.append(self._placer.changes)
+        self._refused_at = min(self._refused_at, self._placer.changes)
         if explained.nominated_node and refusal.error is None:
             self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
 
@@ -259,7 +257,7 @@ class _Evictor:
         self._placer.evict(list(victims.values()))
         for queue in self._queues:
             if queue.preemptors():
-                queue.preempt()
+                queue.try_again(has_room=True)
         for victim in sorted(victims.values(), key=lambda victim: -victim.cls.priority):
             self._replace(victim)
         return True
@@ -537,14 +535,6 @@ def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict
     return found
 
 
-# Labels whose value is different for each pod.
-_ITS_OWN = {
-    "statefulset.kubernetes.io/pod-name",
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-completion-index",
-}
-
-
 def new_pods(rehearsal: Rehearsal, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
     """Return the pods that the workload of a rehearsal still lacks; the rehearsal must have only one workload.
 
@@ -586,7 +576,7 @@ def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
         *(term.selector for term in (*pod_class.pod_affinity, *pod_class.pod_anti_affinity)),
     ]
     named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
-    if named & _ITS_OWN or owner.claim_templates:
+    if not named.isdisjoint(PER_POD_LABELS) or owner.claim_templates:
         return None
     template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
     return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)

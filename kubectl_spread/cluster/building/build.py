@@ -475,22 +475,17 @@ def _namespaces(cluster: Cluster, extra: Cluster) -> dict[str, Labels]:
 
 def _storage(own: Storage, extra: Storage) -> Storage:
     """Return storage with new claims, which are not bound yet, and volumes, which are available at once."""
-    classes = {**own.classes, **extra.classes}
-    default = next((item.name for item in classes.values() if item.is_default), "")
+    both = own._replace(classes={**own.classes, **extra.classes})
     volumes = {
         name: volume._replace(is_available=volume.is_available or volume.claim is None)
         for name, volume in extra.volumes.items()
     }
     every = {**volumes, **own.volumes}
     claims = {
-        key: claim._replace(
-            is_new=True,
-            storage_class=claim.storage_class if claim.names_class else default,
-            is_bind_completed=claim.volume_name in every,
-        )
+        key: both.admitted(claim)._replace(is_new=True, is_bind_completed=claim.volume_name in every)
         for key, claim in extra.claims.items()
     }
-    return own._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())), classes=classes)
+    return both._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())))
 
 
 def _budgets(extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:

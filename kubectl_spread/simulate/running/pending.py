@@ -27,13 +27,6 @@ MOST_PODS = 2_000  # With more Pending pods, their order is not examined.
 _SECONDS = len("2006-01-02T15:04:05")
 
 
-class QueuePlacement(NamedTuple):
-    """Nodes of the placed pods by key, in order of placement; `cluster` has these pods on their nodes."""
-
-    placed: dict[str, str]
-    cluster: Cluster
-
-
 def _rank(pod: Pod) -> tuple[int, str]:
     """Return the sort key of PrioritySort's `Less`: priority first, then age."""
     return (-pod.cls.priority, pod.created[:_SECONDS])
@@ -77,15 +70,15 @@ class Prospects:
         pods = [pod for pod in cluster.pending() if self._is_queued(pod)]
         is_examined = bool(own) and 1 < len(pods) <= MOST_PODS
         self._queued = frozenset(pod.key for pod in pods) if is_examined else frozenset()
-        self._early: Optional[QueuePlacement] = None
-        self._late: Optional[QueuePlacement] = None
+        self._early: Optional[dict[str, Pod]] = None
+        self._late: Optional[dict[str, Pod]] = None
         if own & self._queued:
             self._early = self._late = self._placed(pods, own, is_last=False)
             ranks = {_rank(pod) for pod in pods if pod.key in own}
             equals = [pod for pod in pods if pod.key not in own and _rank(pod) in ranks]
-            if equals and own & self._early.placed.keys():
+            if equals and own & self._early.keys():
                 self._late = self._placed(pods, own, is_last=True)
-            self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
+            self._rivals = tuple(pod.key for pod in equals if pod.key in self._late)
 
     def _is_queued(self, pod: Pod) -> bool:
         """Return whether the scheduler tries to place the pod, and its node is predictable."""
@@ -94,20 +87,20 @@ class Prospects:
         profile = self._profiles.get(pod.cls.scheduler_name)
         return profile is not None and not unsupported_features(pod.cls, profile, self._cluster)
 
-    def _placed(self, pods: Iterable[Pod], own: Collection[str], *, is_last: bool) -> QueuePlacement:
-        """Place all pods; those of `own` come before, or after, pods of equal priority and age."""
+    def _placed(self, pods: Iterable[Pod], own: Collection[str], *, is_last: bool) -> dict[str, Pod]:
+        """Place all pods; those of `own` come before, or after, pods of equal priority and age.
+
+        Returns those that find a node, by key, in the order of their turns.
+        """
         ordered = sorted(pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
         scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
-        placer = Placer(self._cluster, scheduler, next(iter(self._profiles.values())))
-        placed = place_in_turn(ordered, placer)
-        after = tuple(placed.bound.get(pod.key, pod) for pod in self._cluster.pods)
-        return QueuePlacement(placed.nodes, self._cluster._replace(pods=after))
+        return place_in_turn(ordered, Placer(self._cluster, scheduler, next(iter(self._profiles.values())))).bound
 
     def fate(self, pod: Pod) -> Fate:
         """Return whether a pod finds a node in every order of equal pods, in some order, or in none."""
         if self._early is None or self._late is None or pod.key not in self._queued:
             return Fate.UNKNOWN
-        early, late = pod.key in self._early.placed, pod.key in self._late.placed
+        early, late = pod.key in self._early, pod.key in self._late
         if early and late:
             return Fate.PLACED
         return Fate.DEPENDS if early or late else Fate.WAITS
@@ -123,7 +116,7 @@ class Prospects:
         """Return how many of some pods find a node; None if they are not in the queue."""
         if self._early is None or self._late is None:
             return None
-        counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
+        counts = [sum(pod.key in placed for pod in pods) for placed in (self._early, self._late)]
         return Range(min(counts), max(counts))
 
     def of(self, pod: Pod) -> Prospect:
@@ -145,25 +138,25 @@ class Prospects:
         late = self._late
         last = None if late is None else self._then(pod, late, now).examined.explanation
         explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
-        placed = frozenset(() if late is None else late.placed)
+        placed = frozenset(late or ())
         return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 
-    def _then(self, pod: Pod, outcome: QueuePlacement, now: ExaminedPod) -> Prospect:
+    def _then(self, pod: Pod, placed: Mapping[str, Pod], now: ExaminedPod) -> Prospect:
         """Explain a pod after the placed pods have their nodes."""
-        pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
-        cluster = outcome.cluster._replace(pods=pods)
+        pods = (pod if item.key == pod.key else placed.get(item.key, item) for item in self._cluster.pods)
+        cluster = self._cluster._replace(pods=tuple(pods))
         examined = self._examined(pod, cluster)
-        assumed = tuple(self._that_matter(pod, outcome, now.explanation.diagnosis.feasible))
+        assumed = tuple(self._that_matter(pod, placed, now.explanation.diagnosis.feasible))
         explanation = examined.explanation._replace(assumed=assumed)
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
 
-    def _that_matter(self, pod: Pod, outcome: QueuePlacement, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _that_matter(self, pod: Pod, placed: Mapping[str, Pod], feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
         own, cluster = owner_of(pod.cls, self._cluster), self._cluster
         siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
-        for key, node in outcome.placed.items():
-            if key != pod.key and (key in siblings or node in feasible or not (siblings or feasible)):
-                yield key, node
+        for key, other in placed.items():
+            if key != pod.key and (key in siblings or other.node_name in feasible or not (siblings or feasible)):
+                yield key, other.node_name
 
     def _examined(self, pod: Pod, cluster: Cluster) -> ExaminedPod:
         return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)
