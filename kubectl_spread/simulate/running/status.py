@@ -6,9 +6,9 @@ count, terminating pods do not, and matchLabelKeys select the current revision.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
@@ -98,8 +98,6 @@ def _uncreated(state: WorkloadState) -> Optional[UncreatedPods]:
 
 _MOST = 64  # that are remembered: each may hold 5,000 domains
 
-_Key = tuple[str, bytes, bytes]
-
 
 class NodesByDomain(NamedTuple):
     """The eligible domains of a constraint, with the nodes that it counts.
@@ -118,39 +116,6 @@ class NodesByDomain(NamedTuple):
         own = amounts[self.codes]
         at = np.flatnonzero(own)
         return DomainNumbers(self.values, dict(zip(at.tolist(), own[at].tolist(), strict=True)))
-
-
-class CountedNodes:
-    """Remembers the nodes of the last constraints."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._created = [node.created for node in columns.nodes]
-        self._known: OrderedDict[_Key, NodesByDomain] = OrderedDict()
-
-    def of(self, counts: DomainCounts) -> NodesByDomain:
-        """Return the domains that a constraint counts."""
-        key = (counts.constraint.topology_key, counts.included.tobytes(), counts.eligible.tobytes())
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._of(counts)
-            if len(self._known) > _MOST:
-                self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(key)
-        return found
-
-    def _of(self, counts: DomainCounts) -> NodesByDomain:
-        topology = counts.topology
-        codes = topology.order[counts.eligible[topology.order]]
-        included = np.flatnonzero(counts.included & (topology.codes >= 0))
-        nodes = np.bincount(topology.codes[included], minlength=len(topology.values))[codes]
-        counted = included[counts.eligible[topology.codes[included]]]
-        values = tuple(topology.values[at] for at in codes.tolist())
-        return NodesByDomain(values, codes, tuple(nodes.tolist()), self._latest(counted))
-
-    def _latest(self, nodes: NDArray[np.intp]) -> str:
-        times = [self._created[at] for at in nodes.tolist()]
-        return max(times, default="") if all(times) else ""
 
 
 class ConstraintState(Enum):
@@ -286,8 +251,7 @@ def counted_workloads(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
 ) -> Iterator[CountedWorkload]:
     """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
-    columns = Columns(cluster)
-    known = _Known(cluster, OwnedPods(cluster), columns, profiles, CountedNodes(columns))
+    known = _Known(cluster, profiles)
     pods = _by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
@@ -297,12 +261,30 @@ def counted_workloads(
             yield _status(key, labels, own, known)
 
 
-class _Known(NamedTuple):
-    cluster: Cluster
-    owned: OwnedPods
-    columns: Columns
-    profiles: Mapping[str, Profile]
-    counted_nodes: CountedNodes
+class _Known:
+    """What the workloads of a cluster share.
+
+    nodes: returns the nodes of a constraint by its topology key, and the included nodes and the eligible domains as
+    bytes; the last ones are remembered.
+    """
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
+        self.cluster, self.profiles = cluster, profiles
+        self.owned, self.columns = OwnedPods(cluster), Columns(cluster)
+        self.nodes = lru_cache(_MOST)(self._nodes)
+
+    def nodes_of(self, counts: DomainCounts) -> NodesByDomain:
+        """Return the domains that a constraint counts."""
+        return self.nodes(counts.constraint.topology_key, counts.included.tobytes(), counts.eligible.tobytes())
+
+    def _nodes(self, topology_key: str, included: bytes, eligible: bytes) -> NodesByDomain:
+        topology, is_eligible = self.columns.topology(topology_key), np.frombuffer(eligible, np.bool_)
+        codes = topology.order[is_eligible[topology.order]]
+        at = np.flatnonzero(np.frombuffer(included, np.bool_) & (topology.codes >= 0))
+        nodes = np.bincount(topology.codes[at], minlength=len(topology.values))[codes]
+        created = [self.columns.nodes[node].created for node in at[is_eligible[topology.codes[at]]].tolist()]
+        latest = max(created, default="") if all(created) else ""
+        return NodesByDomain(tuple(topology.values[at] for at in codes.tolist()), codes, tuple(nodes.tolist()), latest)
 
 
 def _by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
@@ -417,7 +399,7 @@ def _constraints(
 def _constraint(
     counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, kind: str
 ) -> ConstraintStatus:
-    constraint, domains = counts.constraint, known.counted_nodes.of(counts)
+    constraint, domains = counts.constraint, known.nodes_of(counts)
     now = ConstraintCounts(domains.numbers(counts.match_num), counts.is_below_min_domains)
     state, reason = _state(constraint, now, is_hard=is_hard, kind=kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
@@ -466,7 +448,7 @@ def _state(
 def _not_before(counts: DomainCounts, pod_class: PodClass, known: _Known) -> str:
     """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
     columns = known.columns
-    times = [known.counted_nodes.of(counts).latest]
+    times = [known.nodes_of(counts).latest]
     seen = columns.positions(columns.all_matches(pod_class.namespace, counts.constraint.selector))
     for at in seen[counts.included[columns.bound_nodes[seen]]].tolist():
         pod = columns.bound_pods[at]
