@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Optional
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.finding import Finding, Fix, Label, Severity
-from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import FIELD, is_live, repair, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
@@ -50,8 +49,7 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
     entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
     if has_placeholder(entry) or (isinstance(entry, dict) and "$patch" in entry):
         return DecidedBy.LATER
-    is_text = isinstance(value, str) and error.rule is Rule.MAX_SKEW_NOT_POSITIVE  # `SKEW`, see `is_open`
-    if is_text or any(map(has_placeholder, (value, *error.route))):
+    if stands_for(value, corrections.WORDS.get(error.rule, ())) or any(map(has_placeholder, error.route)):
         return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
     if value is None and is_filled_in(manifest.place(route)):
         return DecidedBy.TOOL
@@ -64,11 +62,7 @@ _UNRELATED = frozenset(("containers", "initContainers", "resources", "volumes"))
 
 def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
     """Return whether a value does not decode because a tool has yet to fill it in."""
-    if problem.kind is not decode.ProblemKind.TYPE:
-        return False
-    written = _written(manifest, problem.route)
-    is_name = isinstance(written, dict) and list(written.values()) == [None]  # `{username}`
-    return is_name or has_placeholder(written) or re.fullmatch(r"[A-Z][A-Z0-9_]*", str(written)) is not None
+    return problem.kind is decode.ProblemKind.TYPE and stands_for(_written(manifest, problem.route))
 
 
 def with_nulls(plain: Any, routes: list[Route]) -> Any:
@@ -322,6 +316,7 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
     value, written = _written(manifest, route), source.text[span.start : span.end]
     hint = corrections.hint_for_type(problem, value, written=written)
     fix = corrections.fix_for_type(problem, value=value, written=written)
-    message = unhandled_kind_message(manifest, problem.message)
+    refusal = unhandled_kind_message(manifest, problem.message)
+    message = corrections.type_sentence(problem, refusal, written=written)
     found = api_finding("SPR113", manifest, route, message=message, path=path, hint=hint, fix=fix)
     return as_information(found) if is_open else found._replace(is_unreadable=True)

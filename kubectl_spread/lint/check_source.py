@@ -29,6 +29,7 @@ from kubectl_spread.objects.workloads.manifest import (
     Manifest,
     manifests,
     may_hold_constraints,
+    objects_of,
     wrong_items,
 )
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE
@@ -78,7 +79,7 @@ class SkipReason(Enum):
     FIXTURE = "fixture"  # an input of another program's tests
     GENERATED = "generated"  # from other files, with constraints
     FACTS = "facts"  # a snapshot in a directory
-    NO_OBJECT = "noObject"  # a named file without a Kubernetes object and without constraints
+    NO_OBJECT = "noObject"  # a file without a Kubernetes object and without constraints
 
 
 class Result(NamedTuple):
@@ -132,6 +133,7 @@ def check_source(
 
 
 _NAMING = frozenset({"Service"})
+_OTHER_FORMAT = r"\.(?!ya?ml$|json$)\w+$"
 
 
 class _Reading:
@@ -182,20 +184,20 @@ class _Reading:
         return self._result()
 
     def foreign(self) -> Result:
-        """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""
-        holds_constraints = may_hold_constraints(self.source.text)
-        if not self.is_named and not holds_constraints:
-            return Result(self.source, ())
+        """Read a text without an object; it may hold constraints, as values of a chart do."""
+        is_of_interest = may_hold_constraints(self.source.text)
+        # Its owner named it, and it may be YAML by its name.
+        is_read = is_of_interest or (self.is_named and re.search(_OTHER_FORMAT, self.source.name) is None)
         problems: list[compose.SyntaxProblem] = []
-        for document in compose.compose(self.source):
+        for document in compose.compose(self.source) if is_read else ():
             if isinstance(document, compose.SyntaxProblem):
                 problems.append(document)
-            elif holds_constraints:
+            elif is_of_interest:
                 self._document(document)
         for problem in problems[:1]:
             self._syntax(problem)
-        if not holds_constraints:
-            self._note_no_object()
+        if not problems and not is_of_interest:
+            self.skipped.add(SkipReason.NO_OBJECT)
         return self._result()
 
     def _separator_text(self, span: Span) -> Finding:
@@ -211,10 +213,9 @@ class _Reading:
 
     def _note_no_object(self) -> None:
         """Note that a file has no object, unless something else was reported."""
-        if self.subjects or self.others or self.skipped or self.findings:
+        if self.subjects or self.others or self.skipped or self.findings or self.outside is not None:
             return
-        documents = compose.compose(self.source)
-        if not any(next(manifests(item), None) for item in documents if isinstance(item, compose.Document)):
+        if next(objects_of(self.source), None) is None:
             self.skipped.add(SkipReason.NO_OBJECT)
 
     def _document(self, document: compose.Document) -> None:

@@ -79,14 +79,31 @@ def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
         written: the text of the value.
     """
     if needs_quotes(problem):
-        return (
-            f'the value {written} of `{problem.route[-1]}` must be text: write "{written}"'
-            if len(written) <= _LONGEST_QUOTED
-            else "put the value in quotes"
-        )
+        return f'write "{written}"' if len(written) <= _LONGEST_QUOTED else "put the value in quotes"
     if problem.expected in INTEGERS and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
     return _for_shape(problem.expected, value, is_block=not written.startswith(("[", "{")))
+
+
+_TYPES = {
+    decode.Atom.STRING: "text",
+    decode.Atom.BOOL: "true or false",
+    decode.Atom.INT32: "a whole number",
+    decode.Atom.INT64: "a whole number",
+}
+
+
+def type_sentence(problem: decode.Problem, message: str, *, written: str) -> str:
+    """Return what a value of the wrong type must be, and the API server's message."""
+    expected, what = problem.expected, "a list" if isinstance(problem.expected, decode.ListOf) else "a mapping"
+    if isinstance(expected, decode.Atom):
+        what = _TYPES.get(expected, "")
+    name = next(step for step in reversed(problem.route) if isinstance(step, str))
+    field = f"an item of `{name}`" if isinstance(problem.route[-1], int) else f"`{name}`"
+    is_short = what in _TYPES.values() and len(written) <= _LONGEST_QUOTED and "\n" not in written
+    range_ = " below 2^31" if expected is decode.Atom.INT32 and problem.given == "number" else ""
+    subject = f"the value {written} of {field}" if is_short else field
+    return f"{subject} must be {what}{range_}: {message}" if what else message
 
 
 def needs_quotes(problem: decode.Problem) -> bool:
@@ -118,7 +135,7 @@ def _for_shape(expected: Optional[decode.Shape], value: Any, *, is_block: bool) 
 
 _INT32 = r"[0-9]{1,9}"
 
-_WORDS = {
+WORDS = {
     Rule.WHEN_UNSATISFIABLE_INVALID: (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY),
     Rule.INCLUSION_POLICY_INVALID: (HONOR, IGNORE),
     Rule.LABEL_SELECTOR_INVALID: _OPERATORS,
@@ -136,9 +153,9 @@ def fix_for_error(error: FieldError, template: Plain, spec: Route, *, labels: An
     """
     rule, route = error.rule, (*spec, *error.route)
     constraint = template["spec"][FIELD][error.route[1]] or {}
-    if rule in _WORDS:
+    if rule in WORDS:
         is_a_word = rule is not Rule.LABEL_SELECTOR_INVALID or error.route[-1] == "operator"
-        near = nearest(value_at(template["spec"], error.route), _WORDS[rule], cutoff=0.5) if is_a_word else ""
+        near = nearest(value_at(template["spec"], error.route), WORDS[rule], cutoff=0.5) if is_a_word else ""
         return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
     if rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR and labels:
         return Fix("select the workload's own pods", (Put((*route[:-1], "labelSelector"), {"matchLabels": labels}),))

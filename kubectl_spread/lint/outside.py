@@ -17,7 +17,7 @@ from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding, Fix, Knowledge, RuleTarget, Severity
 from kubectl_spread.lint.kustomization import FILE_NAMES
-from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import check_subject, RULES
 from kubectl_spread.lint.selection import NamedPath
@@ -430,10 +430,12 @@ def _is_certain(subject: BareSubject, error: FieldError) -> bool:
             return False
         return not is_filled_in(subject.place(subject.at(position, ())))
     action, value = entry.get("whenUnsatisfiable"), value_at(entry, steps)
-    if error.rule in _ABOUT_ACTIONS and (not isinstance(action, str) or has_placeholder(action)):
+    if error.rule in _ABOUT_ACTIONS and (
+        not isinstance(action, str) or stands_for(action, corrections.WORDS[Rule.WHEN_UNSATISFIABLE_INVALID])
+    ):
         return False
     is_written = value is not None or error.rule is Rule.LABEL_SELECTOR_INVALID
-    if not is_written or any(map(has_placeholder, (value, *steps))):
+    if not is_written or stands_for(value, corrections.WORDS.get(error.rule, ())) or any(map(has_placeholder, steps)):
         return False
     return found.is_complete or len(steps) >= found.depth
 
@@ -475,13 +477,14 @@ def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
     for problem in filter(_is_type, subject.problems):
         position, *steps = problem.route
         value = value_at(subject.found.entries[int(position)], tuple(steps))
-        if not steps or has_placeholder(value) or len(steps) < subject.found.depth:
+        if not steps or stands_for(value) or len(steps) < subject.found.depth:
             continue
         route = subject.at(int(position), tuple(steps))
         path, place = subject.path(route), subject.place(route)
         if not is_filled_in(place):
-            hint = corrections.hint_for_type(problem, value, written=place.source.text[slice(*place.span)])
-            message = f"{path}: {problem.message}"
+            written = place.source.text[slice(*place.span)]
+            hint = corrections.hint_for_type(problem, value, written=written)
+            message = corrections.type_sentence(problem, f"{path}: {problem.message}", written=written)
             yield api_finding("SPR113", subject.manifest, route, message=message, path=path, hint=hint)
 
 
@@ -576,11 +579,12 @@ def _replicas_of(plain: Any, route: Route) -> Optional[int]:
     scaling = (fields(holder.get(name)) for name in _SCALING)
     if any(item and item.get("enabled", True) for item in scaling):
         return None
-    if is_for_all or is_own:
-        controllers = fields(holder.get("controllers"))
+    controllers = fields(holder.get("controllers"))
+    if is_for_all or is_own or controllers:
         numbers = [_pods_of(fields(controllers[name])) for name in ([str(route[-3])] if is_own else controllers)]
         return sum(numbers) if numbers and all(isinstance(item, int) for item in numbers) else None
-    counts = [holder[name] for name in _REPLICAS if name in holder]
+    places = [holder, *(fields(holder.get(name)) for name in ("controller", "deployment"))]  # for one list of all pods
+    counts = [place[name] for place in places for name in _REPLICAS if name in place]
     return counts[0] if len(counts) == 1 and isinstance(counts[0], int) else None
 
 

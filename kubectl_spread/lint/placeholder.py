@@ -4,7 +4,8 @@
 replicas: ${REPLICAS:=2}      envsubst, Flux          maxSkew: "{{ skew }}"    Jinja, Go
 replicas: $(REPLICAS)         kustomize, Tekton       app: <%= name %>         ERB
 replicas: __REPLICAS__        sed                     maxSkew: #@ skew         ytt, in a comment
-app: APP_NAME                 people
+replicas: <REPLICAS>          sed                     replicas: ($replicas)    Chainsaw
+app: APP_NAME                 people                  tolerations: {TOLERATIONS: ""}
 ```
 """
 
@@ -14,6 +15,7 @@ import re
 from typing import Any
 
 from kubectl_spread.text.source import Place
+from kubectl_spread.text.wording import nearest
 
 # The last word of `APP_NAME` names a field; `FRONT_END` and `DO_NOT_SCHEDULE` are values.
 _FIELDS = ("_NAME", "_NAMESPACE", "_KEY", "_SKEW", "_DOMAINS", "_REPLICAS", "_COUNT", "_IMAGE", "_TAG", "_VERSION")
@@ -26,10 +28,25 @@ def has_placeholder(value: Any) -> bool:
     """Return whether a text has a part that is not what will be applied."""
     if not isinstance(value, str):
         return False
-    is_word = value[:1] == "$" or (value[:2] == value[-2:] == "__") or (value.isupper() and value.endswith(_FIELDS))
+    around = value[:1] + value[-1:]
+    is_word = value[:1] == "$" or around in ("<>", "()") or (around == "__" and value[:2] == value[-2:])
+    is_word |= value.isupper() and value.endswith(_FIELDS)
     if not is_word and "{" not in value and "$(" not in value and "<%" not in value:
         return False  # perf: most texts
     return is_word or any(mark in value for mark in _MARKS)
+
+
+def stands_for(value: Any, words: tuple[str, ...] = ()) -> bool:
+    """Return whether a value that its field refuses is a placeholder, as `IMAGE`, `{username}` or `{TOLERATIONS: ""}`.
+
+    In capitals, a value near one of the field's words is a mistake, as `DO_NOT_SCHEDULE`.
+    """
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, content),) = value.items()
+        return content is None or (content == "" and stands_for(name))
+    if not isinstance(value, str) or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is None:
+        return has_placeholder(value)
+    return not nearest(value.replace("_", ""), words, cutoff=0.5)
 
 
 def is_filled_in(place: Place) -> bool:

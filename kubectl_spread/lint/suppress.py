@@ -238,7 +238,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 def _scalars(source: SourceFile) -> list[Span]:
     """Return the places of texts that may look like a comment and are none."""
-    documents = (item for item in compose.compose(source) if isinstance(item, compose.Document))
+    documents = compose.documents(source)
     mappings = (mapping for document in documents for mapping in nodes.mappings(document.root))
     items = (item for mapping in mappings for pair in mapping.pairs for item in pair)
     return [nodes.span(item) for item in items if isinstance(item, nodes.Scalar) and "#" in item.text]

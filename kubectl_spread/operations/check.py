@@ -345,7 +345,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
 
                 item = at_setting(item, asked.config, ("paths", given.paths.index(item.source)))  # noqa: PLW2901
             errors.append(item)
-        elif item.named and not item.source.text.strip():
+        elif not item.is_file and not item.source.text.strip():  # the program before the pipe failed
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture:
             results.append(Result(item.source, (), skipped=frozenset({SkipReason.FIXTURE})))

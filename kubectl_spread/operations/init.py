@@ -17,7 +17,7 @@ from kubectl_spread.lint.kustomization import Kustomization
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings, value_at
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.selectors import ZONE
-from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
+from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, objects_of
 from kubectl_spread.sources import config, files
 from kubectl_spread.sources.kustomize import kustomizations
 from kubectl_spread.text.compose import compose, Document
@@ -101,9 +101,7 @@ def plan_setup(directory: str) -> SetupPlan:
 
 
 def _objects(source: SourceFile) -> Iterator[Manifest]:
-    for document in compose(source) if looks_like_objects(source.text) else ():
-        if isinstance(document, Document):
-            yield from manifests(document)
+    return objects_of(source) if looks_like_objects(source.text) else iter(())
 
 
 def _settings(root: str, objects: Iterable[Manifest]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import contextlib
 import io
 import itertools
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -27,8 +28,8 @@ OF_TOOLS = frozenset(
         *("pnpm-store", "pytest_cache", "ruff_cache", "svn", "terraform", "terragrunt-cache", "tox", "venv", "yarn"),
     )
 )
-# Inputs and expected outputs of tests, which are not applied.
-_OF_FIXTURES = frozenset({"testdata", "golden", "goldens", "__snapshots__", ".chainsaw-test", ".kyverno-test"})
+# Inputs and expected outputs of tests, which are not applied. (`test` may be an environment.)
+_OF_FIXTURES = r"(?:.*[-_])?tests|e2e|testdata|goldens?|__snapshots__|\.chainsaw-test|\.kyverno-test"
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"
@@ -325,7 +326,7 @@ def _input(found: Path, inside: Optional[str]) -> Union[Input, SourceError]:
     try:
         source = read_text(found.path, inside=inside, max_bytes=_MAX_NAMED)
         is_fixture = found.is_fixture and not found.named
-        return Input(source, found.named, is_file=found.path != STDIN, is_fixture=is_fixture)
+        return Input(source, found.named, is_file=os.path.isfile(found.path), is_fixture=is_fixture)
     except SourceError as error:
         is_refused = inside is not None and outside(found.path, inside) is not None
         error.is_aside = not found.named and not is_refused and _names_no_constraints(found.path)
@@ -360,10 +361,11 @@ def _directory(
         if exclusion.covers(place, named=False):
             continue
         if is_directory:
-            is_inside = is_fixture or name in _OF_FIXTURES
+            is_inside = is_fixture or re.fullmatch(_OF_FIXTURES, name) is not None
             yield from _directory(place, recursive=True, exclusion=exclusion, is_fixture=is_inside)
         elif os.path.isfile(place) or not os.path.exists(place):  # a pipe or a device may never end
-            yield Path(place, named=False, is_fixture=is_fixture or ".golden." in name)
+            is_output = ".golden." in name or (".out." in name and name.replace(".out.", ".in.") in names)
+            yield Path(place, named=False, is_fixture=is_fixture or is_output)
 
 
 def reason(error: OSError) -> str:

@@ -14,7 +14,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.objects.constraints.constraint_lists import may_hold
 from kubectl_spread.objects.reading.plain import as_text, fields, value_at
-from kubectl_spread.objects.workloads.manifest import manifests
+from kubectl_spread.objects.workloads.manifest import objects_of
 from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason, upwards
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
@@ -117,8 +117,8 @@ def _references(file: str, known: set[str]) -> Iterator[str]:
 
 
 def _references_in(source: SourceFile, known: set[str]) -> Iterator[str]:
-    for document in compose.compose(source):
-        plain = document.plain if isinstance(document, Document) else None
+    for document in compose.documents(source):
+        plain = document.plain
         yield from _texts(plain)
         for text in _texts([fields(plain).get(field) for field in _PLUGINS]):
             path = os.path.join(os.path.dirname(source.name), text)
@@ -274,15 +274,11 @@ def _origins(text: str, directory: str, render: Callable[[str, str], bytes]) -> 
 
 def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
     """Yield the key of each object of a text, its start and its annotation."""
-    source = SourceFile("", text)
-    for document in compose.compose(source):
-        if isinstance(document, compose.SyntaxProblem):
-            continue
-        for manifest in manifests(document):
-            annotation = value_at(manifest.plain, ("metadata", "annotations", _ANNOTATION))
-            node = nodes.follow(document.root, manifest.route)
-            key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
-            yield key, 0 if node is None else node.start, as_text(annotation)
+    for manifest in objects_of(SourceFile("", text)):
+        annotation = value_at(manifest.plain, ("metadata", "annotations", _ANNOTATION))
+        node = nodes.follow(manifest.document.root, manifest.route)
+        key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
+        yield key, 0 if node is None else node.start, as_text(annotation)
 
 
 def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str, list[tuple[_Key, int]]]) -> str:

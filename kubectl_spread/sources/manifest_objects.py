@@ -17,11 +17,10 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.manifest import Manifest, manifests
+from kubectl_spread.objects.workloads.manifest import Manifest, objects_of
 from kubectl_spread.sources import files, kustomize
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.single_document import root_of
-from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
@@ -50,15 +49,12 @@ def with_manifests(
     errors: list[SourceError] = []
     lost: list[ObjectKey] = []
     for source in sources:
-        for document in compose.compose(source, looks_like_facts):
-            if isinstance(document, compose.SyntaxProblem):
-                continue
-            for manifest in manifests(document):
-                if manifest.kind in build.APPLIED_KINDS and not is_of_another_group(manifest.plain):
-                    wrong = _undecodable(manifest, " is left out")
-                    errors += wrong
-                    found += [] if wrong else [manifest.plain]
-                    lost += [ObjectKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
+        for manifest in objects_of(source, looks_like_facts):
+            if manifest.kind in build.APPLIED_KINDS and not is_of_another_group(manifest.plain):
+                wrong = _undecodable(manifest, " is left out")
+                errors += wrong
+                found += [] if wrong else [manifest.plain]
+                lost += [ObjectKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
     after = cluster._replace(undecodable=(*cluster.undecodable, *lost))
     return (build.add_objects(after, found, namespace) if found else after), errors
 
@@ -173,17 +169,14 @@ class StepObjects:
                 lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
         self.errors += too_large(result.workloads)
         good = {_key(checked.manifest, namespace) for checked in result.workloads if checked.workload.is_simulated}
-        for document in compose.compose(source):
-            if isinstance(document, compose.SyntaxProblem):
-                continue  # It is reported as a finding.
-            for manifest in manifests(document):
-                key = _key(manifest, namespace)
-                is_refused = key not in good and (key in lost or manifest.workload_kind is not None)
-                if is_refused or not self._is_usable(manifest):
-                    continue
-                metadata = manifest.plain.get("metadata") or {}
-                placed = {**metadata, "namespace": metadata.get("namespace") or namespace}
-                yield manifest.plain if manifest.kind in _CLUSTER_WIDE else {**manifest.plain, "metadata": placed}
+        for manifest in objects_of(source):
+            key = _key(manifest, namespace)
+            is_refused = key not in good and (key in lost or manifest.workload_kind is not None)
+            if is_refused or not self._is_usable(manifest):
+                continue
+            metadata = manifest.plain.get("metadata") or {}
+            placed = {**metadata, "namespace": metadata.get("namespace") or namespace}
+            yield manifest.plain if manifest.kind in _CLUSTER_WIDE else {**manifest.plain, "metadata": placed}
 
     def _is_usable(self, manifest: Manifest) -> bool:
         """Return whether an object takes part; record an error if it does not decode."""

@@ -269,8 +269,8 @@ def _pod_if_it_is(
 
 def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceError:
     """Return an error at a route of a document. The text is only parsed again if there is an error."""
-    for document in compose.compose(source):
-        if isinstance(document, compose.Document) and document.number == number:
+    for document in compose.documents(source):
+        if document.number == number:
             return document.error(route, message)
     return SourceError(source.name, message)
 

@@ -13,7 +13,18 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
+from kubectl_spread.text.node import (
+    children_of,
+    collection,
+    is_merge,
+    Mapping,
+    Node,
+    place,
+    Route,
+    Scalar,
+    Sequence,
+    to_plain,
+)
 from kubectl_spread.text.source import SourceFile, Span
 from kubectl_spread.text.wording import short
 
@@ -140,6 +151,11 @@ def _is_only(lines: str, text: str) -> bool:
     return match is not None and match.end() == len(text)
 
 
+def documents(source: SourceFile, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[Document]:
+    """Yield the documents of a source, except parts that are not YAML; see `compose`."""
+    return (found for found in compose(source, wanted) if isinstance(found, Document))
+
+
 def compose(
     source: SourceFile, wanted: Callable[[str], bool] = lambda _: True
 ) -> Iterator[Union[Document, SyntaxProblem]]:
@@ -240,9 +256,7 @@ class _Open:
         children = self.children
         if not self.is_flow and children:
             end = children[-1].end
-        if self.is_mapping:
-            return Mapping(self.start, end, list(zip(children[::2], children[1::2], strict=True)))
-        return Sequence(self.start, end, children)
+        return collection(self.start, end, children, is_mapping=self.is_mapping)
 
 
 class _Measure(NamedTuple):
@@ -384,8 +398,7 @@ class _Composer:
             return self.measures[id(node.origin)]
         if isinstance(node, Scalar):
             return _Measure(1, 0)
-        children = node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]
-        parts = [self._measure(child) for child in children]
+        parts = list(map(self._measure, children_of(node)))
         return _Measure(1 + sum(part.size for part in parts), 1 + max((part.height for part in parts), default=0))
 
     def _refuse_excessive_aliasing(self, root: Node) -> None:
@@ -440,8 +453,7 @@ def _written(node: Node) -> int:
     """Return how many nodes the text has, an alias counting as one."""
     if node.origin is not None or isinstance(node, Scalar):
         return 1
-    children = node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]
-    return 1 + sum(map(_written, children))
+    return 1 + sum(map(_written, children_of(node)))
 
 
 def _placed_again(node: Node, start: int, end: int) -> Node:

@@ -15,7 +15,7 @@ from json import decoder
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Optional
 
-from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
+from kubectl_spread.text.node import collection, Node, Scalar
 
 _scanstring = decoder.scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 
@@ -62,22 +62,13 @@ def error(text: str) -> Optional[tuple[str, int]]:
 class _Open:
     """A collection whose end is not parsed yet."""
 
-    __slots__ = ("children", "closing", "start")
+    __slots__ = ("children", "closing", "is_mapping", "start")
 
     def __init__(self, start: int, closing: str) -> None:
         self.start = start
         self.closing = closing
+        self.is_mapping = closing == "}"
         self.children: list[Node] = []
-
-    @property
-    def is_mapping(self) -> bool:
-        return self.closing == "}"
-
-    def close(self, end: int) -> Node:
-        children = self.children
-        if self.is_mapping:
-            return Mapping(self.start, end, list(zip(children[::2], children[1::2], strict=True)))
-        return Sequence(self.start, end, children)
 
 
 class _Reader:
@@ -138,7 +129,7 @@ class _Reader:
 
     def _close(self, opened: _Open) -> Node:
         self.at += 1
-        return opened.close(self.base + self.at)
+        return collection(opened.start, self.base + self.at, opened.children, is_mapping=opened.is_mapping)
 
     def _key(self) -> Node:
         key = self._string()

@@ -99,6 +99,18 @@ class Mapping:
 Node = Union[Scalar, Sequence, Mapping]
 
 
+def collection(start: int, end: int, children: list[Node], *, is_mapping: bool) -> Node:
+    """Return a mapping of keys and values in turns, or a sequence."""
+    if is_mapping:
+        return Mapping(start, end, list(zip(children[::2], children[1::2], strict=True)))
+    return Sequence(start, end, children)
+
+
+def children_of(node: Union[Sequence, Mapping]) -> list[Node]:
+    """Return the items, or the keys and values in turns."""
+    return node.items if isinstance(node, Sequence) else [child for pair in node.pairs for child in pair]
+
+
 def span(node: Node) -> Span:
     """Return the span of a node."""
     return Span(node.start, node.end)

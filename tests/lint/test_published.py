@@ -126,7 +126,7 @@ EXPECTED = {
         workloads=("Deployment default/carousel",), findings=("SPR507@30", "SPR301@32", "SPR401@32")
     ),
     "search-cluster.yaml": Expected(workloads=("Elasticsearch default/seek",)),
-    "skeleton.yaml": Expected(findings=("SPR113@8", "SPR113@9", "SPR113@12")),
+    "skeleton.yaml": Expected(findings=("SPR113@8", "SPR113@9", "SPR104@11", "SPR113@12")),
     "spread-policy.yaml": Expected(findings=("SPR302@41",)),
     "stable-and-canary.yaml": Expected(
         workloads=("Deployment kube-system/proxy", "Deployment kube-system/proxy-canary"), findings=("SPR502@25",)

@@ -80,6 +80,8 @@ def command(directory: str, color: str, write: bool) -> int:
             click.echo(f"{name} cannot be edited safely; add this to it:\n\n{advice}", err=True)
         elif not change.is_change:
             click.echo(f"{name} has everything already", err=True)
+    if len(plan.changes) == 1:
+        click.echo("no pre-commit hook is proposed: this is not a git repository", err=True)
     if any(change.is_change for change in plan.changes):
         hint = "next: kubectl spread check --project" if write else "nothing was written; --write writes these files"
         click.echo(hint, err=True)

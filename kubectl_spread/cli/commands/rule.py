@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_spread.lint.finding import RuleMeta
 
 _MOST_SHOWN = 10
-_REFERENCE = re.compile(r"(?i)spr\d*|[a-z\d]+(-[a-z\d]+)+|all", re.ASCII)
+_REFERENCE = re.compile(r"(?i:spr\d*|[a-z\d]+(-[a-z\d]+)+|all)|SPR\w*", re.ASCII)
 
 
 @click.command(cls=SectionedCommand)

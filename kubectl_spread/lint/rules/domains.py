@@ -163,17 +163,20 @@ def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFi
             continue
         if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint, project):
             route = subject.route(constraint, _FIELD)
-            is_zone = constraint.topology_key == ZONE
+            is_zone, is_bounded = constraint.topology_key == ZONE, (constraint.min_domains or 1) > 1
             what = (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod"), constraint.max_skew)
             yield RuleFinding(
                 what if subject.has_pod else f"if labelSelector matches the pods, {what}",
                 route,
-                f"add {_FIELD}: {HONOR}",
+                f"add {_FIELD}: {HONOR}{_FEWER.format(constraint.min_domains) if is_bounded else ''}",
                 severity=Severity.INFO if is_zone or not subject.has_pod else None,
-                fix=Fix("leave out nodes whose taints the pod does not tolerate", (Put(route, HONOR),)),
+                fix=None if is_bounded else Fix(_LEAVE_OUT, (Put(route, HONOR),)),
             )
 
 
+_LEAVE_OUT = "leave out nodes whose taints the pod does not tolerate"
+# The minimum is 0 while fewer domains are eligible, so that pods on a cordoned node no longer make room for the next.
+_FEWER = ", if at least {} untainted ones remain: with fewer of them than minDomains, the minimum counts as 0"
 _NODES = (
     "a cordoned or tainted node still counts as an empty node. With maxSkew {1}, once each other node has {0}, the "
     "next pod stays Pending until that node is back"

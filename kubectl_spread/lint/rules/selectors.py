@@ -308,8 +308,8 @@ _NAMED = 3  # other workloads that a finding names
 )
 def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that also match other workloads' pods; once a workload."""
-    if subject.workload.kind == "Pod":
-        return  # pods written one by one are spread as a group, if at all
+    if subject.workload.kind == "Pod" or project.replicas(subject).maximum == 1:
+        return  # single pods are spread as a group, if at all
     broad = [
         (item, group)
         for item in subject.constraints

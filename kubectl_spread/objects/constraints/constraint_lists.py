@@ -16,7 +16,7 @@ selector. An operator that `fills_in` adds every field but topologyKey.
 Source: the Go types of rook/rook, VictoriaMetrics/operator, prometheus-operator/prometheus-operator,
 strimzi/strimzi-kafka-operator, cloudnative-pg/cloudnative-pg, tektoncd/operator, tektoncd/pipeline, envoyproxy/gateway,
 CrunchyData/postgres-operator, zalando/postgres-operator, elastic/cloud-on-k8s, Altinity/clickhouse-operator,
-OT-CONTAINER-KIT/redis-operator and spotahome/redis-operator.
+OT-CONTAINER-KIT/redis-operator, spotahome/redis-operator and dragonflydb/dragonfly-operator.
 """
 
 from __future__ import annotations
@@ -281,6 +281,7 @@ redis.redis.opstreelabs.in= Redis RedisSentinel: spec
 redis.redis.opstreelabs.in= RedisReplication: spec spec.sentinel
 redis.redis.opstreelabs.in= RedisCluster: spec.redisLeader spec.redisFollower
 databases.spotahome.com= RedisFailover: spec.redis spec.sentinel
+dragonflydb.io= Dragonfly: spec
 """
         )
     )

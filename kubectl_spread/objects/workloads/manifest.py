@@ -7,17 +7,19 @@ Source: openshift/library-go pkg/template/templateprocessing, Processor.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import as_text, fields
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, WorkloadKind
+from kubectl_spread.text import compose
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Place
+from kubectl_spread.text.source import Place, SourceFile
 
 # Compiled on first use.
 _OBJECT = r"""(?m)(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:"""
@@ -91,6 +93,11 @@ def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]
         kind, api_version = as_text(item.get("kind")), as_text(item.get("apiVersion"))
         found = Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
         yield found if not route or route[0] != "objects" else _with_defaults(found)
+
+
+def objects_of(source: SourceFile, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[Manifest]:
+    """Yield the objects of a source; parts that are not YAML, or not wanted by their text, are left out."""
+    return itertools.chain.from_iterable(map(manifests, compose.documents(source, wanted)))
 
 
 def _with_defaults(manifest: Manifest) -> Manifest:

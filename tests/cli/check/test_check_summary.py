@@ -148,6 +148,11 @@ def test_a_word_in_capitals_is_a_placeholder_where_a_number_belongs(
         (["testdata/a.yaml"], ["-R", ".", "testdata/a.yaml"], 1),
         (["x/golden/y/a.yaml"], ["-R", "."], 0),
         ([".chainsaw-test/a.yaml"], ["-R", "."], 0),
+        (["x/tests/a.yaml"], ["-R", "."], 0),
+        (["helm-tests/a.yaml"], ["-R", "."], 0),
+        (["overlays/test/a.yaml"], ["-R", "."], 1),  # an environment
+        (["a.in.yaml", "a.out.yaml"], ["."], 1),
+        (["a.out.yaml"], ["."], 1),
         (["a.golden.yaml"], ["."], 0),
         (["golden.yaml"], ["."], 1),
         (["install.yaml"], ["."], 1),

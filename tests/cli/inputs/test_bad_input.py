@@ -99,8 +99,6 @@ def write(name: str, content: Union[str, bytes]) -> str:
 UNREADABLE: dict[str, tuple[Union[str, bytes], str]] = {
     "not UTF-8": (GOOD.encode() + b"# caf\xe9\n", "bad.yaml:17:6: not UTF-8: byte 0xe9"),
     "UTF-16": (GOOD.encode("utf-16"), "bad.yaml:1:1: the file is UTF-16, not UTF-8"),
-    "empty": ("", "bad.yaml: the file is empty"),
-    "blank": (" \n\n", "bad.yaml: the file is empty"),
     "executable": (b"\x7fELF\x02\x01\x01\x00", "bad.yaml:1:8: not a text file: it holds a NUL byte"),
     "picture": (b"\x89PNG\r\n\x1a\n", "bad.yaml:1:1: not UTF-8: byte 0x89"),
 }
@@ -112,6 +110,17 @@ def test_a_file_that_cannot_be_read_is_one_error(run: Run, content: Union[str, b
     ran = run("check", write("bad.yaml", content), "flawed.yaml")
 
     assert (3, [f"error: {message}"], [("flawed.yaml:11:18", "SPR101")]) == (ran.code, ran.errors, ran.findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.yaml", ""), ("a.yaml", " \n\t\n"), ("a.yaml", "# none\n"), ("a.txt", "one: two: three\n")]
+)
+def test_a_file_without_an_object_is_no_error(run: Run, name: str, content: str) -> None:
+    """A hook gets every changed file; the same file in a directory is no error either."""
+    alone, with_others = run("check", write(name, content)), run("check", name, "flawed.yaml")
+
+    assert (0, f"checked 0 workloads in 1 file: no Kubernetes object in {name}\n") == (alone.code, alone.err)
+    assert (1, [("flawed.yaml:11:18", "SPR101")]) == (with_others.code, with_others.findings)
 
 
 REFUSED = {

@@ -38,8 +38,11 @@ metadata: {name: n1, labels: {topology.kubernetes.io/zone: a}}
 status: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}
 """
 CANNOT = 'Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal'
+MUST = "must be a mapping"
 IN_TYPE = "into Go struct field"
 IN_SELECTOR = "LabelSelector.spec.selector."
+OF_SPEC, MAP = "DeploymentSpec.spec.selector", "map[string]string"
+LABELS, LIST, IN_LIST = "`matchLabels`", "`matchExpressions`", f"{IN_SELECTOR}matchExpressions"
 REQUIREMENT = "v1.LabelSelectorRequirement"
 
 
@@ -56,15 +59,21 @@ def checked(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], *args
 @pytest.mark.parametrize(
     ("selector", "expected"),
     [
-        ("5", f"6:13: error SPR113 {CANNOT} number {IN_TYPE} DeploymentSpec.spec.selector of type v1.LabelSelector"),
-        ("[a]", f"6:13: error SPR113 {CANNOT} array {IN_TYPE} DeploymentSpec.spec.selector of type v1.LabelSelector"),
+        (
+            "5",
+            f"6:13: error SPR113 `selector` {MUST}: {CANNOT} number {IN_TYPE} {OF_SPEC} of type v1.LabelSelector",
+        ),
+        (
+            "[a]",
+            f"6:13: error SPR113 `selector` {MUST}: {CANNOT} array {IN_TYPE} {OF_SPEC} of type v1.LabelSelector",
+        ),
         (
             "{matchLabels: x}",
-            f"6:27: error SPR113 {CANNOT} string {IN_TYPE} {IN_SELECTOR}matchLabels of type map[string]string",
+            f"6:27: error SPR113 {LABELS} {MUST}: {CANNOT} string {IN_TYPE} {IN_SELECTOR}matchLabels of type {MAP}",
         ),
         (
             "{matchExpressions: [5]}",
-            f"6:33: error SPR113 {CANNOT} number {IN_TYPE} {IN_SELECTOR}matchExpressions of type {REQUIREMENT}",
+            f"6:33: error SPR113 an item of {LIST} {MUST}: {CANNOT} number {IN_TYPE} {IN_LIST} of type {REQUIREMENT}",
         ),
     ],
 )

@@ -82,6 +82,15 @@ def test_nothing_is_written_without_the_option(repository: Path, capsys: pytest.
     assert ".: 1 workload, 0 kustomizations in 1 file\nnothing was written; --write writes these files\n" == err
 
 
+def test_outside_of_git_no_hook_is_proposed(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / ".git").rmdir()
+    assert 0 == run(["init"])
+    out, err = capsys.readouterr()
+
+    assert "pre-commit" not in out
+    assert "\nno pre-commit hook is proposed: this is not a git repository\n" in err
+
+
 def test_the_shown_diff_is_a_patch_that_git_applies(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It makes the same files as --write; also where a file exists."""
     put(repository, deploy__web=WEB)

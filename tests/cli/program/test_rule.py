@@ -71,6 +71,8 @@ def test_several_are_told_in_the_order_of_codes(capsys: pytest.CaptureFixture[st
 
 
 def test_an_unknown_rule_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == run(["rule", "SPR506", "SPRXX"])
+    assert "error: no rule is called `SPRXX`\n" in capsys.readouterr().err
     assert 2 == run(["rule", "daemonsett"])
     assert "error: no rule is called `daemonsett`: did you mean `daemonset`?\n" in capsys.readouterr().err
 

@@ -39,25 +39,29 @@ def found(text: str, minor: int | None = None) -> list[tuple[str, str, str]]:
         ("skew", '"1"', "string", "maxSkew", "int32", "write the number without quotes"),
         ("skew", "yes", "bool", "maxSkew", "int32", ""),
         ("skew", "1.5", "number 1.5", "maxSkew", "int32", ""),
-        ("key", "5", "number", "topologyKey", "string", 'the value 5 of `topologyKey` must be text: write "5"'),
+        ("key", "5", "number", "topologyKey", "string", 'write "5"'),
         ("action", "[DoNotSchedule]", "array", "whenUnsatisfiable", "string", None),
     ],
 )
 def test_a_value_of_the_wrong_type_is_no_missing_one(
     field: str, value: str, what: str, go_field: str, go_type: str, hint: str | None
 ) -> None:
-    """The message is the decoder's: it does not say that the value is 0 or empty."""
+    """The message says what the value must be, and quotes the decoder: it does not say that it is 0 or empty."""
     (finding,) = found(VALUES.format(**{**WRITTEN, field: value}))
     code, message, given = finding
     path = f"web.topologySpreadConstraints[0].{go_field}"
-    assert (code, message) == ("SPR113", f"{path}: {DECODING.format(what, go_field, go_type)}")
+    must = "text" if go_type == "string" else "a whole number"
+    must += " below 2^31" if what == "number 1.5" else ""
+    begin = f"the value {value} of `{go_field}` must be {must}: "
+    assert (code, message) == ("SPR113", f"{begin}{path}: {DECODING.format(what, go_field, go_type)}")
     assert hint is None or given == hint
 
 
 def test_a_patch_of_one_field_is_checked_for_its_type() -> None:
     """A JSON patch that writes text as maxSkew makes an object that does not decode."""
     path = "spec.template.spec.topologySpreadConstraints[0].maxSkew"
-    message = f"{path}: {DECODING.format('string', 'maxSkew', 'int32')}"
+    begin = 'the value "2" of `maxSkew` must be a whole number: '
+    message = f"{begin}{path}: {DECODING.format('string', 'maxSkew', 'int32')}"
     assert found(PATCH.format('"2"')) == [("SPR113", message, "write the number without quotes")]
 
 

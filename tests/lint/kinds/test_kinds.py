@@ -143,7 +143,10 @@ def test_what_does_not_decode_is_the_pods_own_fault() -> None:
     (finding,) = checked(text).findings
 
     assert "SPR113" == finding.rule.code
-    assert finding.message.startswith("no pod of this Rollout can be created: json: cannot unmarshal string into Go ")
+    begin = (
+        "the value one of `maxSkew` must be a whole number: no pod of this Rollout can be created: json: cannot unma"
+    )
+    assert finding.message.startswith(begin)
 
 
 def test_an_unknown_field_of_a_custom_resource() -> None:

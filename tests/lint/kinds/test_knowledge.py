@@ -555,3 +555,32 @@ def test_the_replicas_of_a_controller_beside_its_pod(controller: str, expected: 
 
     assert expected == codes(text)
     assert ["SPR301 info"] == codes(scaled)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        ("controller: {replicas: 1}", ["SPR205 info"]),  # of the library's first versions
+        ("deployment: {replicas: 3}", ["SPR301 info"]),
+        ("replicas: 3, controller: {replicas: 1}", ["SPR301 info"]),  # two numbers
+        ("controllers: {web: {}}", ["SPR205 info"]),
+        ("controllers: {web: {}, api: {}}", ["SPR301 info"]),
+    ],
+)
+def test_the_replicas_of_all_pods_beside_their_list(scale: str, expected: list[str]) -> None:
+    head = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web}\n"
+
+    assert expected == codes(f"{head}spec: {{values: {{{scale}, topologySpreadConstraints: [{{{SELECTED}}}]}}}}\n")
+
+
+@pytest.mark.parametrize(("more", "is_fixed"), [("", True), (", minDomains: 1", True), (", minDomains: 3", False)])
+def test_honor_is_not_set_where_pods_could_wait_for_more_domains(more: str, is_fixed: bool) -> None:
+    """Pods on a cordoned node no longer count then, and too few domains make the minimum 0."""
+    labels = "{app.kubernetes.io/instance: web}"
+    pod = f"{{metadata: {{labels: {labels}}}, spec: {{topologySpreadConstraints: [{{{SELECTED}{more}}}]}}}}"
+    spec = f"{{replicas: 3, selector: {{matchLabels: {labels}}}, template: {pod}}}"
+    text = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {spec}\n"
+    result = check_source(SourceFile("a.yaml", text), named=True)
+    (found,) = [item for item in pipeline.findings_of([result], LintPolicy()).findings if item.rule.code == "SPR301"]
+
+    assert is_fixed == (found.repair is not None) == ("at least" not in found.hint)
