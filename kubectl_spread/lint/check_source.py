@@ -6,7 +6,6 @@ Source: text/template/parse lex.go: an action may span lines, and hold quoted st
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Container, Iterator
 from enum import Enum
@@ -128,8 +127,7 @@ def check_source(
     """
     # Two files with one Service are alternatives, whatever the rules look at.
     around = kinds_around(codes) | (_NAMING if FIELD in source.text else frozenset())
-    reading = _Reading(source, named=named, kinds=kinds, around=around, namespace=namespace, minor=minor)
-    return reading.objects() if looks_like_objects(source.text) else reading.foreign()
+    return _Reading(source, named=named, kinds=kinds, around=around, namespace=namespace, minor=minor).read()
 
 
 _NAMING = frozenset({"Service"})
@@ -163,40 +161,26 @@ class _Reading:
         self.undecodable = 0
         self.outside: Optional[Outside] = None
 
-    def objects(self) -> Result:
-        """Read a text with Kubernetes objects."""
+    def read(self) -> Result:
+        """Read the text document by document. Without an object, it may hold constraints, as values of a chart do."""
+        text, has_kind = self.source.text, looks_like_objects(self.source.text)
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
-        is_relevant = wanted(self.source.text)
-        if self.is_named and not is_relevant:
-            problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
-            for problem in itertools.islice(problems, 1):
-                self._syntax(problem)
-        else:
-            for document in compose.compose(self.source, wanted):
-                if isinstance(document, compose.SyntaxProblem):
-                    self._syntax(document)
-                else:
-                    self._document(document)
-            if is_relevant and not self.skipped:
-                self.findings += map(self._separator_text, compose.separator_texts(self.source.text))
-        if self.is_named:
-            self._note_no_object()
-        return self._result()
-
-    def foreign(self) -> Result:
-        """Read a text without an object; it may hold constraints, as values of a chart do."""
-        is_of_interest = may_hold_constraints(self.source.text)
-        # Its owner named it, and it may be YAML by its name.
-        is_read = is_of_interest or (self.is_named and re.search(_OTHER_FORMAT, self.source.name) is None)
+        is_relevant = wanted(text) if has_kind else may_hold_constraints(text)
+        are_objects = has_kind and is_relevant
         problems: list[compose.SyntaxProblem] = []
-        for document in compose.compose(self.source) if is_read else ():
+        # Of a file that its owner named, the syntax is checked, unless its name says that it is no YAML.
+        is_read = is_relevant or (self.is_named and (has_kind or re.search(_OTHER_FORMAT, self.source.name) is None))
+        for document in compose.compose(self.source, wanted if are_objects else bool) if is_read else ():
             if isinstance(document, compose.SyntaxProblem):
                 problems.append(document)
-            elif is_of_interest:
+            elif is_relevant:
                 self._document(document)
-        for problem in problems[:1]:
+        for problem in problems if are_objects else problems[:1]:
             self._syntax(problem)
-        if not problems and not is_of_interest:
+        if are_objects and not self.skipped:
+            self.findings += map(self._separator_text, compose.separator_texts(text))
+        is_empty = not (self.subjects or self.others or self.skipped or self.findings or self.outside)
+        if is_empty and not (has_kind and (not self.is_named or any(objects_of(self.source)))):
             self.skipped.add(SkipReason.NO_OBJECT)
         return self._result()
 
@@ -210,13 +194,6 @@ class _Reading:
             hint="remove the text, turn it into a comment, or move it to a line of its own",
             repair=corrections.fix_for_separator(self.source, span),
         )
-
-    def _note_no_object(self) -> None:
-        """Note that a file has no object, unless something else was reported."""
-        if self.subjects or self.others or self.skipped or self.findings or self.outside is not None:
-            return
-        if next(objects_of(self.source), None) is None:
-            self.skipped.add(SkipReason.NO_OBJECT)
 
     def _document(self, document: compose.Document) -> None:
         if not self.is_named and fields(document.plain).get("kind") == "Snapshot":

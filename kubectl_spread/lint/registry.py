@@ -135,7 +135,7 @@ def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta])
 
 def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     seen = project.for_manifest(subject.manifest)
-    skipped = superseded_rules(subject.refusals) if subject.refusals else ()
+    skipped = superseded_rules(subject.refusals)
     for rule in rules:
         if rule.code not in skipped:
             for found in CHECKS[rule.code](subject, seen):

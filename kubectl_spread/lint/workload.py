@@ -290,11 +290,6 @@ class Subject:
         """Return the place of a value, or of its key; for a missing value, the place where it would be."""
         return self.manifest.place(route, key=key)
 
-    @cached_property
-    def name_place(self) -> Place:
-        """Return the place of the workload's name, which findings about its neighbours point to."""
-        return self.place(("metadata", "name"))
-
     def node(self, route: Route) -> Optional[Node]:
         """Return the text's node at a route; None if the field is missing."""
         return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))

@@ -27,7 +27,8 @@ def ignore_edit(finding: Finding) -> Optional[Edit]:
     If the line has such a comment already, add the code to it.
     """
     source = finding.place.source
-    if finding.is_unreadable or finding.rule.code == _ALWAYS_TOLD or _is_json(source):
+    is_json = source.name.endswith(".json") or source.text.lstrip()[:1] in ("{", "[")
+    if finding.is_unreadable or finding.rule.code == _ALWAYS_TOLD or is_json:
         return None
     edit = _edit(finding, source)
     edited = SourceFile(source.name, with_edits(source.text, [edit]))
@@ -57,10 +58,6 @@ def _edit(finding: Finding, source: SourceFile) -> Edit:
     line = source.line(number)
     start = source.offset(number)
     return Edit(start + len(line.rstrip()), start + len(line), f"  # spread: ignore[{code}]")
-
-
-def _is_json(source: SourceFile) -> bool:
-    return source.name.endswith(".json") or source.text.lstrip()[:1] in ("{", "[")
 
 
 def _meaning(source: SourceFile) -> list[Any]:

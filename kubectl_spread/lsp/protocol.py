@@ -16,8 +16,8 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
-from kubectl_spread.lint.finding import Finding, Label, Severity
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.text.source import Place, SourceFile, Span
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}  # codec, bytes of a unit
 # Characters of more than one unit. A text of 2.5 MB may be one line with thousands of requested positions.
@@ -110,17 +110,19 @@ _SEVERITIES = {
 
 def diagnostic(finding: Finding, client: Client, *, uri: Callable[[SourceFile], str]) -> types.Diagnostic:
     """Return a finding for an editor: the hint is a line of its message."""
-    related = [_related(label, client, uri(label.place.source)) for label in finding.related]
+
+    def where(place: Place) -> types.Range:
+        return span_range(place.source, place.span, client.encoding)
+
+    related = [
+        types.DiagnosticRelatedInformation(types.Location(uri(place.source), where(place)), text)
+        for place, text in finding.related
+    ]
     return types.Diagnostic(
-        span_range(finding.place.source, finding.place.span, client.encoding),
+        where(finding.place),
         message=finding.message + (f"\nhint: {finding.hint}" if finding.hint else ""),
         severity=_SEVERITIES[finding.rule.severity],
         code=finding.rule.code,
         source=SOURCE,
         related_information=related if related and client.has_related else None,
     )
-
-
-def _related(label: Label, client: Client, uri: str) -> types.DiagnosticRelatedInformation:
-    where = span_range(label.place.source, label.place.span, client.encoding)
-    return types.DiagnosticRelatedInformation(types.Location(uri, where), label.text)

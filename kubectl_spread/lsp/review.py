@@ -77,13 +77,10 @@ def _result(document: OpenDocument, checker: DocumentChecker, *, before: Review,
     known = before.documents.get(document.uri)
     if known is not None and known.opened.text == document.text:
         return known.result
-    source = SourceFile(document.name, _clean(document.text))
+    # A file contains neither a byte order mark nor single halves of surrogate pairs.
+    text = document.text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    source = SourceFile(document.name, text)
     return _tried(partial(checker.read, source), bugs) or Result(source, ())
-
-
-def _clean(text: str) -> str:
-    """Remove what a file cannot contain: a byte order mark, and single halves of surrogate pairs."""
-    return text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _tried(work: Callable[[], T], bugs: list[Exception]) -> Optional[T]:

@@ -38,7 +38,8 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
 
     The range is the first finding's.
     """
-    here = [finding for finding in findings if _is_at(finding, offset)]
+    spans = ((finding, finding.place.span) for finding in findings)  # an empty finding covers one character
+    here = [finding for finding, (start, end) in spans if start <= offset < max(end, start + 1)]
     if not here:
         return None
     rules = {finding.rule.code: finding.rule for finding in here}.values()
@@ -49,12 +50,6 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
     text = "\n\n".join(map(page, rules))
     return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text), where)
-
-
-def _is_at(finding: Finding, offset: int) -> bool:
-    """Return whether a finding is at an offset; an empty finding covers one character."""
-    start, end = finding.place.span
-    return start <= offset < max(end, start + 1)
 
 
 _PAUSE_S = 0.2  # without a change, before a check starts

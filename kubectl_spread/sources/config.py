@@ -79,7 +79,10 @@ class _ConfigReader(Document):
             autoscaler=self.text(("autoscaler",)),
             paths=self._texts(("paths",)),
             exclude=self._globs(("exclude",)),
-            per_file=tuple(self._file_choice(route, empty.root) for route in self.items(("perFile",))),
+            per_file=tuple(
+                FileChoice(Globs(empty.root, self._globs((*route, "files"))), self._choice(route))
+                for route in self.items(("perFile",))
+            ),
             ignores=tuple(self._waiver(route, empty.root) for route in self.items(("ignores",))),
             baseline=self.text(("baseline",)),
             domains=self._domains(),
@@ -103,9 +106,6 @@ class _ConfigReader(Document):
             minor=self._minor((*route, "kubernetesVersion")),
             thresholds=tuple(self._thresholds((*route, "thresholds"))),
         )
-
-    def _file_choice(self, route: Route, root: str) -> FileChoice:
-        return FileChoice(Globs(root, self._globs((*route, "files"))), self._choice(route))
 
     def _waiver(self, route: Route, root: str) -> Waiver:
         patterns = self._globs((*route, "file"))

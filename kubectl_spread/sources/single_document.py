@@ -228,7 +228,9 @@ def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> It
     if "anyOf" in schema:
         if all(any(_violations(node, each, route=route, root=root)) for each in schema["anyOf"]):
             yield _at(route, f"must be {schema['$comment']}")
-    elif "type" in schema and not _is_of(node, _types(schema)):
+    elif "type" in schema and not (
+        _type(node) in _types(schema) or ("integer" in _types(schema) and type(nodes.to_plain(node)) is int)
+    ):
         wanted = " or ".join(_NAMES[name] for name in _types(schema))
         is_empty = _type(node) == "null"
         shown = "but is empty" if is_empty else f"not {_shown(node)}"
@@ -310,10 +312,6 @@ def _of_scalar(node: Node, schema: Schema, *, route: Route) -> Iterator[SchemaVi
 def _types(schema: Schema) -> list[str]:
     wanted = schema["type"]
     return [wanted] if isinstance(wanted, str) else wanted
-
-
-def _is_of(node: Node, wanted: list[str]) -> bool:
-    return _type(node) in wanted or ("integer" in wanted and type(nodes.to_plain(node)) is int)
 
 
 def _type(node: Node) -> str:

@@ -147,7 +147,10 @@ class _Editor:
         if isinstance(change, Append):
             return self._append(self._owned(change.route), change.value)
         parent, last = self._owned(change.route[:-1]), change.route[-1]
-        if not (isinstance(parent, Mapping) if isinstance(last, str) else _has_item(parent, last)):
+        is_there = isinstance(parent, Mapping)
+        if not isinstance(last, str):
+            is_there = isinstance(parent, Sequence) and last < len(parent.items)
+        if not is_there:
             raise NoEditError("the field does not exist")
         if isinstance(change, Rename):
             return [self._replace_scalar(self._pair(parent, str(last))[0], change.key)]
@@ -394,10 +397,6 @@ class _Editor:
 def _is_plain(value: str) -> bool:
     """Return whether a text has only letters, digits and `_./-`, and no `-` at its start."""
     return value != "" and value[0] != "-" and not value.strip(_IN_PLAIN)
-
-
-def _has_item(parent: Node, at: int) -> bool:
-    return isinstance(parent, Sequence) and at < len(parent.items)
 
 
 def _items(parent: Node) -> list[Node]:

@@ -112,11 +112,10 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
         return
     missing = HOSTNAME if ZONE in keys else ZONE
-    if (
-        missing in project.patched_keys(subject)
-        or _is_kept_apart(subject, missing)
-        or _is_moot(subject, missing, project)
-    ):
+    # Anti-affinity, or on a node a port, does for a key what a constraint would.
+    is_apart = any(term.repels and term.topology_key == missing for term in terms(subject))
+    is_apart |= missing == HOSTNAME and any(host_ports(subject))
+    if is_apart or missing in project.patched_keys(subject) or _is_moot(subject, missing, project):
         return
     route = (*subject.spec_route, FIELD)
     is_node = missing == HOSTNAME
@@ -153,12 +152,6 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and not any(args for manifest in project.of_kind(*SCHEDULER) for args in _args(manifest))
         and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)  # SPR910
     )
-
-
-def _is_kept_apart(subject: Subject, key: str) -> bool:
-    """Return whether anti-affinity, or on a node a port, does for a key what a constraint would."""
-    is_apart = any(term.repels and term.topology_key == key for term in terms(subject))
-    return is_apart or (key == HOSTNAME and any(host_ports(subject)))
 
 
 def _is_moot(subject: Subject, key: str, project: Project) -> bool:

@@ -342,7 +342,7 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
         f"add to matchLabels a label that only this workload's pods have: {telling}"
         if telling
         else "add a label that only this workload's pods have",
-        tuple(Label(other.name_place, "its pods are counted") for other in others),
+        tuple(Label(other.place(("metadata", "name")), "its pods are counted") for other in others),
         fix=None if changes is None else Fix("select only this workload's pods", tuple(changes)),
         key=True,
     )

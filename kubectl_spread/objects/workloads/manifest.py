@@ -95,7 +95,7 @@ def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]
         yield found if not route or route[0] != "objects" else _with_defaults(found)
 
 
-def objects_of(source: SourceFile, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[Manifest]:
+def objects_of(source: SourceFile, wanted: Callable[[str], bool] = bool) -> Iterator[Manifest]:
     """Yield the objects of a source; parts that are not YAML, or not wanted by their text, are left out."""
     return itertools.chain.from_iterable(map(manifests, compose.documents(source, wanted)))
 

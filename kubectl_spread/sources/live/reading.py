@@ -219,7 +219,8 @@ def _version_of_karpenter(transport: Transport) -> str:
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _ListReader:
     """Return all objects of a kind, or only the question's namespace if others are forbidden."""
-    query = _ACTIVE if resource is PODS and not question.wants_finished else resource.query
+    # Finished pods use no resources.
+    query = _ACTIVE if resource is PODS and {"Pod", "Job", "CronJob"}.isdisjoint(question.kinds) else resource.query
     reader = _ListReader(transport.host, resource, keeps_objects=question.keeps_objects)
     only = question.namespace or question.fallback
     first = question.namespace if resource.is_local else ""

@@ -156,11 +156,6 @@ class Question(NamedTuple):
         """Return whether the question is about pods of the cluster, so that their claims matter."""
         return bool(self.kinds) or self.is_overview
 
-    @property
-    def wants_finished(self) -> bool:
-        """Return whether finished pods are included; they use no resources."""
-        return bool({"Pod", "Job", "CronJob"} & set(self.kinds))
-
     def resources(self, minor: int) -> tuple[Resource, ...]:
         """Return the resources to read for the answer. Claims of pods in the cluster are only known after reading."""
         found = _ALWAYS

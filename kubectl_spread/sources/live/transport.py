@@ -230,7 +230,9 @@ class Transport:
                 self._timeout_s or (_CONNECT_S if isinstance(cause, exceptions.ConnectTimeoutError) else _READ_S)
             ) from None
         elif isinstance(cause, exceptions.SSLError):
-            message = f"unable to connect to the server {self.host}: TLS: {_tls(str(cause))}"
+            # The short form of an OpenSSL error: `certificate verify failed: self-signed certificate`.
+            reason = str(cause).partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not use TLS"
+            message = f"unable to connect to the server {self.host}: TLS: {reason}"
         elif _broke_off(error):
             message = (
                 f"unable to read from the server {self.host}: its answer is incomplete, or is not HTTP{_why(cause)}"
@@ -259,11 +261,6 @@ def _broke_off(error: Exception) -> bool:
     from urllib3 import exceptions
 
     return isinstance(error, (CutOffError, exceptions.ProtocolError, exceptions.IncompleteRead))
-
-
-def _tls(text: str) -> str:
-    """Return the short form of an OpenSSL error: `certificate verify failed: self-signed certificate`."""
-    return text.partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not use TLS"
 
 
 def _why(error: Optional[BaseException]) -> str:

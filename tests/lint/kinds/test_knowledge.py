@@ -580,7 +580,6 @@ def test_honor_is_not_set_where_pods_could_wait_for_more_domains(more: str, is_f
     pod = f"{{metadata: {{labels: {labels}}}, spec: {{topologySpreadConstraints: [{{{SELECTED}{more}}}]}}}}"
     spec = f"{{replicas: 3, selector: {{matchLabels: {labels}}}, template: {pod}}}"
     text = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {spec}\n"
-    result = check_source(SourceFile("a.yaml", text), named=True)
-    (found,) = [item for item in pipeline.findings_of([result], LintPolicy()).findings if item.rule.code == "SPR301"]
+    (found,) = [item for item in judged([read(SourceFile("a.yaml", text))]) if item.rule.code == "SPR301"]
 
     assert is_fixed == (found.repair is not None) == ("at least" not in found.hint)
