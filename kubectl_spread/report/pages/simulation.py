@@ -160,20 +160,15 @@ def _pictures(step: PlayedStep, room: int, *, has_run: bool) -> Plain:
 
 
 def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) -> Plain:
-    words, tone = "", ""
-    if ending is not None:
-        words, tone = ("completes", "good") if ending.is_complete else ("gets stuck", "bad")
-        words = "never ends" if ending.is_endless else words
     charts = artist.charts(moment)
     troubled = [chart for chart in charts if chart.tone != "good"]
     shown = charts if len(charts) <= _MOST_CHARTS else troubled[:_MOST_CHARTS]
     return {
         "title": title,
-        "badge": words,
-        "tone": tone,
+        "ending": ending,
         "drawing": artist.drawing(moment),
         "charts": shown,
-        "more_charts": plural(len(charts) - len(shown), "more constraint") if len(shown) < len(charts) else "",
+        "more": len(charts) - len(shown),
         "is_within": len(shown) == len(troubled),
     }
 
@@ -199,11 +194,4 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
 
 
 def _moment(sentences: list[str], moment: Moment, before: Optional[Moment], artist: Artist) -> Plain:
-    return {
-        "sentences": sentences,
-        "drawing": artist.drawing(moment, before),
-        "skews": [
-            f"{key}: skew {found}{f', above maxSkew {most}' if found > most else ''}"
-            for key, found, most in artist.skews(moment)
-        ],
-    }
+    return {"sentences": sentences, "drawing": artist.drawing(moment, before), "skews": artist.skews(moment)}
