@@ -19,7 +19,7 @@ from kubectl_spread.guarantee.recommendation import Recommendation, Recommendati
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.cluster_facts import LoadedCluster
 from kubectl_spread.operations.selection import missing_targets, Selection
 from kubectl_spread.operations.simulate import (
     read_inputs,
@@ -36,27 +36,17 @@ class GuaranteeRequest(NamedTuple):
 
     Attributes:
         policy: the rules, by group.
-        paths: manifests whose workloads are judged; `-` is standard input.
-        kustomize: directories that kustomize renders, likewise.
-        is_recursive: read directories with everything below them.
-        source: the cluster facts; the live cluster if none are named.
+        inputs: the cluster facts, and the manifests whose workloads are judged.
         selection: the workloads, if there are no manifests; all of a namespace by default.
-        namespace: of objects that name none, and of the selection; None for the context's.
         max_states: most states that are visited for a regime.
         wants_recommendation: look for constraints that keep the policy.
-        allow_remote: kustomize may download.
     """
 
     policy: Policy
-    paths: tuple[str, ...] = ()
-    kustomize: tuple[str, ...] = ()
-    is_recursive: bool = False
-    source: ClusterSource = ClusterSource(live=True)
+    inputs: SimulateRequest = SimulateRequest()
     selection: Selection = Selection()
-    namespace: Optional[str] = None
     max_states: int = 100_000
     wants_recommendation: bool = False
-    allow_remote: bool = False
 
 
 class GuaranteeResult(NamedTuple):
@@ -90,20 +80,11 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     Raises: RequestError: a group has no workload, or a key no node. SpreadError: an input cannot be read.
     """
     watch = watch or Watch()
-    asked = SimulateRequest(
-        (),
-        request.paths,
-        request.kustomize,
-        request.source,
-        request.namespace,
-        allow_remote=request.allow_remote,
-        recursive=request.is_recursive,
-    )
-    read = read_inputs(asked)
+    read, has_files = read_inputs(request.inputs), bool(request.inputs.paths or request.inputs.kustomize)
     scene = SimulationSetup(read)
     cluster = _with_created_pods(scene)
     with unreadable_first(scene):
-        chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
+        chosen = scene.created.concerns if has_files else _selected(request, cluster, read)
         members, skipped = _members(chosen, cluster)
     _check_keys(request.policy, cluster)
     policy, profiles = request.policy, read.known.profiles
@@ -144,8 +125,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
     Raises:
         NotFoundError: one does not exist.
     """
-    own = read.namespace if request.namespace is None else request.namespace
-    selection = request.selection._replace(namespace=own).named(cluster)
+    selection = request.selection._replace(namespace=request.inputs.own_namespace(read)).named(cluster)
     found = frozenset(
         key
         for key, controller in cluster.controllers.items()

@@ -11,7 +11,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode, play, Watch
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import simulate
-from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
+from kubectl_spread.operations.cluster_facts import LoadedCluster
 from kubectl_spread.operations.selection import missing_targets, Selection
 
 _CREATED = Limits(mode=Mode.FIRST, has_messages=False)
@@ -21,26 +21,18 @@ class RebalanceRequest(NamedTuple):
     """The workloads to repair.
 
     Attributes:
-        source: the cluster facts; the live cluster if none are named.
-        selection: the workloads; its namespace is replaced by `namespace`.
-        namespace: None for the context's; empty for all.
-        paths: manifests whose objects are created first; `-` is standard input.
-        kustomize: directories that kustomize renders, likewise.
+        inputs: the cluster facts, and the manifests whose objects are created first.
+        selection: the workloads; its namespace is replaced by that of the inputs.
         has_soft: repair ScheduleAnyway constraints, too.
         most_moves: most evictions for a group of workloads; None for no limit.
         effort: factor of the limits of the search, which are numbers of states.
-        allow_remote: kustomize may download.
     """
 
-    source: ClusterSource = ClusterSource(live=True)
+    inputs: simulate.SimulateRequest = simulate.SimulateRequest()
     selection: Selection = Selection()
-    namespace: Optional[str] = None
-    paths: tuple[str, ...] = ()
-    kustomize: tuple[str, ...] = ()
     has_soft: bool = False
     most_moves: Optional[int] = None
     effort: float = 1.0
-    allow_remote: bool = False
 
 
 class RebalanceResult(NamedTuple):
@@ -68,20 +60,6 @@ class RebalanceResult(NamedTuple):
         return not self.missing and self.rebalance.is_fine
 
 
-def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
-    """Read the cluster and the manifests; every pod of the cluster may take part.
-
-    Raises:
-        SourceError, ClusterError: they cannot be read.
-    """
-    namespace = request.namespace or None
-    return simulate.read_inputs(
-        simulate.SimulateRequest(
-            (), request.paths, request.kustomize, request.source, namespace, allow_remote=request.allow_remote
-        )
-    )
-
-
 def rebalance_workloads(
     request: RebalanceRequest, watch: Optional[Watch] = None, *, read: Optional[simulate.SimulateInputs] = None
 ) -> RebalanceResult:
@@ -92,14 +70,13 @@ def rebalance_workloads(
         RefusedError: the API server would refuse an object of a manifest.
         SpreadError: an input cannot be read.
     """
-    read = read or read_inputs(request)
+    read = read or simulate.read_inputs(request.inputs)
     watch = watch or Watch()
     setup = simulate.SimulationSetup(read)
     known = read.known
     if setup.created.ops:
         known = known._replace(cluster=_created(known, setup))
-    own = read.namespace if request.namespace is None else request.namespace
-    selection = request.selection._replace(namespace=own).named(known.cluster)
+    selection = request.selection._replace(namespace=request.inputs.own_namespace(read)).named(known.cluster)
     found = repair.rebalance(
         known.cluster,
         known.profiles,
@@ -112,7 +89,7 @@ def rebalance_workloads(
         ),
         watch,
     )
-    absent = missing_targets(found.checked, selection, known.cluster, is_live=request.source.or_live().live)
+    absent = missing_targets(found.checked, selection, known.cluster, is_live=request.inputs.source.or_live().live)
     return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
 
 

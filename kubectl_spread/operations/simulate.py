@@ -43,14 +43,14 @@ class SimulateRequest(NamedTuple):
         paths: manifests whose objects are created first; `-` is standard input.
         kustomize: directories that kustomize renders, likewise.
         source: the cluster facts; the live cluster if none are named.
-        namespace: of objects that name none; None for the context's.
+        namespace: of objects that name none; None for the context's; empty for all, of which the context's is used.
         limits: the maximum number of states and the maximum time.
         allow_remote: kustomize may download.
         inside: the directory that must contain all files, if a scenario names them.
         recursive: read directories of `paths` with everything below them.
     """
 
-    commands: tuple[Command, ...]
+    commands: tuple[Command, ...] = ()
     paths: tuple[str, ...] = ()
     kustomize: tuple[str, ...] = ()
     source: ClusterSource = ClusterSource(live=True)
@@ -59,6 +59,10 @@ class SimulateRequest(NamedTuple):
     allow_remote: bool = False
     inside: Optional[str] = None
     recursive: bool = False
+
+    def own_namespace(self, read: SimulateInputs) -> str:
+        """Return the namespace of a selection, the context's if none is named; empty for all."""
+        return read.namespace if self.namespace is None else self.namespace
 
 
 class SimulateInputs(NamedTuple):

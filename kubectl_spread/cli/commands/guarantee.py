@@ -57,7 +57,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @option("-f, --filename FILE...: Judge the workloads of a manifest or directory.", name="paths")
-@option("-R, --recursive: Also the directories below.", name="is_recursive")
+@option("-R, --recursive: Also the directories below.")
 @kustomize_option
 @cluster_facts
 @option("--policy FILE: Policy file; docs/guarantee.md shows one.")
@@ -100,6 +100,7 @@ def command(
     shards: Optional[Range],
     regime: tuple[str, ...],
     effort: float,
+    wants_recommendation: bool,
     output: Output,
     style: Style,
     details: bool,
@@ -146,12 +147,13 @@ def command(
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.cli import search
         from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest  # numpy: 80 ms
+        from kubectl_spread.operations.simulate import SimulateRequest
 
         chosen = parse_targets(targets, ctx, verb="judge")
         asked["namespace"] = namespace_of(chosen, asked["namespace"], ctx, all_namespaces=all_namespaces)
         with search.interruptible(under_way) as watch:
-            states = int(_MAX_STATES * effort)
-            found = guarantee_policy(GuaranteeRequest(made, selection=chosen, max_states=states, **asked), watch)
+            states, inputs = int(_MAX_STATES * effort), SimulateRequest(**asked)
+            found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
     with redirect_output(output):
         _print(found, output, style._replace(is_detailed=details))
     is_fine = found.verdict.value in ("proved", "notApplicable")

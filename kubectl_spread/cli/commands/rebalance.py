@@ -54,6 +54,9 @@ def command(
     label_selector: Optional[str],
     output: Output,
     style: Style,
+    has_soft: bool,
+    most_moves: Optional[int],
+    effort: float,
     **asked: Any,
 ) -> int:
     """Plan the fewest evictions after which violated constraints hold again.
@@ -85,11 +88,12 @@ def command(
     where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.cli import search
-        from kubectl_spread.operations import rebalance  # numpy: 80 ms
+        from kubectl_spread.operations import rebalance, simulate  # numpy: 80 ms
 
-        request = rebalance.RebalanceRequest(selection=chosen, namespace=where, **asked)
+        inputs = simulate.SimulateRequest(namespace=where, **asked)
+        request = rebalance.RebalanceRequest(inputs, chosen, has_soft, most_moves, effort)
         try:
-            read = rebalance.read_inputs(request)
+            read = simulate.read_inputs(inputs)
             with search.interruptible(under_way) as watch:
                 found = rebalance.rebalance_workloads(request, watch, read=read)
         except RefusedError as error:
