@@ -27,7 +27,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
-from kubectl_spread.report.table import domain_table, paint, Style, wrap
+from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
 from kubectl_spread.report.wording import (
     find_no_node,
     name,
@@ -40,7 +40,7 @@ from kubectl_spread.report.wording import (
     without_preemption,
     without_repeats,
 )
-from kubectl_spread.text.wording import comma_list
+from kubectl_spread.text.wording import comma_list, safe
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -95,7 +95,7 @@ def _verdict(step: PlayedStep) -> str:
 
 
 def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
-    return [line for text in texts if text for line in wrap(text, style.width, indent=indent, hanging="  ")]
+    return hang_indent((f"{indent}{safe(text)}" for text in texts if text), style.width)
 
 
 def _indented(texts: Iterable[str], style: Style) -> list[str]:

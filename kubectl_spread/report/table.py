@@ -50,18 +50,7 @@ def wrap(text: str, width: Optional[int], *, indent: str = "", hanging: str = ""
 
     The first line starts with `indent`, the others with `indent` and `hanging`.
     """
-    if width is None:
-        return [indent + safe(text)]
-    import textwrap  # 2 ms
-
-    return textwrap.wrap(
-        safe(text),
-        max(width, NARROWEST),
-        initial_indent=indent,
-        subsequent_indent=indent + hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return hang_indent([indent + safe(text)], width, hanging=hanging) if text or width is None else []
 
 
 def lay_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:

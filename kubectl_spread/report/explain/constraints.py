@@ -16,7 +16,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
-from kubectl_spread.report.table import Style, table, wrap
+from kubectl_spread.report.table import hang_indent, Style, table, wrap
 from kubectl_spread.report.wording import short_name
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -35,11 +35,11 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
     With all details also the origin, ordinary policies and the counted pods.
     """
     width, is_detailed = style.width, style.is_detailed
-    out = wrap(heading(report), width, hanging="    ") + _wrapped(facts(report, is_detailed=is_detailed), width)
     return [
-        *out,
+        *wrap(heading(report), width, hanging="    "),
+        *hang_indent((f"  {safe(text)}" for text in facts(report, is_detailed=is_detailed)), width),
         *_domain_table(report, width, most=_MOST_DOMAINS if is_detailed else _FEW_DOMAINS),
-        *_wrapped(details(report, is_detailed=is_detailed), width),
+        *hang_indent((f"  {safe(text)}" for text in details(report, is_detailed=is_detailed)), width),
     ]
 
 
@@ -64,15 +64,6 @@ def details(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[s
         yield from _also(report)
     yield from _uncounted_pods(report)
     yield from (note(item) for item in report.notes)
-
-
-def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
-    """Return the lines of texts that may be indented already, each indented by two more."""
-    out = []
-    for text in texts:
-        indent = " " * (len(text) - len(text.lstrip()) + 2)
-        out += wrap(text.lstrip(), width, indent=indent, hanging="  ")
-    return out
 
 
 def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str]:
