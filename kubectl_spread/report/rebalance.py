@@ -29,7 +29,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
-from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
+from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, table, wrap
 from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series, without_preemption
 from kubectl_spread.text.wording import join_with_and, safe
 
@@ -62,11 +62,9 @@ def render(found: Rebalance, style: Style) -> str:
 
 def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
     """Return lines in the width of the style; an indented line goes on two columns further to the right."""
-    wrapped = []
-    for line in lines:
-        indent = line[: len(line) - len(line.lstrip(" "))]
-        wrapped += wrap(line.lstrip(" "), style.width, indent=indent, hanging="  " if indent else "")
-    return wrapped
+    return [
+        part for line in lines for part in hang_indent([safe(line)], style.width, hanging="  " * line.startswith(" "))
+    ]
 
 
 def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:

@@ -16,7 +16,7 @@ from kubectl_spread.advice.suggestion import (
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.report.table import paint, Style, wrap
+from kubectl_spread.report.table import hang_indent, paint, Style, wrap
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 WIDTH = 120
@@ -84,7 +84,7 @@ def _item(item: Suggestion, head: str, style: Style) -> list[str]:
     """Return a change with its effect and its trade-off, and what to run or to write."""
     words = title(item) if style.is_detailed else safe(item.title)
     out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style.width, hanging=_INDENT)]
-    to_write = [line for text in item.lines for line in wrap(text, style.width, indent=f"{_INDENT}  ", hanging="  ")]
+    to_write = hang_indent((f"{_INDENT}  {safe(text)}" for text in item.lines), style.width)
     commands = [f"{_INDENT}$ {safe(command)}" for command in item.commands]
     if style.is_detailed:
         out += to_write
@@ -99,7 +99,7 @@ def _item(item: Suggestion, head: str, style: Style) -> list[str]:
     notes = (f"Note: {note}." for note in item.notes)
     unknown = (f"Not simulated: {what}." for what in item.effect.not_followed)
     before, after = (
-        [line for text in texts if text for line in wrap(text, style.width, indent=_INDENT)]
+        hang_indent((f"{_INDENT}{safe(text)}" for text in texts if text), style.width, hanging="")
         for texts in (sentences, (*notes, *unknown))
     )
     return [*out, *before, *commands, *after]
