@@ -104,7 +104,8 @@ def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool
     if not is_wide:
         return cells
     selector = _NONE if item.selector is None else selector_text(item.selector)
-    return (*cells, _pods(status), selector, _since(item, status), item.reason)
+    since = status.pending_since or (f"after {item.not_before}" if item.not_before else "")
+    return (*cells, _pods(status), selector, since, item.reason)
 
 
 def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
@@ -145,13 +146,6 @@ def _pods(status: WorkloadStatus) -> str:
     return f"{status.running}{wanted}"
 
 
-def _since(item: ConstraintStatus, status: WorkloadStatus) -> str:
-    """Return when the first Pending pod was refused, or the earliest time of the counts; empty if unknown."""
-    if status.pending_since:
-        return status.pending_since
-    return f"after {item.not_before}" if item.not_before else ""
-
-
 POLICY_HEADER = ("GROUP", "RULE", "STATUS", "PODS")
 
 
@@ -168,14 +162,11 @@ def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, 
     rows: list[tuple[str, ...]] = []
     for group in found.groups:
         name = f"{group.namespace}/{group.name}" if has_namespace else group.name
-        rows += [(name, rule_text(item.rule), _rule_state(item), _rule_numbers(item)) for item in group.rules]
+        for item in group.rules:
+            state = f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
+            state = "violated" if item.is_violated else state
+            rows.append((name, rule_text(item.rule), state, _rule_numbers(item)))
     return rows
-
-
-def _rule_state(item: Evaluation) -> str:
-    if item.is_violated:
-        return "violated"
-    return f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
 
 
 def _rule_numbers(item: Evaluation) -> str:

@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple, Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional
 from urllib.parse import quote
 
 from kubectl_spread import __version__
@@ -39,9 +39,6 @@ from kubectl_spread.report.wording import name
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
-
-if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.simulate.placement import Placement
 
 
 class Topic(Enum):
@@ -77,30 +74,21 @@ def diagnostics(report: CheckReport) -> Iterator[Diagnostic]:
         title, subject = f"{rule.code} {rule.name}", finding.place.source.name
         yield Diagnostic(Topic.FINDING, title, subject, message(finding), rule.severity, finding)
     for placement in report.placements:
-        title = _worst_state(placement)
-        if title:
-            yield Diagnostic(Topic.PLACEMENT, title, placement.workload.key, _placed(placement))
+        # The worst state comes first
+        states = (
+            ("Pending", placement.stuck),
+            ("Refused", placement.refused),
+            ("Lost", placement.on_missing_nodes),
+            ("Not created", placement.not_created),
+        )
+        for state in [state for state, pods in states if pods][:1]:
+            from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
+
+            why = f": {safe(placement.refused[0].message)}" if placement.refused else ""
+            yield Diagnostic(Topic.PLACEMENT, state, placement.workload.key, f"{unpainted(headline(placement))}{why}")
     yield from _of_cluster(report)
     for error in report.errors:
         yield Diagnostic(Topic.INPUT, "read", error.source, error.message, is_unread=True)
-
-
-def _worst_state(placement: Placement) -> str:
-    """Return the worst state among the pods of a workload; empty if all have a node."""
-    states = {
-        "Pending": placement.stuck,
-        "Refused": placement.refused,
-        "Lost": placement.on_missing_nodes,
-        "Not created": placement.not_created,
-    }
-    return next((state for state, pods in states.items() if pods), "")
-
-
-def _placed(placement: Placement) -> str:
-    from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
-
-    text = unpainted(headline(placement))
-    return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text
 
 
 def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
@@ -157,7 +145,8 @@ def check_report(report: CheckReport) -> Plain:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
         placements = list(map(workloads.document, report.placements))
-        results |= {} if report.running is None else workloads.running_document(report.running)
+        if report.running is not None:
+            results |= to_document(report.running, "pending=waiting onMissingNodes=lost notCreated=uncreated")
         results |= rollouts.documents(report.rollouts)
     return {
         "apiVersion": API_VERSION,

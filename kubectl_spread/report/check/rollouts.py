@@ -140,35 +140,18 @@ def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:
 def documents(results: Iterable[RolloutResult]) -> Plain:
     """Return the rollouts for a CheckReport."""
     known = list(results)
-    new = (RolloutKind.NEXT, RolloutKind.CHANGE)
-    return {
-        "stuckRollouts": [_stuck(item) for item in known if item.kind in new and item.is_stuck],
-        "rolloutsUnderWay": [
-            _under_way(item)
-            for item in known
-            if item.kind is RolloutKind.CURRENT and item.verdict is not Verdict.NOT_KNOWN
-        ],
-        "rollouts": plain(known),
-    }
-
-
-def _stuck(item: RolloutResult) -> Plain:
-    found = item.explanation
-    return to_document(
-        item,
-        "object=key removedFirst?=first_removed_pod message cause",
-        message="" if found is None else found.message,
-        cause="unknown" if found is None else cause(found),
-    )
-
-
-def _under_way(item: RolloutResult) -> Plain:
-    stuck = next(iter(() if item.summary is None else item.summary.stuck), None)
-    return {
-        **to_document(item, "object=key end=verdict oldPods=old"),
-        "pending": None if stuck is None else stuck.name,
-        "message": None if stuck is None else stuck.message,
-    }
+    stuck, under_way = [], []
+    for item in known:
+        found, pods = item.explanation, () if item.summary is None else item.summary.stuck
+        if item.kind in (RolloutKind.NEXT, RolloutKind.CHANGE) and item.is_stuck:
+            message, why = ("", "unknown") if found is None else (found.message, cause(found))
+            fields = "object=key removedFirst?=first_removed_pod message cause"
+            stuck.append(to_document(item, fields, message=message, cause=why))
+        elif item.kind is RolloutKind.CURRENT and item.verdict is not Verdict.NOT_KNOWN:
+            pod = next(iter(pods), None)
+            fields = "object=key end=verdict oldPods=old pending message"
+            under_way.append(to_document(item, fields, pending=pod and pod.name, message=pod and pod.message))
+    return {"stuckRollouts": stuck, "rolloutsUnderWay": under_way, "rollouts": plain(known)}
 
 
 form(

@@ -286,11 +286,6 @@ def running_lines(running: RunningResults) -> list[str]:
     return lines
 
 
-def running_document(running: RunningResults) -> Plain:
-    """Return the same for a CheckReport."""
-    return to_document(running, "pending=waiting onMissingNodes=lost notCreated=uncreated")
-
-
 form(
     WaitingGroup,
     "object=key pods verdict=explanation.verdict message=explanation.message cause",
