@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.advice import problem as problems
@@ -135,14 +135,13 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     groups.sort(key=lambda group: prospects.fate(group[0]).value)
     state = state._replace(finding=prospects.finding(state.pending))
     found = [
-        _suggesting(prospects.of(first), asked, others=tuple(pod.name for pod in rest), state=state)
-        for first, *rest in groups[:_MOST_GROUPS]
+        _suggesting(prospects.of(first), asked, others=rest, state=state) for first, *rest in groups[:_MOST_GROUPS]
     ]
     if groups:
         found[-1] = found[-1]._replace(not_reported=_not_reported(groups))
     if state.lost:
         first, *rest = state.lost
-        others = tuple(pod.name for pod in rest if pod.node_name == first.node_name)
+        others = [pod for pod in rest if pod.node_name == first.node_name]
         found.append(_suggesting(prospects.of(first), asked, others=others, state=state))
     found = found or [_next_pod(state, asked)]
     controller = cluster.controllers.get(key)
@@ -170,7 +169,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
             state = state._replace(failures=(refused,))
         models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
-    report = _report(twin, cluster, asked, state=state)
+    report = _report(_examined(twin, cluster, asked), cluster, asked, state=state)
     report = report._replace(
         explanation=report.explanation._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
     )
@@ -187,7 +186,7 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
     grouped = _alike(item.pod for item in placement.pending)
     reports = []
     for first, *rest in grouped[:_MOST_GROUPS]:
-        report = _report(first, moment, asked, others=tuple(pod.name for pod in rest))
+        report = _report(_examined(first, moment, asked), moment, asked, others=rest)
         explained = explanations[first.name]
         if explained.diagnosis.feasible:  # a plugin failed while it scored them
             report = report._replace(explanation=explained._replace(pod=first, others=report.explanation.others))
@@ -196,7 +195,9 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
         reports[-1] = reports[-1]._replace(not_reported=_not_reported(grouped))
     if not grouped and placement.first is not None:
         pod = placement.first.pod
-        reports = [PodReport(placement.first) if pod.node_name else _report(pod, moment, asked)]
+        reports = [
+            PodReport(placement.first) if pod.node_name else _report(_examined(pod, moment, asked), moment, asked)
+        ]
     for report in reports:
         owner, pod = placement.workload, report.explanation.pod
         explanation = report.explanation._replace(
@@ -235,21 +236,32 @@ def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
 
 
 def _suggesting(
-    prospect: Prospect, asked: ReportSettings, *, others: tuple[str, ...] = (), state: Optional[WorkloadState] = None
+    prospect: Prospect, asked: ReportSettings, *, others: Sequence[Pod] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
-    """Return the report on one pod, with the changes that would let it be placed."""
+    """Return the report on one pod, with the changes that would let it be placed.
+
+    If the scheduler refuses a fitting pod for no known reason, its own refusal is reported.
+    """
     examined, known = prospect.examined, asked.known
-    report = _with_disagreement(_pod_report(examined, known.cluster, asked, others=others, state=state))
+    report = _report(examined, known.cluster, asked, others=others, state=state)
+    explanation, comparison = report.explanation, report.comparison
+    fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED) and not explanation.assumed
+    if fits and comparison is not None and comparison.status is MessageStatus.DIFFERENT:
+        from kubectl_spread.explain.messages.compare import disagreement  # regular expressions: 20 ms
+
+        found = disagreement(report.reported.message, (node.recorded.reasons for node in explanation.nodes))
+        if found is not None:
+            explanation = explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found)
+            report = report._replace(explanation=explanation)
     if not (asked.suggests and _needs_advice(report)):
         return report
-    columns = None if examined.scheduler is None else examined.scheduler.columns
-    is_contended = report.explanation.verdict is PodVerdict.CONTENDED
+    is_contended = explanation.verdict is PodVerdict.CONTENDED
     problem = problems.of_pod(
-        (is_contended and report.explanation.last_turn) or report.explanation,
+        (is_contended and explanation.last_turn) or explanation,
         prospect.cluster,
         known.profiles,
         all_nodes=known.all_nodes,
-        columns=columns,
+        columns=None if examined.scheduler is None else examined.scheduler.columns,
         placed_first=prospect.placed_first if is_contended else frozenset(),
     )
     return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
@@ -260,56 +272,32 @@ def _needs_advice(report: PodReport) -> bool:
     return report.outlook is None or report.outlook.running.least < report.outlook.pods
 
 
-def _with_disagreement(report: PodReport) -> PodReport:
-    """Return the report with the scheduler's own refusal, if it refuses a fitting pod for no known reason."""
-    explanation, comparison = report.explanation, report.comparison
-    is_current = comparison is not None and comparison.status is MessageStatus.DIFFERENT
-    fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED)
-    if not fits or explanation.assumed or not is_current:
-        return report
-    from kubectl_spread.explain.messages.compare import disagreement  # regular expressions: 20 ms
-
-    found = disagreement(report.reported.message, (node.recorded.reasons for node in explanation.nodes))
-    if found is None:
-        return report
-    return report._replace(explanation=explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found))
+def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> ExaminedPod:
+    return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
 
 
 def _report(
-    pod: Pod,
-    cluster: Cluster,
-    asked: ReportSettings,
-    *,
-    others: tuple[str, ...] = (),
-    state: Optional[WorkloadState] = None,
-) -> PodReport:
-    """Return the report on one pod of a cluster.
-
-    Raises:
-        NotFoundError: the requested node does not exist.
-    """
-    examined = examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
-    return _pod_report(examined, cluster, asked, others=others, state=state)
-
-
-def _pod_report(
     examined: ExaminedPod,
     cluster: Cluster,
     asked: ReportSettings,
     *,
-    others: tuple[str, ...],
-    state: Optional[WorkloadState],
+    others: Sequence[Pod] = (),
+    state: Optional[WorkloadState] = None,
 ) -> PodReport:
-    explanation, profiles = examined.explanation._replace(others=others), asked.known.profiles
-    outlook, pod = None, explanation.pod
-    keys = (pod.key, *(f"{pod.namespace}/{name}" for name in others))
-    waiting = [asked.added[key] for key in keys if key in asked.added]
+    """Return the report on a pod, which stands for others; `state`: of its workload.
+
+    Raises:
+        NotFoundError: the requested node does not exist.
+    """
+    explanation = examined.explanation._replace(others=tuple(pod.name for pod in others))
+    outlook, pod, profiles = None, explanation.pod, asked.known.profiles
+    waiting = [asked.added[item.key] for item in (pod, *others) if item.key in asked.added]
     if waiting and explanation.verdict is PodVerdict.PENDING:
         from kubectl_spread.provisioners import prospect  # loaded already
 
         outlook = prospect.outlook(waiting)
-    reported = reported_message(explanation.pod, cluster)
-    profile = profiles.get(explanation.pod.cls.scheduler_name) or next(iter(profiles.values()))
+    reported = reported_message(pod, cluster)
+    profile = profiles.get(pod.cls.scheduler_name) or next(iter(profiles.values()))
     if asked.node and all(node.name != asked.node for node in asked.known.cluster.nodes):
         raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
     return PodReport(
@@ -317,7 +305,7 @@ def _pod_report(
         workload=state,
         reported=reported,
         comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
-        other_events=other_events(explanation.pod, cluster),
+        other_events=other_events(pod, cluster),
         node=node_view(asked.node, examined._replace(explanation=explanation)) if asked.node else None,
         outlook=outlook,
     )
