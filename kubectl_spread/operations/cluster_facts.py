@@ -157,7 +157,28 @@ def load(
         SourceError: there is no cluster in a file, or no scheduler would start with the configuration.
         ClusterError: the live cluster cannot be read.
     """
-    return load_files(source) if session is None else _load_live(source, session, question, is_again=is_again)
+    if session is None:
+        return load_files(source)
+    from kubectl_spread.objects.releases.version import plain_text
+
+    minor = minor_of(source) or session.version.minor
+    if not (source.kubernetes_version or is_again):
+        source.note(session.version.note)
+    facts = _read(source, session, question, minor=minor, is_again=is_again)
+    text = plain_text(session.version.text) or session.version.release.text
+    followed = source._replace(kubernetes_version=source.kubernetes_version or text)
+    profiles = load_profiles(followed, facts.scheduler.source)
+    if not is_again:
+        # Whether the answer depends on the scheduler's configuration: pods are placed, or its defaults shown
+        is_placing = not question.is_overview or question.shows_defaults
+        waits = any(question.namespace in ("", pod.namespace) for pod in facts.cluster.pending())
+        is_named = facts.scheduler.is_certain or is_placing or waits
+        _note_cluster(source, session, minor, (source.scheduler_config or facts.scheduler.said) if is_named else "")
+        for unread in facts.unread:
+            source.warn(str(unread))
+    name, version = session.target.name, session.version.text
+    cluster = _provisioned(facts.cluster, source)
+    return LoadedCluster(cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
 
 
 def load_files(source: ClusterSource) -> LoadedCluster:
@@ -259,30 +280,6 @@ def _advice(placements: list[Placement], at: int, known: LoadedCluster) -> str:
 
     found = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
     return next((item.title for item in suggest(found, most=1).items), "") if found is not None else ""
-
-
-def _load_live(source: ClusterSource, session: Session, question: Question, *, is_again: bool = False) -> LoadedCluster:
-    """Read the live cluster."""
-    from kubectl_spread.objects.releases.version import plain_text
-
-    minor = minor_of(source) or session.version.minor
-    if not (source.kubernetes_version or is_again):
-        source.note(session.version.note)
-    facts = _read(source, session, question, minor=minor, is_again=is_again)
-    text = plain_text(session.version.text) or session.version.release.text
-    followed = source._replace(kubernetes_version=source.kubernetes_version or text)
-    profiles = load_profiles(followed, facts.scheduler.source)
-    if not is_again:
-        # Whether the answer depends on the scheduler's configuration: pods are placed, or its defaults shown
-        is_placing = not question.is_overview or question.shows_defaults
-        waits = any(question.namespace in ("", pod.namespace) for pod in facts.cluster.pending())
-        is_named = facts.scheduler.is_certain or is_placing or waits
-        _note_cluster(source, session, minor, (source.scheduler_config or facts.scheduler.said) if is_named else "")
-        for unread in facts.unread:
-            source.warn(str(unread))
-    name, version = session.target.name, session.version.text
-    cluster = _provisioned(facts.cluster, source)
-    return LoadedCluster(cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
 
 
 def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:
