@@ -57,16 +57,14 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
     answer = f"Policy {title}: {words.policy_answer([result for result, _ in groups])}"
-    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style.width, hanging="  ")])
+    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")])
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
         head, *evidence = filter(None, _group(result, style, has_ways=style.is_detailed or not advice))
         same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
         if same != result.name and not style.is_wide:
-            advice = [
-                wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
-            ]
+            advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
         blocks += [head, *advice, *evidence]
     if not style.is_detailed:
         results = [result for result, _ in groups]
@@ -79,7 +77,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
             lines.append(
                 "More: --details shows how each rule was proved, what was assumed, and every recommendation in full."
             )
-        blocks += [[line for text in lines for line in wrap(text, style.width, hanging="  ")]] if lines else []
+        blocks += [[line for text in lines for line in wrap(text, style, hanging="  ")]] if lines else []
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
@@ -101,7 +99,7 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
 
 def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[list[str]]:
     workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
-    head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
+    head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     yield [*head, "", *_overview(result, style)]
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     for verdicts in words.by_rule(result) if has_ways else ():
@@ -112,11 +110,11 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
-        yield wrap(sentence, style.width, hanging="  ")
+        yield wrap(sentence, style, hanging="  ")
     shown = [gap for gap in result.gaps if style.is_detailed or gap.is_open]
     if shown:
         notes = words.gap_sentences(shown)
-        yield ["Not simulated:", *[line for note in notes for line in wrap(note, style.width, indent="  ")]]
+        yield ["Not simulated:", *[line for note in notes for line in wrap(note, style, indent="  ")]]
 
 
 def _overview(result: GroupResult, style: Style) -> list[str]:
@@ -127,7 +125,7 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
             text = rule_text(found[0][1].rule)
             title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
             rows.append((title, *[words.VERDICTS[item.verdict] for _, item in verdicts]))
-    return table(rows, style.width, indent="  ")
+    return table(rows, style, indent="  ")
 
 
 def _answer(when: str, found: words.Verdicts, style: Style) -> Iterator[str]:
@@ -140,25 +138,25 @@ def _answer(when: str, found: words.Verdicts, style: Style) -> Iterator[str]:
             continue
         head = f"{when}{', ' if when else ''}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
-            yield from wrap(head + text, style.width, indent="  ", hanging="  ")
+            yield from wrap(head + text, style, indent="  ", hanging="  ")
             continue
-        yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style, indent="  ", hanging="  ")
         yield from _witness(refuted.witness, style)
 
 
 def _witness(witness: Witness, style: Style) -> Iterator[str]:
     if witness.from_running and not witness.events:
-        yield from wrap("The pods that run now violate it.", style.width, indent="    ")
+        yield from wrap("The pods that run now violate it.", style, indent="    ")
         yield from _counts(witness, style)
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
     if words.coincidence(witness):
-        yield from wrap(words.coincidence(witness), style.width, indent="    ")
-    yield from wrap(f"{how}, {begin}:", style.width, indent="    ")
+        yield from wrap(words.coincidence(witness), style, indent="    ")
+    yield from wrap(f"{how}, {begin}:", style, indent="    ")
     most = None if style.is_wide else _MOST_SENTENCES
     for line in numbered(words.story(witness), most=most, ends=_ENDS, where="--wide prints all of them"):
-        yield from wrap(line, style.width, indent="    ", hanging="   ")
+        yield from wrap(line, style, indent="    ", hanging="   ")
     yield from _counts(witness, style)
 
 
@@ -169,9 +167,9 @@ def _counts(witness: Witness, style: Style) -> Iterator[str]:
             continue
         when = "at the end" if witness.events else "now"
         sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
-        yield from wrap(sentence, style.width, indent="    ", hanging="  ")
+        yield from wrap(sentence, style, indent="    ", hanging="  ")
     if words.surge(witness):
-        yield from wrap(words.surge(witness), style.width, indent="    ")
+        yield from wrap(words.surge(witness), style, indent="    ")
 
 
 def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceError] = ()) -> str:

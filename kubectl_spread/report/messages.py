@@ -10,7 +10,7 @@ from kubectl_spread.explain.messages.parse import Message, Part, Preemption
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.report.documents import form, Plain, report_document, to_document
-from kubectl_spread.report.table import NARROWEST, paint, wrap
+from kubectl_spread.report.table import paint, Style, wrap
 from kubectl_spread.text.wording import count_noun, safe
 
 # In JSON a component whose name has a space or a capital has an id.
@@ -26,18 +26,18 @@ _WIDEST = 120  # sentences in longer lines are hard to read
 
 def lines(message: Message, *, width: int) -> list[str]:
     """Return a pasted message: its component, the meaning of each part, unrecognized text, and next commands."""
-    width = max(NARROWEST, width)
-    out = [paint(line, "bold") for line in _wrapped(headline(message), width, "")]
+    style = Style(min(width, _WIDEST))
+    out = [paint(line, "bold") for line in wrap(headline(message), style)]
     if lack := meanings.cut_sentence(message):
-        out += [paint(line, "yellow") for line in _wrapped(lack, width, "")]
-    out += _parts(_meanings(message), width)
+        out += [paint(line, "yellow") for line in wrap(lack, style)]
+    out += _parts(_meanings(message), style)
     whole = meanings.meaning_of_whole(message)
     if whole and message.form != "unknown":  # then the headline says it
-        out += ["", *_wrapped(whole, width, "")]
+        out += ["", *wrap(whole, style)]
     if doubt := meanings.inconsistency(message):
-        out += ["", *(paint(line, "yellow") for line in _wrapped(doubt, width, ""))]
-    out += _details(message, width)
-    out += _after(message, width)
+        out += ["", *(paint(line, "yellow") for line in wrap(doubt, style))]
+    out += _details(message, style)
+    out += _after(message, style)
     if message.not_understood:
         out += ["", paint("Not understood:", "yellow")]
         out += [f"  {safe(text)}" for text in message.not_understood]
@@ -111,7 +111,7 @@ def releases(era: Range) -> str:
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
-def _parts(meanings_of_parts: list[tuple[Part, str]], width: int) -> list[str]:
+def _parts(meanings_of_parts: list[tuple[Part, str]], style: Style) -> list[str]:
     """Return the parts, each with its count in a column and its meaning below."""
     if not meanings_of_parts:
         return []
@@ -120,15 +120,15 @@ def _parts(meanings_of_parts: list[tuple[Part, str]], width: int) -> list[str]:
     out: list[str] = []
     for part, meaning in meanings_of_parts:
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
-        reason = _wrapped(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), width, indent)
+        reason = wrap(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), style, indent=indent)
         first = count + (reason[0][len(indent) :] if reason else "")
         out += ["", paint(first.rstrip(), "cyan")]
         out += [paint(line, "cyan") for line in reason[1:]]
-        out += _wrapped(meaning, width, indent)
+        out += wrap(meaning, style, indent=indent)
     return out
 
 
-def _details(message: Message, width: int) -> list[str]:
+def _details(message: Message, style: Style) -> list[str]:
     """Return the names in a sentence of another component, with their values."""
     if not message.details:
         return []
@@ -136,27 +136,23 @@ def _details(message: Message, width: int) -> list[str]:
     out = [""]
     for name, value in message.details:
         indent = " " * (longest + 4)
-        first, *others = _wrapped(value, width, indent) or [indent]
+        first, *others = wrap(value, style, indent=indent) or [indent]
         out += [f"  {name:<{longest}}  {first[len(indent) :]}".rstrip(), *others]
     return out
 
 
-def _after(message: Message, width: int) -> list[str]:
+def _after(message: Message, style: Style) -> list[str]:
     """Return the preemption clause, and the words before it."""
     out: list[str] = []
     clause = message.preemption
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total is not None else ""
-        out += ["", *_wrapped(f"Preemption, which evicts pods of lower priority{nodes}:", width, "")]
-        out += _parts(_meanings_in_clause(clause), width)
+        out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
+        out += _parts(_meanings_in_clause(clause), style)
         if clause.verdict:
-            out += _wrapped(clause.verdict, width, "  ")
-        out += _wrapped(meanings.meaning_of_preemption(clause), width, "  ")
+            out += wrap(clause.verdict, style, indent="  ")
+        out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
     for words in message.post_filter:
         meaning = meanings.meaning_of_words(words)
-        out += ["", *_wrapped(f"`{words}`: {meaning}" if meaning else words, width, "")]
+        out += ["", *wrap(f"`{words}`: {meaning}" if meaning else words, style)]
     return out
-
-
-def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return wrap(text, min(width, _WIDEST), indent=indent)

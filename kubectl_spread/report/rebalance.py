@@ -100,7 +100,7 @@ def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
 
 
 def _script(item: Repair, style: Style) -> list[str]:
-    end = wrap("If a command fails, the rest do not run. Run rebalance again.", style.width)
+    end = wrap("If a command fails, the rest do not run. Run rebalance again.", style)
     return ["Commands:", *(f"  {line}" for line in script_lines(commands(item))), *end]
 
 
@@ -164,7 +164,7 @@ def eviction_rows(evictions: Sequence[Eviction]) -> list[tuple[str, ...]]:
 def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
     shown = plan.evictions if style.is_wide else plan.evictions[:_MOST_EVICTIONS]
     head = ("#", "POD", "NODE", "THE NEW POD GOES TO")
-    lines = table([head, *eviction_rows(shown)], style.width, indent="  ")
+    lines = table([head, *eviction_rows(shown)], style, indent="  ")
     left = len(plan.evictions) - len(shown)
     return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
 
@@ -177,7 +177,7 @@ def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
     ]
     after = "" if change.skew_after is None else f" before, {change.skew_after} after"
     sentence = f"  Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}."
-    lines = domain_table(head, rows, of=len(change.domains), width=style.width)
+    lines = domain_table(head, rows, of=len(change.domains), style=style)
     return [*lines, *_wrapped([sentence], style)]
 
 

@@ -31,7 +31,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
     if not found.by_shards:
         yield from _blocks(found, f"Recommended constraints for {result.name}:", style)
         return
-    yield [f"maxSkew by number of shards of {result.name}:", *table(_shard_rows(found), style.width, indent="  ")]
+    yield [f"maxSkew by number of shards of {result.name}:", *table(_shard_rows(found), style, indent="  ")]
     for item in found.by_shards:
         head = f"Recommended constraints for {result.name} with {count_noun(item.shards, 'shard')}:"
         yield from _blocks(item.recommendation, head, style)
@@ -60,9 +60,9 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
 
 
 def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
-    yield wrap(head, style.width)
+    yield wrap(head, style)
     if found.why_not:
-        yield wrap(_WHY_NOT[found.why_not], style.width)
+        yield wrap(_WHY_NOT[found.why_not], style)
         return
     if found.relaxed and found.impossible:
         yield [line for item in found.impossible for line in _formula(item, style)]
@@ -71,36 +71,36 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
         yield list(_attempts(found, style))
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
-        yield wrap(sentence, style.width)
+        yield wrap(sentence, style)
     if found.is_beside_rollouts:
         sentence = (
             "No candidate keeps the policy during rollouts, which start extra pods. The options below keep it except "
             "during a rollout. maxSurge: 0 may help:"
         )
-        yield wrap(sentence, style.width)
+        yield wrap(sentence, style)
     if not found.options and found.tried:
         candidates = count_noun(found.tried, "candidate")
         sentence = f"None of {candidates} keeps the policy and leaves no pod Pending on these nodes."
         if found.is_cut_off:
             sentence = f"Of {candidates}, none was proved within the limit of states; --effort thorough raises it."
-        yield wrap(sentence, style.width)
+        yield wrap(sentence, style)
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
     names = _names(refused.constraints)
     verdict = refused.verdict
     if verdict.verdict is ProofStatus.UNDECIDED:
-        yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
+        yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style)
     elif verdict.witness is not None:
-        yield from wrap(f"{names} does not work: {_reason(refused)}.", style.width)
+        yield from wrap(f"{names} does not work: {_reason(refused)}.", style)
         for line in numbered(words.story(verdict.witness), most=None) if style.is_detailed else ():
-            yield from wrap(line, style.width, indent="  ", hanging="   ")
+            yield from wrap(line, style, indent="  ", hanging="   ")
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     """Yield why each other candidate does not work."""
     if not style.is_detailed:
-        yield from wrap("No other maxSkew within these rules works either." if found.is_exhaustive else "", style.width)
+        yield from wrap("No other maxSkew within these rules works either." if found.is_exhaustive else "", style)
         return
     others = [item for item in found.attempts if item != found.refused]
     by_reason: dict[str, list[str]] = {}
@@ -109,14 +109,14 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
         skews = "/".join(str(hard.max_skew) for hard in item.constraints)
         by_reason.setdefault(_reason(item), []).append(f"{skews} with {fields}" if fields else skews)
     if found.is_exhaustive:
-        yield from wrap("No other maxSkew within these rules works either:", style.width)
+        yield from wrap("No other maxSkew within these rules works either:", style)
     elif others:
-        yield from wrap("Of the other candidates,", style.width)
+        yield from wrap("Of the other candidates,", style)
     keys = {"/".join(short_key(part.topology_key) for part in item.constraints) for item in others}
     which = f"maxSkew ({keys.pop()})" if len(keys) == 1 and len(others[0].constraints) > 1 else "maxSkew"
     for reason, names in by_reason.items():
         shown = comma_list(names, most=10_000 if style.is_wide else _MOST_NAMES)
-        yield from wrap(f"{which} {shown}: {reason}.", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"{which} {shown}: {reason}.", style, indent="  ", hanging="  ")
 
 
 def _reason(refused: RefusedCandidate) -> str:
@@ -135,17 +135,17 @@ def _formula(item: Formula, style: Style) -> list[str]:
     arithmetic = f" ({_arithmetic(item)})" if style.is_detailed else ""
     sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}{arithmetic}"
     if not item.most:
-        return wrap(f"{sentence}, so none.", style.width, hanging="  ")
+        return wrap(f"{sentence}, so none.", style, hanging="  ")
     if item.needs > item.domains:
         sentence += f", so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
         sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
-        return wrap(f"{sentence}.", style.width, hanging="  ")
+        return wrap(f"{sentence}.", style, hanging="  ")
     sentence += f". maxSkew {item.most} keeps that while a {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
         how = f": floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains})" if style.is_detailed else ""
         sentence += f". Once every {where} has a pod, it allows {reached} in one{how}. maxSkew {item.proved} is proved"
-    return wrap(f"{sentence}.", style.width, hanging="  ")
+    return wrap(f"{sentence}.", style, hanging="  ")
 
 
 def _arithmetic(item: Formula) -> str:
@@ -162,7 +162,7 @@ def _arithmetic(item: Formula) -> str:
 def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     """Yield an option; the best one with its commands and trade-offs, with all details also its fields and proofs."""
     title = f"set {_head(option)}" if option.changes else f"nothing to change: {_head(option)}, as it is"
-    yield from wrap(f"{head}: {title}", style.width, hanging="  ")
+    yield from wrap(f"{head}: {title}", style, hanging="  ")
     if head == "Or" and not style.is_detailed:
         return
     if option.changes:
@@ -175,11 +175,11 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
         if patches[most:]:
             yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
     costs = "; ".join(_costs(option))
-    yield from wrap(f"Trade-off: {costs}." if costs else "", style.width, indent="  ")
+    yield from wrap(f"Trade-off: {costs}." if costs else "", style, indent="  ")
     for item, verdict in _shown_proofs(option) if style.is_detailed else ():
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
         sentence = f"Proof: {item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
-        yield from wrap(sentence, style.width, indent="  ", hanging="  ")
+        yield from wrap(sentence, style, indent="  ", hanging="  ")
 
 
 def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:

@@ -15,7 +15,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import Plain, report_document, to_document
 from kubectl_spread.report.simulation import as_sampled, VERDICTS
-from kubectl_spread.report.table import table, wrap
+from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.report.wording import name
 
 
@@ -75,9 +75,9 @@ class ReplicaTable(NamedTuple):
         return all(row.is_fine for row in self.rows)
 
 
-def text(found: ReplicaTable, *, width: int) -> list[str]:
+def text(found: ReplicaTable, style: Style) -> list[str]:
     """Return the table of numbers of replicas, with its heading."""
-    return [*wrap(f"{heading(found)}:", width), "", *table(rows(found), width, indent="  ")]
+    return [*wrap(f"{heading(found)}:", style), "", *table(rows(found), style, indent="  ")]
 
 
 def heading(found: ReplicaTable) -> str:

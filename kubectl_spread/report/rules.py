@@ -9,7 +9,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import RuleMeta, Safety
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report.documents import Plain, to_document
-from kubectl_spread.report.table import table, wrap
+from kubectl_spread.report.table import Style, table, wrap
 
 _FEWER_COLUMNS = ((0, 1, 2, 5), (0, 1, 5), (0, 5))
 _GAP = 3  # between columns
@@ -36,7 +36,7 @@ def page(rule: RuleMeta, width: Optional[int] = None) -> str:
 def _wrapped(part: str, width: int) -> str:
     lines = part.split("\n")
     is_prose = not any(line.startswith((" ", "#")) for line in lines) and max(map(len, lines)) > width
-    return "\n".join(wrap(" ".join(lines), width)) if is_prose else part
+    return "\n".join(wrap(" ".join(lines), Style(width))) if is_prose else part
 
 
 def markdown(rule: RuleMeta) -> str:
@@ -58,7 +58,7 @@ def list_rules(rules: Iterable[RuleMeta], width: Optional[int] = None) -> list[s
         lead = sum(max(len(cells[at]) for cells in rows) + _GAP for at in kept[:-1])
         if width - lead >= _LEAST_SUMMARY or kept is _FEWER_COLUMNS[-1]:
             break
-    return table([tuple(cells[at] for at in kept) for cells in rows], width)
+    return table([tuple(cells[at] for at in kept) for cells in rows], Style(width))
 
 
 def row(rule: RuleMeta) -> tuple[str, ...]:

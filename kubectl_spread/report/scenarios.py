@@ -12,7 +12,7 @@ from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.simulation import document as simulation_document
 from kubectl_spread.report.simulation import VERDICTS
-from kubectl_spread.report.table import paint, wrap
+from kubectl_spread.report.table import paint, Style, wrap
 from kubectl_spread.report.wording import plural
 from kubectl_spread.text.wording import safe
 
@@ -53,7 +53,7 @@ class ScenarioResult(NamedTuple):
         return not self.failures if self.expectations else self.simulation.is_fine
 
 
-def lines(result: ScenarioResult, *, width: int) -> list[str]:
+def lines(result: ScenarioResult, style: Style) -> list[str]:
     """Return the lines to print about a scenario after its run."""
     if result.errors:
         word = paint("ERROR", "red")
@@ -62,7 +62,7 @@ def lines(result: ScenarioResult, *, width: int) -> list[str]:
     lines = [f"{word}  {safe(result.name)} ({safe(result.file)})"]
     lines += [f"  {safe(str(error))}" for error in result.errors]
     for failure in result.failures:
-        lines += wrap(sentence(result, failure), width, indent="  ", hanging="    ")
+        lines += wrap(sentence(result, failure), style, indent="  ", hanging="    ")
     if not (result.is_fine or result.failures or result.errors):
         lines += [f"  {step.text}: {VERDICTS[step.summary.verdict]}" for step in result.simulation.steps]
     return lines

@@ -80,7 +80,7 @@ def render(simulation: Simulation, style: Style) -> str:
         found = _step_blocks(step, simulation.steps[:at], style, is_followed=is_followed)
         blocks += [lines for lines in map(list, found) if lines]
     if simulation.is_interrupted:
-        blocks.append(wrap("The search was interrupted: this is what is known so far.", style.width))
+        blocks.append(wrap("The search was interrupted: this is what is known so far.", style))
     gaps = {text for step in simulation.steps for text in step.summary.gaps}
     notes = [note for note in simulation.notes if note not in gaps]
     if notes:
@@ -129,16 +129,16 @@ def _step_blocks(
             )
             by_cause.setdefault(why, []).append(waiting_pods(pod, step))
         for why, who in by_cause.items():
-            lines += [*_indented(who, style), *wrap(why, style.width, indent="    ")]
+            lines += [*_indented(who, style), *wrap(why, style, indent="    ")]
         yield [*lines, *more]
     if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_wide else _MOST_LISTED
-        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style.width)
+        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style)
     if step.refused:
         yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if played.advice:
         title, *commands = played.advice
-        yield [*wrap(f"Do: {title}", style.width, hanging="  "), *(f"  $ {command}" for command in commands)]
+        yield [*wrap(f"Do: {title}", style, hanging="  "), *(f"  $ {command}" for command in commands)]
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         yield _paragraphs([_totals(concerned, step)], style)
@@ -156,12 +156,12 @@ def _step_blocks(
     yield _paragraphs(added_nodes(step), style)
     stuck = ", ".join(stuck_before(step))
     if stuck:
-        yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style.width)
+        yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style)
     if step.lost:
         yield _paragraphs([f"Gone, and no controller creates them again: {', '.join(step.lost)}"], style)
     if step.witness and (style.is_detailed or not is_followed):
         yield _way(played, before, style)
-    yield wrap(certainty(step), style.width)
+    yield wrap(certainty(step), style)
 
 
 def added_nodes(step: StepSummary) -> Iterator[str]:
@@ -284,7 +284,7 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     shown = rows
     if len(rows) > _MOST_DOMAINS and not style.is_wide:
         shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
-    lines = domain_table(head, shown, of=len(rows), width=style.width)
+    lines = domain_table(head, shown, of=len(rows), style=style)
     return ["", *lines, *(_indented([skew(spread, step)], style) if spread.is_balanced else ())]
 
 
@@ -337,7 +337,7 @@ def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> It
     sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
     every = len(way_to_get_stuck(played, before))
     for line in numbered(sentences, most=None if style.is_wide else most, ends=ends, where=where):
-        yield from wrap(line, style.width, indent="  ", hanging="   ")
+        yield from wrap(line, style, indent="  ", hanging="   ")
     if every > len(sentences) and len(sentences) <= most:
         yield f"  --details prints all {every} events."
 

@@ -13,7 +13,7 @@ from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text
-from kubectl_spread.report.table import table
+from kubectl_spread.report.table import Style, table
 from kubectl_spread.report.wording import pods_by_domain, resource
 from kubectl_spread.simulate.running.status import (
     ConstraintState,
@@ -76,7 +76,7 @@ class ColumnWidths:
         """Return the lines of further rows, in the columns of earlier calls."""
         rows = list(rows)
         if self._width is not None:
-            return table(rows, self._width)
+            return table(rows, Style(self._width))
         for row in rows:
             self._widths += [0] * (len(row) - len(self._widths))
             self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, row, strict=True)]
@@ -154,7 +154,7 @@ def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bo
     body = policy_rows(found, has_namespace=has_namespace)
     if not body:
         return [f"Policy {found.policy.name}: its groups match none of these workloads"]
-    return table([POLICY_HEADER, *body], width)
+    return table([POLICY_HEADER, *body], Style(width))
 
 
 def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:

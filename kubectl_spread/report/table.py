@@ -18,11 +18,14 @@ _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attem
 
 
 class Style(NamedTuple):
-    """The width of a text, whether long lists are complete, and whether it has the evidence behind the answer."""
+    """The width of a text, None to break no line; whether long lists are complete, and whether it has all details."""
 
-    width: int = 120
+    width: Optional[int] = 120
     is_wide: bool = False
     is_detailed: bool = False
+
+
+UNBROKEN = Style(None)
 
 
 class Rows(NamedTuple):
@@ -45,22 +48,22 @@ def unpainted(text: str) -> str:
     return re.sub(r"\x1b\[\d+m", "", text) if "\x1b" in text else text
 
 
-def wrap(text: str, width: Optional[int], *, indent: str = "", hanging: str = "") -> list[str]:
-    """Return a paragraph as lines of at most `width`; None breaks no line.
+def wrap(text: str, style: Style, *, indent: str = "", hanging: str = "") -> list[str]:
+    """Return a paragraph as lines in the width of a style.
 
     The first line starts with `indent`, the others with `indent` and `hanging`.
     """
-    return hang_indent([indent + safe(text)], width, hanging=hanging) if text or width is None else []
+    return hang_indent([indent + safe(text)], style.width, hanging=hanging) if text else []
 
 
-def lay_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
-    """Return paragraphs without colour, and tables, as lines of at most `width`; None breaks no line."""
+def lay_out(blocks: Iterable[Block], style: Style = UNBROKEN) -> list[str]:
+    """Return paragraphs without colour, and tables, as lines in the width of a style."""
     out: list[str] = []
     for block in blocks:
         if isinstance(block, Rows):
-            out += table(block.rows, width, indent=block.indent)
+            out += table(block.rows, style, indent=block.indent)
         else:
-            out += hang_indent([safe(block)], width)
+            out += hang_indent([safe(block)], style.width)
     return out
 
 
@@ -90,8 +93,8 @@ def _hung(line: str, width: int, *, hanging: str) -> list[str]:
     return parts
 
 
-def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, indent: str = "") -> list[str]:
-    """Return left-aligned columns; cells wrap if a row is wider than `width`. The first row is the header.
+def table(rows: Sequence[tuple[str, ...]], style: Style = UNBROKEN, *, indent: str = "") -> list[str]:
+    """Return left-aligned columns; cells wrap if a row is wider than the style. The first row is the header.
 
     Columns and gaps become narrower while words stay whole. If that is not enough, each row becomes a block of lines.
     Without a width no cell wraps.
@@ -100,9 +103,9 @@ def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, inden
     if not cells:
         return []
     natural = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
-    if width is None:
+    if style.width is None:
         return _columns(cells, natural, _GAP, indent=indent)
-    room = max(width, NARROWEST) - len(indent)
+    room = max(style.width, NARROWEST) - len(indent)
     for narrowest in _NARROWEST_COLUMNS:
         least = _least(cells, natural, narrowest)
         gap = _gap(natural, least, room)
@@ -110,12 +113,12 @@ def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, inden
         lines = _columns(cells, widths, gap, indent=indent)
         if max(map(len, lines)) <= room + len(indent):
             return lines
-    return _blocks(cells, width, indent=indent)
+    return _blocks(cells, style, indent=indent)
 
 
-def domain_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, of: int, width: int) -> list[str]:
+def domain_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, of: int, style: Style) -> list[str]:
     """Return a table of domains with their numbers of pods, and a line about those beyond its rows."""
-    lines = table([tuple(head), *map(tuple, rows)], width, indent="  ")
+    lines = table([tuple(head), *map(tuple, rows)], style, indent="  ")
     more = of - len(rows)
     return [*lines, f"  and {plural(more, 'more domain')}"] if more else lines
 
@@ -136,14 +139,14 @@ def _columns(cells: list[tuple[str, ...]], widths: list[int], gap: int, *, inden
     return out
 
 
-def _blocks(cells: list[tuple[str, ...]], width: int, *, indent: str) -> list[str]:
+def _blocks(cells: list[tuple[str, ...]], style: Style, *, indent: str) -> list[str]:
     """Return `HEADER: cell` lines for each row, the first cell on top."""
     header, *rows = cells
     out = []
     for first, *others in rows:
-        out += wrap(f"{header[0]}: {first}", width, indent=indent, hanging="    ")
+        out += wrap(f"{header[0]}: {first}", style, indent=indent, hanging="    ")
         for name, cell in zip(header[1:], others, strict=True):
-            out += wrap(f"{name}: {cell}", width, indent=f"{indent}  ", hanging="  ")
+            out += wrap(f"{name}: {cell}", style, indent=f"{indent}  ", hanging="  ")
     return out
 
 

@@ -159,7 +159,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
 
         click.echo(pages.render_table(found, page_source(read.known)), nl=False)
     else:
-        click.echo("\n".join(report.text(found, width=style.width)))
+        click.echo("\n".join(report.text(found, style)))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
@@ -174,7 +174,7 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
         for result in run_scenarios(request, watch):
             found.append(result)
             if output.format == "text":
-                click.echo("\n".join(report.lines(result, width=style.width)), color=output.colour)
+                click.echo("\n".join(report.lines(result, style)), color=output.colour)
     if output.format in DOCUMENTS:
         print_document(report.document(found), output.format)
     elif output.format == "junit":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
 
 from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
 from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport, TerminatingPod
@@ -36,9 +35,9 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
     """
     width, is_detailed = style.width, style.is_detailed
     return [
-        *wrap(heading(report), width, hanging="    "),
+        *wrap(heading(report), style, hanging="    "),
         *hang_indent((f"  {safe(text)}" for text in facts(report, is_detailed=is_detailed)), width),
-        *_domain_table(report, width, most=_MOST_DOMAINS if is_detailed else _FEW_DOMAINS),
+        *_domain_table(report, style, most=_MOST_DOMAINS if is_detailed else _FEW_DOMAINS),
         *hang_indent((f"  {safe(text)}" for text in details(report, is_detailed=is_detailed)), width),
     ]
 
@@ -100,7 +99,7 @@ def _values(values: Iterable[str]) -> str:
     return comma_list(value or '""' for value in values)
 
 
-def _domain_table(report: ConstraintReport, width: Optional[int], *, most: int) -> list[str]:
+def _domain_table(report: ConstraintReport, style: Style, *, most: int) -> list[str]:
     rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
     visible = domains_to_show(report.domains, most)
     for domain in visible:
@@ -116,7 +115,7 @@ def _domain_table(report: ConstraintReport, width: Optional[int], *, most: int) 
         )
     out = []
     if visible:
-        out = table(rows, width, indent="  ")
+        out = table(rows, style, indent="  ")
     if len(visible) < len(report.domains):
         out.append(f"  and {len(report.domains) - len(visible)} more domains")
     return out

@@ -62,7 +62,7 @@ def lines(explanation: Explanation, style: Style) -> list[str]:
         rows.append((str(len(group.nodes)), group.reported or "-", "; ".join(group.refused_by) or "-", where))
     if feasible:
         rows.append((str(len(feasible)), "fits", "-", which(feasible, explanation, style)))
-    out += table.table(rows, style.width, indent="  ")
+    out += table.table(rows, style, indent="  ")
     if len(shown) < len(found):
         rest = found[len(shown) :]
         out.append(

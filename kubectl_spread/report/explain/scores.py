@@ -71,7 +71,7 @@ def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:
         return Rows((("NODE", "TOTAL", *heads), *numbers), "  ")
 
     out: list[Block] = [rows(differing.values())]
-    if max(map(len, lay_out(out))) > style.width:
+    if style.width is not None and max(map(len, lay_out(out))) > style.width:
         # The capitals of a name: `NRF` for `NodeResourcesFit`.
         initials = ["".join(filter(str.isupper, plugin)) or plugin for plugin in differing.values()]
         out = [rows(initials), f"  {', '.join(map('{} = {}'.format, initials, differing.values()))}"]

@@ -19,7 +19,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.table import hang_indent, paint, Style, wrap
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
-WIDTH = 120
+_USUAL = Style()
 _MOST_GROUPS = 5  # of domains with the same number of pods
 _MOST_NODES = 4  # that a sentence names
 _INDENT = "  "
@@ -28,7 +28,7 @@ _INDENT = "  "
 def lines(suggestions: Suggestions, style: Style) -> list[str]:
     """Return the best change, or with all details every change; commands are never broken."""
     if not suggestions.items:
-        return none_lines(suggestions, style.width)
+        return none_lines(suggestions, style)
     if not style.is_detailed:
         return _item(suggestions.items[0], "Do: ", style)
     out: list[str] = []
@@ -51,14 +51,14 @@ VERIFIED = "Suggestions, each simulated:"
 NOT_VERIFIED = "Suggestions that were not simulated to the end:"
 
 
-def none_lines(suggestions: Suggestions, width: int = WIDTH) -> list[str]:
+def none_lines(suggestions: Suggestions, style: Style = _USUAL) -> list[str]:
     """Return that nothing helps, and why the most obvious changes do not."""
     if not suggestions.tried:
         return _left_out(suggestions)
     examples = ", such as:" if suggestions.failed else "."
     out = [f"No change that was tried helps; {count_noun(suggestions.tried, 'change')} tried{examples}"]
     for item in suggestions.failed:
-        text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", width, indent="    ")
+        text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", style, indent="    ")
         out += [f"  - {text[0].lstrip()}", *text[1:]]
     return [*out, *_left_out(suggestions)]
 
@@ -83,7 +83,7 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 def _item(item: Suggestion, head: str, style: Style) -> list[str]:
     """Return a change with its effect and its trade-off, and what to run or to write."""
     words = title(item) if style.is_detailed else safe(item.title)
-    out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style.width, hanging=_INDENT)]
+    out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style, hanging=_INDENT)]
     to_write = hang_indent((f"{_INDENT}  {safe(text)}" for text in item.lines), style.width)
     commands = [f"{_INDENT}$ {safe(command)}" for command in item.commands]
     if style.is_detailed:
@@ -105,14 +105,14 @@ def _item(item: Suggestion, head: str, style: Style) -> list[str]:
     return [*out, *before, *commands, *after]
 
 
-def alternatives(suggestions: Suggestions, width: int) -> list[str]:
+def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
     """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`."""
     out = []
     for item in suggestions.items[1:]:
         effect = item.effect
         restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
         text = f"Or: {safe(item.title)}{f' (restarts {restarts})' if restarts else ''}"
-        out += wrap(text, width, hanging=_INDENT)
+        out += wrap(text, style, hanging=_INDENT)
     return out
 
 

@@ -66,7 +66,7 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         blocks.append(
             "\n".join(
                 [
-                    *table.lay_out(head, style.width),
+                    *table.lay_out(head, style),
                     *([""] if head else []),
                     *lines(report, style, is_first=is_first and not is_fine),
                 ]
@@ -74,7 +74,7 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         )
         is_cut |= report.node is None and (shows_nodes(report.explanation) or bool(report.explanation.constraints))
     if is_cut and not style.is_detailed:
-        blocks.append("\n".join(table.wrap(_more(reports), style.width)))
+        blocks.append("\n".join(table.wrap(_more(reports), style)))
     return "\n\n".join(blocks)
 
 
@@ -95,18 +95,18 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str
     answer.
     """
     explanation = report.explanation
-    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style.width)]
-    out += table.wrap(others_sentence(explanation), style.width)
+    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style)]
+    out += table.wrap(others_sentence(explanation), style)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
-        out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style.width)
+        out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
     for is_detail, section in _sections(report, style):
         if section and (style.is_detailed or (is_first and not is_detail)):
             out += ["", paint(table.unpainted(section[0]), "cyan"), *section[1:]]
     if report.not_reported:
-        out += ["", *table.wrap(not_reported_sentence(report.not_reported), style.width)]
+        out += ["", *table.wrap(not_reported_sentence(report.not_reported), style)]
     return out
 
 
@@ -114,7 +114,7 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
     """Yield the sections after the answer, each with whether it repeats the answer; the first line is the heading."""
     explanation, comparison = report.explanation, report.comparison
     if report.node is not None:
-        yield False, table.lay_out(nodes.one_node_blocks(report.node), style.width)
+        yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
     if report.suggestions is not None:
         yield False, suggestions.lines(report.suggestions, style)
@@ -130,12 +130,12 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
     if shows_nodes(explanation):
         yield has_table or len(nodes.groups(explanation)) < 2, nodes.lines(explanation, style)
     for is_detail, section in detail_sections(report, style):
-        yield is_detail, table.lay_out(section, style.width)
+        yield is_detail, table.lay_out(section, style)
     if explanation.conflicts:
-        yield True, verdict.conflict_lines(explanation, width=style.width)
+        yield True, verdict.conflict_lines(explanation, style)
     yield False, _notices(report.other_events, style)
     if report.suggestions is not None and not style.is_detailed:
-        yield False, suggestions.alternatives(report.suggestions, style.width)
+        yield False, suggestions.alternatives(report.suggestions, style)
 
 
 def shows_nodes(explanation: Explanation) -> bool:
@@ -285,11 +285,11 @@ def _message(report: PodReport, style: Style) -> list[str]:
         return []
     known = [] if comparison is None else reported_message.sentences(report.reported, comparison)
     if not style.is_detailed:
-        return [line for text in known for line in table.wrap(f"{text.rstrip('.:')}.", style.width)]
-    out = ["Message:", *(table.wrap(message, style.width, indent="  ") if message else ())]
-    out += [line for text in known for line in table.wrap(text, style.width)]
+        return [line for text in known for line in table.wrap(f"{text.rstrip('.:')}.", style)]
+    out = ["Message:", *(table.wrap(message, style, indent="  ") if message else ())]
+    out += [line for text in known for line in table.wrap(text, style)]
     if comparison is not None and comparison.status is not MessageStatus.SAME:
-        out += table.wrap(report.reported.message, style.width, indent="  ")
+        out += table.wrap(report.reported.message, style, indent="  ")
     return out
 
 
@@ -299,7 +299,7 @@ def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
     out = ["Other events of the pod:"]
     for event in events[: _MOST_NOTICES if style.is_detailed else 1]:
         what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
-        out += table.wrap(what, style.width, indent="  ", hanging="  ")
+        out += table.wrap(what, style, indent="  ", hanging="  ")
     return out
 
 

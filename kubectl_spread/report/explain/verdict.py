@@ -15,7 +15,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement, Require
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
-from kubectl_spread.report.table import wrap
+from kubectl_spread.report.table import Style, wrap
 from kubectl_spread.report.wording import short_name
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
@@ -432,17 +432,17 @@ def _because_of_minimum(report: ConstraintReport) -> str:
 CONFLICTS = "Conflicts (each of these alone keeps the pod Pending):"
 
 
-def conflict_lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
+def conflict_lines(explanation: Explanation, style: Style) -> list[str]:
     """Return the sets of requirements that leave no node, with the nodes that each requirement leaves, and why."""
-    out = wrap(CONFLICTS, width, hanging="  ")
+    out = wrap(CONFLICTS, style, hanging="  ")
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."
         arithmetic = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, arithmetic, strict=True):
             sentence = f"{safe(item.text)}: {remaining_nodes(item, explanation.node_names)} left"
-            head, *others = wrap(sentence, width, indent="     ")
+            head, *others = wrap(sentence, style, indent="     ")
             out += [f"  {first:<3}{head[5:]}", *others]
-            out += wrap(why, width, indent="       ") if why else []
+            out += wrap(why, style, indent="       ") if why else []
             first = ""
     more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
     rest = count_noun(more, "more conflict")
