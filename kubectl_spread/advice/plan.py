@@ -15,7 +15,7 @@ from kubectl_spread.advice.target import edited, Op
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
-from kubectl_spread.engine.controllers.daemonset import verdict_on
+from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
@@ -392,7 +392,7 @@ def daemon_pods(cluster: Cluster, node: Node) -> list[Pod]:
     return [
         daemon(owner, node.name)
         for owner in owners
-        if owner.pod_spec.get("containers") and verdict_on(owner, node).runs
+        if owner.pod_spec.get("containers") and verdict_of(owner)(node).runs
     ]
 
 

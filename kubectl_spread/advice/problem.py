@@ -18,11 +18,9 @@ from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import OS, REGION, Selector, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (
@@ -124,17 +122,11 @@ class PendingPodProblem:
     @cached_property
     def rollout(self) -> DeploymentSpec:
         """Return the settings by which the workload replaces its pods; the defaults of its kind if they are unknown."""
-        spec, kind = {} if self.controller is None else self.controller.spec, self.owner.kind
-        strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
-        rolling = fields(strategy.get("rollingUpdate"))
-        surge, unavailable = (0, 1) if kind == "DaemonSet" else ("25%", "25%")
-        return DeploymentSpec(
-            replicas=0,
-            rev=0,
-            surge=int_or_text(rolling.get("maxSurge"), surge),
-            unavailable=int_or_text(rolling.get("maxUnavailable"), unavailable),
-            is_recreate=strategy.get("type") == "Recreate",
-        )
+        controller = self.controller or Controller(self.owner)
+        if self.owner.kind != "DaemonSet":
+            return reading.deployment_spec(controller)
+        spec = reading.daemonset_spec(controller)
+        return DeploymentSpec(0, 0, spec.surge, spec.unavailable)
 
     @property
     def may_surge(self) -> bool:

@@ -41,9 +41,9 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
 
 
 def deployment_spec(controller: Controller, rev: int = 0) -> deployment.DeploymentSpec:
-    """Return the spec of a Deployment; with the default rollout for other kinds."""
+    """Return the spec of a Deployment; with its defaults for other kinds."""
     workload, spec = controller.workload, controller.spec
-    strategy = fields(spec.get("strategy"))
+    strategy = fields(spec.get("strategy") or spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))
     return deployment.DeploymentSpec(
         workload.replicas or 0,
@@ -92,7 +92,7 @@ def first_ordinal_to_update(controller: Controller) -> int:
     return controller.workload.first_ordinal + (partition if type(partition) is int else 0)
 
 
-def _daemonset(controller: Controller, rev: int) -> daemonset.DaemonSetSpec:
+def daemonset_spec(controller: Controller, rev: int = 0) -> daemonset.DaemonSetSpec:
     strategy = fields(controller.spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))
     return daemonset.DaemonSetSpec(
@@ -146,7 +146,7 @@ def _on_disruption(rules: Iterable[Plain]) -> job.FailureAction:
 
 _MAKERS: dict[str, Any] = {
     "Deployment": deployment_spec,
-    "DaemonSet": _daemonset,
+    "DaemonSet": daemonset_spec,
     "ReplicaSet": _replicaset,
     "ReplicationController": _replicaset,
     "Job": _job,

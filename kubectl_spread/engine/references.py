@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import nodes, steps
-from kubectl_spread.engine.controllers.daemonset import verdict_on
+from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.world import node_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -122,4 +122,4 @@ def _changed(cluster: Cluster, ops: Iterable[steps.Op]) -> Iterator[tuple[Option
 
 
 def _runs(workload: Workload, node: Optional[Node]) -> bool:
-    return node is not None and verdict_on(workload, node).runs
+    return node is not None and verdict_of(workload)(node).runs

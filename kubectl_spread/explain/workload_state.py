@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.objects.node import first_untolerated, Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.workloads.replica import daemon
-from kubectl_spread.objects.workloads.workload import replica_name, Workload
+from kubectl_spread.objects.workloads.workload import replica_name
 
 
 class CreationFailure(NamedTuple):
@@ -52,20 +50,6 @@ class WorkloadState(NamedTuple):
         return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
 
 
-def wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
-    """Yield the nodes for which the DaemonSet controller creates a pod, before the scheduler decides.
-
-    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
-    Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
-    """
-    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.pod_spec})
-    tolerations = daemon(owner, "").cls.tolerations
-    for node in cluster.nodes:
-        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
-        if fits and first_untolerated(node.taints, tolerations) is None:
-            yield node
-
-
 def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
     """Return the facts about a workload; None if they contain neither it nor its pods."""
     pods = [pod for pod in owned.of(key) if pod.is_visible]
@@ -81,7 +65,7 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
     if controller is not None and controller.workload.kind not in ("Job", "CronJob"):
         wanted = controller.workload.replicas
         if wanted is None:
-            wanted = sum(1 for _ in wanted_nodes(controller.workload, owned.cluster))
+            wanted = len(wanted_nodes(controller.workload, owned.cluster))
     state = WorkloadState(
         key=key,
         wanted=wanted,

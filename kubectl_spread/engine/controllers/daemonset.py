@@ -7,10 +7,11 @@ Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode, NodeShou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, of_owner, P, Stage, State
@@ -48,23 +49,37 @@ def verdicts(world: World, facts: int, rev: int) -> tuple[Optional[DaemonVerdict
     """Return the verdict of a revision on each node; None for nodes that do not exist."""
     found = world.daemon_verdicts.get((facts, rev))
     if found is None:
-        workload = world.revisions[rev].workload
-        nodes = world.facts[facts].nodes
-        found = tuple(None if node is None else verdict_on(workload, node) for node in nodes)
+        verdict_on = verdict_of(world.revisions[rev].workload)
+        found = tuple(None if node is None else verdict_on(node) for node in world.facts[facts].nodes)
         world.daemon_verdicts[facts, rev] = found
     return found
 
 
-def verdict_on(workload: Workload, node: Node) -> DaemonVerdict:
-    """Return whether a node gets a pod of a DaemonSet, and whether an existing one may stay."""
+def verdict_of(workload: Workload) -> Callable[[Node], DaemonVerdict]:
+    """Return the function that says whether a node gets a pod of a DaemonSet, and whether an existing one may stay.
+
+    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
+    """
     pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec})
-    if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
-        return DaemonVerdict(runs=False, stays=False)
     tolerations = daemon(workload, "").cls.tolerations
-    untolerated = {
-        taint.effect for taint in node.taints if taint.repels and not any(item.tolerates(taint) for item in tolerations)
-    }
-    return DaemonVerdict(not untolerated, NO_EXECUTE not in untolerated)
+
+    def verdict_on(node: Node) -> DaemonVerdict:
+        if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
+            return DaemonVerdict(runs=False, stays=False)
+        untolerated = {
+            taint.effect
+            for taint in node.taints
+            if taint.repels and not any(item.tolerates(taint) for item in tolerations)
+        }
+        return DaemonVerdict(not untolerated, NO_EXECUTE not in untolerated)
+
+    return verdict_on
+
+
+def wanted_nodes(owner: Workload, cluster: Cluster) -> list[Node]:
+    """Return the nodes for which the controller creates a pod, before the scheduler decides."""
+    verdict_on = verdict_of(owner)
+    return [node for node in cluster.nodes if verdict_on(node).runs]
 
 
 def act(draft: Draft, owner: int) -> bool:

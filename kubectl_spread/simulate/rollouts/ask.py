@@ -16,7 +16,7 @@ from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import most_alike
 from kubectl_spread.engine.parts import Splitter
-from kubectl_spread.engine.reading import most_pods
+from kubectl_spread.engine.reading import daemonset_spec, is_on_delete, most_pods
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
@@ -27,7 +27,6 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import created_labels, revision_label
@@ -154,10 +153,9 @@ class RolloutChecker:
         That is so without a surge, if nothing but room decides and no other pod waits.
         """
         pod_class = self._new_class(controller)
-        rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
         terms = pod_class.pod_affinity or pod_class.pod_anti_affinity
         decides = pod_class.constraints or terms or pod_class.volumes
-        return rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting
+        return daemonset_spec(controller).surge in (0, "0%") and not decides and not self._waiting
 
     def answer(self, question: RolloutQuestion) -> RolloutResult:
         """Answer a question about one workload by a proof, or else by a simulation."""
@@ -294,5 +292,4 @@ def rolls(key: ObjectKey, controller: Controller) -> bool:
     """Return whether the controller replaces old pods automatically."""
     if key.kind not in ("Deployment", "StatefulSet", "DaemonSet") or controller.workload.is_foreign:
         return False
-    strategy = fields(controller.spec.get("updateStrategy")).get("type")
-    return not controller.spec.get("paused") and strategy != "OnDelete"
+    return not controller.spec.get("paused") and not is_on_delete(controller)

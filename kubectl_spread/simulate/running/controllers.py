@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.explain.workload_state import wanted_nodes
+from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
