@@ -9,7 +9,8 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.preemption import post_filter
@@ -23,7 +24,9 @@ Case = dict[str, Any]
 def decisions(case: Case) -> Iterator[tuple[str, Case, Case]]:
     """The name of each incoming pod, what is expected of it, and what we say; each is placed where it is expected."""
     columns = Columns(cluster_of(case["objects"] + case["incoming"]))
-    by_name = profiles(_config(case.get("schedulerConfig")), version_of(case.get("kubernetesVersion", "1.36")))
+    by_name = profiles(
+        _config(case.get("schedulerConfig")), nearest_release(release_of(case.get("kubernetesVersion", "1.36")))
+    )
     scheduler = Scheduler(columns, by_name, all_nodes=True)
     for incoming, expected in zip(case["incoming"], case["expected"], strict=True):
         pod = read.pod(incoming)

@@ -10,10 +10,10 @@ import pytest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.releases.version import MEASURED, release_of
+from kubectl_spread.objects.releases.version import MEASURED, nearest_release, release_of
 from kubectl_spread.report.explain.document import explanation as document_of
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.conformance import replay
 from tests.conformance.measure import cases, measure, SAMPLES
 
@@ -49,7 +49,9 @@ def test_pods_of_every_release_are_explained(file: Path) -> None:
     """The explanation has the recorded message, and a document can be made of it."""
     for case in itertools.islice(cases(file), 6):
         cluster = cluster_of(case["objects"] + case["incoming"])
-        by_name = profiles(replay._config(case.get("schedulerConfig")), version_of(case["kubernetesVersion"]))
+        by_name = profiles(
+            replay._config(case.get("schedulerConfig")), nearest_release(release_of(case["kubernetesVersion"]))
+        )
         found = explain(read.pod(case["incoming"][0]), cluster, by_name)
         recorded = case["expected"][0].get("message", "")
 

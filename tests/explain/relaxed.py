@@ -22,7 +22,8 @@ from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, Topol
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from tests.naive import config, interpodaffinity, objects, podtopologyspread, replay
@@ -60,7 +61,7 @@ def _scheduler(case: Plain, cluster: Cluster, *, with_added_affinity: bool = Tru
         for profile in written.get("profiles") or []:
             for entry in profile.get("pluginConfig") or []:
                 (entry.get("args") or {}).pop("addedAffinity", None)
-    by_name = profiles(written, version_of(case.get("kubernetesVersion", "1.36")))
+    by_name = profiles(written, nearest_release(release_of(case.get("kubernetesVersion", "1.36"))))
     return Scheduler(Columns(cluster), by_name, all_nodes=True)
 
 

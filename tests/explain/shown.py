@@ -9,9 +9,10 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain, Explanation
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.report.explain import constraints, verdict
 from kubectl_spread.report.table import Style
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]
 
@@ -19,7 +20,11 @@ Plain = dict[str, Any]
 def explained(objects: list[Plain], incoming: Plain, *, config: str = "") -> Explanation:
     """The pod explained as the command does it."""
     cluster = cluster_of(copy.deepcopy([*objects, incoming]))
-    return explain(read.pod(incoming), cluster, profiles(json.loads(config) if config else None, version_of("1.36")))
+    return explain(
+        read.pod(incoming),
+        cluster,
+        profiles(json.loads(config) if config else None, nearest_release(release_of("1.36"))),
+    )
 
 
 def constraint_text(explanation: Explanation, *, width: Optional[int] = None) -> str:

@@ -12,8 +12,9 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.report.explain.constraints import note, origin
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.explain.shown import conflict_text, constraint_text, explained
 from tests.explain.tight import apart, constraint
@@ -486,7 +487,7 @@ def test_a_report_without_details_has_no_pods() -> None:
     """As `check` needs it for each pod that waits."""
     new = waiting(constraint("rack"))
     columns = Columns(cluster_of([*many_nodes()[:2], web("web-1", "n00"), new]))
-    scheduler = Scheduler(columns, profiles(None, version_of("1.36")))
+    scheduler = Scheduler(columns, profiles(None, nearest_release(release_of("1.36"))))
     waits = read.pod(new)
     found = explain_filtered(waits, scheduler.filter(waits), scheduler)
 

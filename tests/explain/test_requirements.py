@@ -18,7 +18,8 @@ from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
@@ -40,7 +41,7 @@ def filtered_of(case: Plain) -> Iterator[tuple[PodClass, FilterResult]]:
     """What the plugins say of each pod that comes in."""
     columns = Columns(cluster_of(copy.deepcopy(case["objects"] + case["incoming"])))
     configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
-    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+    by_name = profiles(configuration, nearest_release(release_of(case.get("kubernetesVersion", "1.36"))))
     scheduler = Scheduler(columns, by_name, all_nodes=True)
     for incoming in case["incoming"]:
         pod = read.pod(incoming)

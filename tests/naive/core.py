@@ -10,7 +10,8 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from tests.conformance import replay
@@ -26,7 +27,7 @@ class Core:
     def __init__(self, case: Plain) -> None:
         self._columns = Columns(cluster_of(copy.deepcopy(case["objects"] + case["incoming"])))
         configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
-        by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+        by_name = profiles(configuration, nearest_release(release_of(case.get("kubernetesVersion", "1.36"))))
         self._scheduler = Scheduler(self._columns, by_name, all_nodes=True)
         self._preempts = bool(case.get("preempt"))
 

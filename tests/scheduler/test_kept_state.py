@@ -14,7 +14,8 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -77,7 +78,7 @@ def check(objects: list[Plain], incoming: list[Pod], by_name: dict[str, Profile]
 def test_the_nodes_with_the_highest_score_are_kept_up_to_date(case: Plain) -> None:
     """On clusters odd in every way; scores that are added up ahead are those that are told plugin by plugin."""
     configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
-    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+    by_name = profiles(configuration, nearest_release(release_of(case.get("kubernetesVersion", "1.36"))))
     incoming = [read.pod(item) for item in case["incoming"] if not item["spec"].get("schedulingGates")]
     check(case["objects"], [item for item in incoming if item.cls.scheduler_name in by_name], by_name)
 
@@ -106,7 +107,7 @@ def check_removals(objects: list[Plain], incoming: list[Pod], by_name: dict[str,
 def test_a_pod_that_goes_is_forgotten(case: Plain) -> None:
     """By every plugin; what a pod reserved of volumes stays reserved, so that only pods without volumes go."""
     configuration = json.loads(case["schedulerConfig"]) if case.get("schedulerConfig") else None
-    by_name = profiles(configuration, version_of(case.get("kubernetesVersion", "1.36")))
+    by_name = profiles(configuration, nearest_release(release_of(case.get("kubernetesVersion", "1.36"))))
     incoming = [read.pod(item) for item in case["incoming"] if not item["spec"].get("schedulingGates")]
     twice = [pod._replace(uid=f"{pod.uid}-{turn}", name=f"{pod.name}-{turn}") for turn in "ab" for pod in incoming]
     check_removals(case["objects"], [item for item in twice if item.cls.scheduler_name in by_name], by_name)

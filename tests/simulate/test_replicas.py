@@ -9,8 +9,9 @@ import pytest
 from kubectl_spread.cluster.building.build import add_objects, cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
+from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.placing import seeded_pick
 from kubectl_spread.simulate.replicas import place
@@ -219,7 +220,7 @@ def test_resources_stand_for_no_devices_before_1_36() -> None:
     device_class = {"kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "a.b/c"}}
     owner = workload()
     owner.template["spec"]["containers"][0]["resources"]["requests"]["a.b/c"] = "1"
-    (web,) = place([owner], cluster_of([node("n1"), device_class]), profiles(None, version_of("1.35")))
+    (web,) = place([owner], cluster_of([node("n1"), device_class]), profiles(None, nearest_release(release_of("1.35"))))
 
     assert ["0/1 nodes are available: 1 Insufficient a.b/c."] == [
         item.explanation.message.partition(" no new claims")[0] for item in web.pending
@@ -237,7 +238,7 @@ def test_pods_get_the_labels_of_their_zone_from_1_35_on(minor: str, expected: bo
         "labelSelector": {"matchLabels": {ZONE: "a"}},
     }
     owner = workload(replicas=3, cpu="10m", topologySpreadConstraints=[constraint])
-    (web,) = place([owner], cluster_of([node("n1", zone="a")]), profiles(None, version_of(minor)))
+    (web,) = place([owner], cluster_of([node("n1", zone="a")]), profiles(None, nearest_release(release_of(minor))))
 
     assert expected == any(count for counts in web.matching.values() for count in counts.values())
 

@@ -12,8 +12,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
-from kubectl_spread.objects.releases.version import VersionError
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.objects.releases.version import nearest_release, release_of, VersionError
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import scheduler_config
 
@@ -489,11 +488,11 @@ def test_a_configuration_that_stops_the_scheduler_is_refused(
 @pytest.mark.parametrize("text", ["1.17", "1.99", "2.0", "one", "", "1", "1.34.", "1.34.x"])
 def test_a_version_without_known_rules_is_refused(text: str) -> None:
     with pytest.raises(VersionError):
-        version_of(text)
+        nearest_release(release_of(text))
 
 
 def test_fields_that_an_old_release_ignores_are_ignored() -> None:
     rows = (behaviours.MIN_DOMAINS, behaviours.INCLUSION_POLICIES, behaviours.MATCH_LABEL_KEYS)
-    fields = [tuple(row.of(version_of(f"1.{minor}")) for row in rows) for minor in (25, 26, 27)]
+    fields = [tuple(row.of(nearest_release(release_of(f"1.{minor}"))) for row in rows) for minor in (25, 26, 27)]
 
     assert [(False, False, False), (False, True, False), (True, True, True)] == fields

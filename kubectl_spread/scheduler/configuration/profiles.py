@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import behaviours
-from kubectl_spread.objects.releases.version import LATEST, nearest_release, Release, release_of
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import Plugin, ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
@@ -44,15 +44,6 @@ Plain = dict[str, Any]
 
 DEFAULT_SCHEDULER = "default-scheduler"
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")
-
-
-def version_of(text: str) -> Release:
-    """Return the release to follow for a version: `1.36`, `v1.34.1`.
-
-    Raises:
-        VersionError: with a sentence.
-    """
-    return nearest_release(release_of(text))
 
 
 class _Known(NamedTuple):
