@@ -28,8 +28,7 @@ def has_placeholder(value: Any) -> bool:
     """Return whether a text has a part that is not what will be applied."""
     if not isinstance(value, str):
         return False
-    around = value[:1] + value[-1:]
-    is_word = value[:1] == "$" or around in ("<>", "()") or (around == "__" and value[:2] == value[-2:])
+    is_word = value[:1] == "$" or value[:1] + value[-1:] in ("<>", "()") or value[:2] == value[-2:] == "__"
     is_word |= value.isupper() and value.endswith(_FIELDS)
     return is_word or any(mark in value for mark in _MARKS)
 

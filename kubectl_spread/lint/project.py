@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
@@ -250,10 +250,6 @@ class Project:
         patches = () if self.scope is None else self.scope.patches.joined
         changing = (patch for patch, bases in patches if any(base.manifest is subject.manifest for base in bases))
         return {constraint.topology_key for patch in changing for constraint in patch.constraints}
-
-    def added_labels(self, subject: Subject) -> Mapping[str, Optional[str]]:
-        """Return the labels that kustomizations add to a workload's pods; see `Kustomization.labels`."""
-        return {} if self.root is None else self.root.labels(subject.runner)
 
     def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""

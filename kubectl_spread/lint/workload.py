@@ -223,7 +223,8 @@ class Subject:
         """Return whether a constraint counts the workload's own pods, by the labels in the file."""
         if self.has_pod and self.has_known_labels:
             return self.is_in_its_group(constraint)
-        return bool(self.selector(constraint).requirements)
+        required = self.selector(constraint).requirements or ()
+        return bool(required) and not any(map(self.doubt, required))
 
     def is_in_its_group(self, constraint: TopologySpreadConstraint) -> bool:
         """Return whether a constraint counts the workload's own pods together.

@@ -150,7 +150,7 @@ _FIELD = "nodeTaintsPolicy"
 )
 def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
-    is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
+    is_tied = subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName")  # SPR206, SPR210
     if is_tied or queries.tolerates_all(subject) or not field_versions.stores(_FIELD, project.target.minor):
         return
     for constraint in subject.hard:

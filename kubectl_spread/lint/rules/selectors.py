@@ -117,7 +117,7 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
                     yield RuleFinding(message, route, subject.selector_hint(), severity=Severity.WARNING, key=True)
     if subject.knowledge is not Knowledge.KNOWN:
         return
-    added = project.added_labels(subject)
+    added = {} if project.root is None else project.root.labels(subject.runner)
     labels = {**subject.labels, **{key: value for key, value in added.items() if value is not None}}
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
@@ -239,6 +239,7 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
             for route, item in _written(subject, constraint)
             if item.operator == "In"
             and (item.key in REVISION_LABELS or (item.key in RELEASE_LABELS and item.matches(subject.labels)))
+            and not subject.workload.name.endswith(item.values)  # a workload for each release
         ]
         if not volatile:
             continue

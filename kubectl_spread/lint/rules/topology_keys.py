@@ -19,6 +19,7 @@ from kubectl_spread.lint.topology_keys import intended_key, SUCCESSORS
 from kubectl_spread.lint.wording import domain, list_names, none_of
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
@@ -91,11 +92,9 @@ def _written_keys(subject: Subject) -> Iterator[tuple[str, Route, str, Union[que
 
 def _has_nodes(subject: Subject) -> bool:
     """Return whether all pods of an object from a cluster run, so nodes have the labels it needs."""
-    status = subject.manifest.plain.get("status")
-    if not isinstance(status, dict) or not status:
-        return False
+    status = fields(subject.manifest.plain.get("status"))
     if subject.workload.kind == "Pod":
-        return bool(subject.spec.get("nodeName"))
+        return bool(status and subject.spec.get("nodeName"))
     wanted = status.get("replicas")
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
 

@@ -63,6 +63,7 @@ def test_a_release_with_a_skew_of_all_its_pods() -> None:
 def test_the_instance_of_another_release() -> None:
     """Charts set the label to the name of the release."""
     assert "SPR203 warning" in release(SELECTED, name="shop")
+    assert "SPR301 info" not in release(SELECTED, name="shop")  # it counts no pods
     assert "SPR203 warning" not in release(SELECTED, name="web")
 
 
