@@ -81,11 +81,12 @@ def diagnostics(report: CheckReport) -> Iterator[Diagnostic]:
             ("Lost", placement.on_missing_nodes),
             ("Not created", placement.not_created),
         )
-        for state in [state for state, pods in states if pods][:1]:
+        title = next((state for state, pods in states if pods), "")
+        if title:
             from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
             why = f": {safe(placement.refused[0].message)}" if placement.refused else ""
-            yield Diagnostic(Topic.PLACEMENT, state, placement.workload.key, f"{unpainted(headline(placement))}{why}")
+            yield Diagnostic(Topic.PLACEMENT, title, placement.workload.key, f"{unpainted(headline(placement))}{why}")
     yield from _of_cluster(report)
     for error in report.errors:
         yield Diagnostic(Topic.INPUT, "read", error.source, error.message, is_unread=True)

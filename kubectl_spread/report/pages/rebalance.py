@@ -58,13 +58,12 @@ def _title(found: Rebalance) -> str:
 
 def _pictures(item: Repair, cluster: Cluster, pods: ClusterPods) -> tuple[Drawing, list[Chart]]:
     """Return the drawing of the pods as they are, and the charts of the constraints."""
-    changes, evictions = item.before, item.plan.evictions if item.plan and item.verdict is RepairVerdict.EVICT else ()
-    if item.plan is not None and item.verdict is RepairVerdict.EVICT:
-        changes = item.plan.changes
-    elif item.verdict is RepairVerdict.RESTART:
+    plan = item.plan if item.verdict is RepairVerdict.EVICT else None
+    changes = item.before if plan is None else plan.changes
+    if item.verdict is RepairVerdict.RESTART:
         changes = item.restarts[-1].changes
     charts = [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)]
-    return _drawing(item, evictions, cluster, pods), charts
+    return _drawing(item, () if plan is None else plan.evictions, cluster, pods), charts
 
 
 def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
