@@ -46,20 +46,20 @@ class ReplicaRange(NamedTuple):
         return self.written if self.maximum is None else self.maximum
 
 
-def whole_number(value: Any, default: Optional[int]) -> Optional[int]:
-    """Return a whole number, 3.0 as well as 3, or the default."""
+def whole_number(value: Any) -> Optional[int]:
+    """Return a whole number, 3.0 as well as 3; None for another value, which a tool may replace."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
-        return default
+        return None
     return int(value)
 
 
 def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     spec = fields(autoscaler.plain.get("spec"))
     if autoscaler.kind == "ScaledObject":
-        least = whole_number(spec.get("minReplicaCount"), _KEDA_MINIMUM)
-        return ReplicaRange(least, whole_number(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
-    most = whole_number(spec.get("maxReplicas"), None)
-    return ReplicaRange(whole_number(spec.get("minReplicas"), 1), most, autoscaler)
+        least = whole_number(spec.get("minReplicaCount", _KEDA_MINIMUM))
+        return ReplicaRange(least, whole_number(spec.get("maxReplicaCount", _KEDA_MAXIMUM)), autoscaler)
+    most = whole_number(spec.get("maxReplicas"))
+    return ReplicaRange(whole_number(spec.get("minReplicas", 1)), most, autoscaler)
 
 
 def of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRange:
@@ -264,7 +264,7 @@ class Project:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
+        written = whole_number(fields(runner.plain.get("spec")).get("replicas"))
         if ("spec", "replicas") in runner.defaults:
             return times(ReplicaRange(None, None, written=written), owner.group.size)
         overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
