@@ -7,8 +7,9 @@ or the reverse. So are neighbours of a neighbour. They are simulated as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Optional, TypeVar
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
@@ -25,6 +26,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
+T = TypeVar("T")
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
@@ -64,19 +66,24 @@ def groups_of(spec: GroupSpec, members: Iterable[Member]) -> list[list[Member]]:
             found.append(member._replace(bounds=bounds, shards=spec.shards))
     if spec.is_each:
         return [[member] for member in found]
-    group_of: list[Any] = [member.key.namespace for member in found]
-    if spec.selector is None:
-        classes = [_pod_class(member) for member in found]
-        group_of = list(range(len(found)))
-        for at, cls in enumerate(classes):
-            for other_at, other in enumerate(classes):
-                if at != other_at and _counts(cls, other):
-                    old, new = sorted((group_of[at], group_of[other_at]), reverse=True)
-                    group_of = [new if item == old else item for item in group_of]
-    return [
-        [member for member, item in zip(found, group_of, strict=True) if item == group]
-        for group in dict.fromkeys(group_of)
-    ]
+    if spec.selector is not None:
+        return tied_groups(found, lambda one, other: one.key.namespace == other.key.namespace)
+    classes = {member.key: _pod_class(member) for member in found}
+
+    def are_tied(one: Member, other: Member) -> bool:
+        first, second = classes[one.key], classes[other.key]
+        return _counts(first, second) or _counts(second, first)
+
+    return tied_groups(found, are_tied)
+
+
+def tied_groups(items: Sequence[T], are_tied: Callable[[T, T], bool]) -> list[list[T]]:
+    """Return the items in groups: each item of a group is tied to another one of it."""
+    groups: list[list[int]] = []
+    for at, item in enumerate(items):
+        tied = [group for group in groups if any(are_tied(item, items[other]) for other in group)]
+        groups = [*(group for group in groups if group not in tied), sorted([at, *chain(*tied)])]
+    return [[items[at] for at in group] for group in sorted(groups)]
 
 
 def _counts(cls: PodClass, other: PodClass) -> bool:

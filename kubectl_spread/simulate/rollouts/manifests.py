@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.guarantee.members import tied_groups
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -26,23 +26,6 @@ from kubectl_spread.simulate.rollouts.ask import (
 )
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import is_changed
-
-
-def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list[int]]:
-    """Return the positions of pod classes, grouped: each class of a group is connected to another of it."""
-    group_of = list(range(len(classes)))
-    for at, pod_class in enumerate(classes):
-        for other in range(at):
-            one, shared = classes[other], set(pod_class.host_ports) & set(classes[other].host_ports)
-            if group_of[other] != group_of[at] and (
-                shared or _selects(pod_class, one, cluster) or _selects(one, pod_class, cluster)
-            ):
-                old = group_of[other]
-                group_of = [group_of[at] if group == old else group for group in group_of]
-    found: dict[int, list[int]] = {}
-    for at, group in enumerate(group_of):
-        found.setdefault(group, []).append(at)
-    return list(found.values())
 
 
 def _selects(one: PodClass, other: PodClass, cluster: Cluster) -> bool:
@@ -169,8 +152,13 @@ class ManifestRollouts:
         DaemonSets are left out, because each of their pods has its node from the start.
         """
         placed = [item for item in self._new if item.is_placed and item.controller.workload.replicas]
-        groups = connected_groups([_class_of(item) for item in placed], self._cluster)
-        return [[placed[at] for at in group] for group in groups]
+
+        def are_tied(one: ManifestWorkload, other: ManifestWorkload) -> bool:
+            first, second, cluster = _class_of(one), _class_of(other), self._cluster
+            has_common_port = not set(first.host_ports).isdisjoint(second.host_ports)
+            return has_common_port or _selects(first, second, cluster) or _selects(second, first, cluster)
+
+        return tied_groups(placed, are_tied)
 
     @cached_property
     def _with_room(self) -> frozenset[ObjectKey]:
@@ -240,11 +228,10 @@ def _class_of(item: ManifestWorkload) -> PodClass:
 
 def _with_controllers(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> Cluster:
     """Return the cluster with new workloads, and the ReplicaSets of their pods."""
-    owners, made = dict(cluster.owners), {**cluster.controllers, **controllers}
-    for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():
-        above = inferred_deployment(cls)
-        if above is not None and above in controllers and cls.owner_key is not None:
-            owners[cls.owner_key] = above
-            owner = controllers[above].workload
-            made[cls.owner_key] = Controller(owner._replace(kind="ReplicaSet", name=cls.owner_key.name))
-    return cluster._replace(controllers=made, owners=owners)
+    cluster = reading.infer_owners(cluster._replace(controllers={**cluster.controllers, **controllers}))
+    made = {
+        key: Controller(controllers[above].workload._replace(kind="ReplicaSet", name=key.name))
+        for key, above in cluster.owners.items()
+        if above in controllers and key not in cluster.controllers
+    }
+    return cluster._replace(controllers={**cluster.controllers, **made})
