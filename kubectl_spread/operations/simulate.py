@@ -281,26 +281,33 @@ def _explained(
         if "-*" in pod.name
         for text in (pod.key, pod.name)
     }
-    causes: dict[str, str] = {}
+    causes: dict[tuple[Optional[ObjectKey], str], str] = {}
     advice: tuple[str, ...] = ()
     unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes} | unnamed.keys()
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
-    pods = {pod.cls: pod for pod in cluster.pending() if cluster.top_owner(pod) not in unaffected}.values()
-    for pod in [*pods][:_MOST_CAUSES]:
+    bare = {pod.key for pod in known.cluster.pending()}  # pods without a controller that waited before
+    waiting = {
+        (owner, pod.cls): pod
+        for pod in cluster.pending()
+        if (owner := cluster.top_owner(pod)) not in unaffected and (owner is not None or pod.key not in bare)
+    }
+    for (owner, _), pod in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
-        causes[found.message] = cause(found)
-        for text in sorted(unnamed, key=len, reverse=True):
-            causes[found.message] = causes[found.message].replace(text, unnamed[text])
+        text = cause(found)
+        for named in sorted(unnamed, key=len, reverse=True):
+            text = text.replace(named, unnamed[named])
+        causes[owner, found.message] = text
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
-            named = {
+            changed = {
                 name
                 for change in item.changes
                 if change["kind"] in ("Node", "Pod")
                 for name in (change["name"], *change.get("deleted", ()))
             }
-            if not advice and named.isdisjoint(unusable):
-                advice = (item.title, *item.commands)
+            if not advice and changed.isdisjoint(unusable):
+                whose = f", for {owner.kind} {owner.name}" if owner and len({key for key, _ in waiting}) > 1 else ""
+                advice = (f"{item.title}{whose}", *item.commands)
     return played._replace(causes=causes, advice=advice)
 
 

@@ -125,15 +125,18 @@ def _step_blocks(
         by_cause: dict[str, list[str]] = {}
         for pod in shown:
             why = (
-                pod.message if style.is_detailed else played.causes.get(pod.message) or without_preemption(pod.message)
+                pod.message
+                if style.is_detailed
+                else played.causes.get((pod.owner, pod.message)) or without_preemption(pod.message)
             )
             by_cause.setdefault(why, []).append(waiting_pods(pod, step))
         for why, who in by_cause.items():
             lines += [*_indented(who, style), *wrap(why, style, indent="    ")]
         yield [*lines, *more]
-    if earlier := [waiting_pods(item, step).removeprefix("pod ") for item in waiting if was_pending(item)]:
+    if earlier := [item for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_wide else _MOST_LISTED
-        yield wrap(f"Pending already before this step: {comma_list(earlier, most=most)}", style)
+        names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
+        yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if step.refused:
         yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if played.advice:
@@ -142,8 +145,10 @@ def _step_blocks(
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         yield _paragraphs([_totals(concerned, step)], style)
+    is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
     for item in concerned if style.is_wide else concerned[:_MOST_LISTED]:
-        yield _workload(item, step, style, has_domains=style.is_wide or not is_brief)
+        is_shown = is_fine or item.verdict is not Verdict.COMPLETES or style.is_detailed
+        yield _workload(item, step, style, has_domains=style.is_wide or (is_shown and not is_brief))
     # Of a few workloads, the sums are worth a table if a constraint counts the pods of all.
     if step.together and (is_brief or style.is_wide or any(spread.is_balanced for spread in step.together)):
         yield [

@@ -663,15 +663,15 @@ def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], i
 class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
-    refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by the
-    scheduler's message. advice: a change that helps them, and its commands.
+    refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
+    their workload and the scheduler's message. advice: a change that helps them, and its commands.
     """
 
     text: str
     summary: StepSummary
     refusal: str = ""
     notes: tuple[str, ...] = ()
-    causes: dict[str, str] = {}  # noqa: RUF012 (never written to)
+    causes: dict[tuple[Optional[ObjectKey], str], str] = {}  # noqa: RUF012 (never written to)
     advice: tuple[str, ...] = ()
 
     @property
