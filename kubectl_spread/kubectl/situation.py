@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, StoredRevision
@@ -10,8 +10,11 @@ from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name, with_records
 from kubectl_spread.kubectl.parsing import StepError
+from kubectl_spread.objects import validation
+from kubectl_spread.objects.constraints.constraint import constraints
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
@@ -121,12 +124,18 @@ class Situation:
 
         `writes_replicas`: the command writes the number of replicas, also if it is the known one, which an autoscaler
         may have changed by then.
+
+        Raises:
+            RefusedError: the API server would refuse the workload.
         """
         controller = controller_of(plain)
         key = key_of(controller.workload)
         if not controller.workload.is_simulated:
             raise StepError(f"{full_name(key.kind)} {key.name}: {decode.too_many(controller.workload.replicas or 0)}")
         before = self.cluster.controllers.get(key)
+        known = set() if before is None else set(_invalid(before, self.release))
+        if wrong := next((text for text in _invalid(controller, self.release) if text not in known), ""):
+            raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {wrong}')
         if before is not None:
             self._store_revision(key)
             is_same = controller.workload.template == before.workload.template
@@ -214,6 +223,19 @@ class Situation:
         self.cluster = cluster._replace(
             controllers={**cluster.controllers, made: replica_set}, owners={**cluster.owners, made: key}
         )
+
+
+def _invalid(controller: Controller, release: Release) -> Iterator[str]:
+    """Yield what the API server says about an invalid workload."""
+    owner, spec, root = controller.workload, controller.spec, "spec"
+    if owner.is_foreign:
+        return
+    if owner.kind == "CronJob":
+        spec, root = fields(fields(spec.get("jobTemplate")).get("spec")), "spec.jobTemplate.spec"
+    for error in validation.spec_errors(owner.kind, spec, minor=release.minor):
+        yield error.text(root)
+    for error in validation.constraint_errors(constraints(owner.pod_spec), created_with=None, minor=release.minor):
+        yield error.text(f"{root}.template.spec")
 
 
 def controller_of(plain: Plain) -> Controller:

@@ -40,8 +40,18 @@ _FIXED = {
 }
 
 
+_OF_SPECS = {
+    "maxUnavailable": "let a rollout create or delete a pod first: write 1 or more for maxSurge or maxUnavailable",
+    "labels": "give the pod template the labels that spec.selector names",
+    "requests": "request no more than the limit",
+}
+
+
 def hint_for_spec(error: FieldError) -> str:
     """Return the hint for an error of SPR116."""
+    for end, hint in _OF_SPECS.items():
+        if error.path.endswith(end):
+            return hint
     if error.path not in ("updateStrategy", "minReplicas", "maxReplicas", "metrics"):
         return "write 0 or more"
     from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO, STATEFULSET_RECREATE  # 4 ms

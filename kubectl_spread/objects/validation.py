@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints.constraint import (
     DO_NOT_SCHEDULE,
     HONOR,
@@ -74,13 +75,17 @@ _COUNTS = (
 
 
 def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[FieldError]:
-    """Validate numbers in the spec of a workload or an autoscaler, and a StatefulSet's strategy.
+    """Validate the spec of a workload or an autoscaler outside of its constraints.
+
+    For a workload: numbers, the strategy, whether the selector matches the template, and requests above their limits.
 
     Values of wrong types are left to the decoder. `minor`: the API server's minor version, the latest recorded one by
     default.
 
-    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec; pkg/apis/autoscaling/validation/
-    validation.go, validateHorizontalPodAutoscalerSpec (v1.36.2).
+    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec, ValidateRollingUpdateDeployment,
+    ValidateRollingUpdateDaemonSet, ValidatePodTemplateSpecForReplicaSet; pkg/apis/core/validation/validation.go,
+    ValidateContainerResourceRequirements; pkg/apis/autoscaling/validation/validation.go,
+    validateHorizontalPodAutoscalerSpec (v1.36.2).
     """
     if not isinstance(spec, dict):
         return []
@@ -101,7 +106,51 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
             value = f'{{"Type":{decode.go_quote(named)},"RollingUpdate":{_rolling(strategy.get("rollingUpdate"))}}}'
             error = _spec_error("updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'")
             errors.append(error._replace(route=("updateStrategy", "type")))
-    return errors
+    return [*errors, *_rolling_errors(kind, spec), *_template_errors(kind, spec)]
+
+
+def _rolling_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
+    """Yield the error of a rollout that may neither create nor delete a pod first."""
+    field = {"Deployment": "strategy", "DaemonSet": "updateStrategy"}.get(kind, "")
+    rolling = fields(fields(spec.get(field)).get("rollingUpdate"))
+    surge, unavailable = rolling.get("maxSurge", 0 if kind == "DaemonSet" else None), rolling.get("maxUnavailable")
+    if surge in _NONE and unavailable in _NONE:
+        why = f"Invalid value: {decode.go_value(unavailable)}: may not be 0 when `maxSurge` is 0"
+        why = "Required value: cannot be 0 when maxSurge is 0" if kind == "DaemonSet" else why
+        route = (field, "rollingUpdate", "maxUnavailable")
+        yield FieldError(Rule.SPEC_INVALID, ".".join(route), route, why)
+
+
+_NONE = (0, "0%")
+
+
+def _template_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
+    """Yield the errors of labels that the selector does not match, and of requests above their limits."""
+    template = fields(spec.get("template"))
+    wanted = fields(fields(spec.get("selector")).get("matchLabels"))
+    labels = fields(template.get("metadata")).get("labels")
+    if kind in _SELECTING and isinstance(labels, dict) and not wanted.items() <= labels.items():
+        why = f"Invalid value: {decode.go_value(labels)}: `selector` does not match template `labels`"
+        yield FieldError(Rule.SPEC_INVALID, "template.metadata.labels", ("template", "metadata", "labels"), why)
+    for at, container in numbered_mappings(fields(template.get("spec")).get("containers")):
+        resources = fields(container.get("resources"))
+        requests, limits = fields(resources.get("requests")), fields(resources.get("limits"))
+        for name in [name for name in requests if name in limits and _is_above(requests[name], limits[name])]:
+            why = f'Invalid value: "{requests[name]}": must be less than or equal to {name} limit of {limits[name]}'
+            path = f"template.spec.containers[{at}].resources.requests"
+            route = ("template", "spec", "containers", at, "resources", "requests", name)
+            yield FieldError(Rule.SPEC_INVALID, path, route, why)
+
+
+_SELECTING = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+
+
+def _is_above(request: Any, limit: Any) -> bool:
+    """Return whether an amount is above another; False if one cannot be read."""
+    try:
+        return quantity.parse(request) > quantity.parse(limit)
+    except quantity.QuantityError:
+        return False
 
 
 def _autoscaler_errors(spec: dict[str, Any], release: Optional[Release]) -> list[FieldError]:

@@ -102,14 +102,19 @@ def _certainty(result: RolloutResult) -> str:
 
 
 def _why(result: RolloutResult) -> str:
-    """Return the pod that stays Pending, and the cause."""
+    """Return the pod of the rollout that stays Pending, with the cause, or why the API server refuses its pods."""
     summary = result.summary
     if not result.is_stuck or summary is None:
         return ""
     if summary.is_endless:
         return ", because pods are replaced again and again"
-    pods = [item.name for item in summary.stuck] or [item.pod for item in summary.waiting]
-    return f", because {_pod(pods[0])} stays Pending{_cause(result)}" if pods else ""
+    pods = [item.name for item in summary.stuck if item.owner in result.keys]
+    pods += [item.pod for item in summary.waiting if item.owner in result.keys]
+    if pods:
+        return f", because {_pod(pods[0])} stays Pending{_cause(result)}"
+    refusals = (item.refusal or item.refused for item in summary.workloads if item.key in result.keys)
+    refusal = next(filter(None, refusals), "")
+    return f", because the API server refuses new pods: {safe(refusal)}" if refusal else ""
 
 
 def _pod(name: str) -> str:
