@@ -33,6 +33,7 @@ from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.manifest_objects import StepObjects
+from kubectl_spread.text.wording import count_noun
 
 
 class SimulateRequest(NamedTuple):
@@ -205,7 +206,9 @@ class SimulationSetup:
         answer = played(splitter=Splitter(known.cluster, known.profiles))
         if self.situation.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
             answer = self._with_new_nodes(played)
-        return answer._replace(steps=answer.steps[len(first) :])
+        lost = {f"{count_noun(len(self.errors), 'object')} that could not be read": None} if self.errors else {}
+        found = (step._replace(gaps={**step.gaps, **lost}) for step in answer.steps[len(first) :])
+        return answer._replace(steps=tuple(found))
 
     def _with_new_nodes(self, played: Callable[..., Answer]) -> Answer:
         """Play steps with Karpenter as one more controller."""

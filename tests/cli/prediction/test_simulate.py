@@ -338,6 +338,15 @@ def test_every_verb_changes_what_it_names(
         assert sorted(counts.values()) == after
 
 
+INVALID, SPEC = 'The Deployment "web" is invalid: ', "spec.template.spec"
+UNMATCHED = "`selector` does not match template `labels`"
+ABOVE = "must be less than or equal to cpu limit of"
+NO_SKEW = (
+    '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints","value":'
+    '[{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","maxSkew":0}]}]'
+)
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -374,6 +383,22 @@ def test_every_verb_changes_what_it_names(
         (
             ["patch", "deploy/web", "-p", '{"spec":{"replicas":-5}}'],
             'The Deployment "web" is invalid: spec.replicas: Invalid value: -5: must be greater than or equal to 0',
+        ),
+        (
+            ["patch", "deploy/web", "-p", '{"spec":{"template":{"metadata":{"labels":{"app":"other"}}}}}'],
+            f'{INVALID}spec.template.metadata.labels: Invalid value: {{"app":"other"}}: {UNMATCHED}',
+        ),
+        (
+            ["patch", "deploy/web", "-p", '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":0}}}}'],
+            f"{INVALID}spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0",
+        ),
+        (
+            ["patch", "deploy/web", "--type=json", "-p", NO_SKEW],
+            f"{INVALID}{SPEC}.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero",
+        ),
+        (
+            ["set", "resources", "deploy/web", "--requests=cpu=2", "--limits=cpu=1"],
+            f'{INVALID}{SPEC}.containers[0].resources.requests: Invalid value: "2": {ABOVE} 1',
         ),
     ],
 )
