@@ -3,7 +3,7 @@
 Beyond kubectl, a domain fails (`lose`) or recovers (`restore`), and nodes join (`add-nodes`).
 Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters; pkg/cmd/drain/drain.go; pkg/cmd/taint/taint.go,
 utils.go (v1.36.2).
-Difference: whether a pod has an emptyDir volume is only known from its workload's template.
+Difference: whether a pod that the run creates has an emptyDir volume is only known from its workload's template.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
     if pod.owner is not None and pod.owner.kind == "DaemonSet":
         return "" if command.has("ignore-daemonsets") or not pod.is_visible else _DAEMON
     deletes_local = command.has("delete-emptydir-data") or command.has("delete-local-data")
-    if pod.is_visible and not deletes_local and _has_local_storage(pod, cluster):
+    if pod.is_visible and not deletes_local and (pod.has_local_storage or _has_local_storage(pod, cluster)):
         return _LOCAL
     return _BARE if pod.owner is None and pod.is_visible and not command.has("force") else ""
 

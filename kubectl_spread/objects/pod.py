@@ -144,6 +144,7 @@ class Pod(NamedTuple):
     is_ready: Optional[bool] = None  # by its Ready condition; None without one
     ready_since: str = ""  # when that changed last
     deletion_cost: int = 0
+    has_local_storage: bool = False  # emptyDir volumes, whose data goes with the pod
 
     @property
     def namespace(self) -> str:

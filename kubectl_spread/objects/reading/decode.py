@@ -143,10 +143,11 @@ CinderVolumeSource: volumeID string
 ISCSIVolumeSource: iqn string; readOnly bool
 RBDVolumeSource: monitors []string; pool, image string; readOnly bool
 ImageVolumeSource: reference string
+EmptyDirVolumeSource: sizeLimit resource.Quantity
 Volume: name string; persistentVolumeClaim PersistentVolumeClaimVolumeSource; ephemeral EphemeralVolumeSource;
   gcePersistentDisk GCEPersistentDiskVolumeSource; awsElasticBlockStore AWSElasticBlockStoreVolumeSource;
   azureDisk AzureDiskVolumeSource; cinder CinderVolumeSource; iscsi ISCSIVolumeSource; rbd RBDVolumeSource;
-  image ImageVolumeSource
+  image ImageVolumeSource; emptyDir EmptyDirVolumeSource
 PodSpec: topologySpreadConstraints []TopologySpreadConstraint; nodeSelector map[string]string;
   nodeName, schedulerName string; hostNetwork, hostUsers bool; priority int32;
   priorityClassName, preemptionPolicy, runtimeClassName string; activeDeadlineSeconds int64;

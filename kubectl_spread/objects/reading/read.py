@@ -104,6 +104,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         is_ready=ready.get("status") == "True" if ready else None,
         ready_since=as_text(ready.get("lastTransitionTime")),
         deletion_cost=_deletion_cost(metadata),
+        has_local_storage=any("emptyDir" in volume for volume in mappings(spec.get("volumes"))),
     )
 
 
