@@ -995,3 +995,71 @@ def test_the_best_change_does_not_depend_on_how_nodes_are_named(
 
     assert run(["simulate", "--snapshot", str(facts), "drain", drained]) == 1
     assert "\nDo: add a node with cpu 1500m free\n" in capsys.readouterr().out
+
+
+def test_a_drain_stops_at_a_pod_with_a_volume_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod without a controller has its emptyDir in no template; forced, it would be lost with the data."""
+    own = "metadata: {name: bare, namespace: shop}\n  spec: {nodeName: a1, volumes: [{name: v, emptyDir: {}}],"
+    path = tmp_path / "facts.yaml"
+    path.write_text(FACTS.replace("metadata: {name: bare, namespace: shop}\n  spec: {nodeName: a1,", own))
+    assert run(["simulate", "drain", "a1", "--force", "--snapshot", str(path)]) == 1
+    assert "local storage (use --delete-emptydir-data to override): shop/bare" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_what_could_not_be_read_leaves_the_answer_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod with a namespace that is no text is left out, and might be on the node."""
+    path = tmp_path / "facts.yaml"
+    path.write_text(FACTS.replace("{name: bare, namespace: shop}", "{name: bare, namespace: yes}"))
+    words = ["simulate", "cordon", "a1", "--snapshot", str(path)]
+    assert run(words) == 3
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "cordon a1: not known",
+        "",
+        "not simulated, and the outcome depends on it: 1 object that could not be read",
+    ]
+
+
+def test_advice_is_for_pods_of_the_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a rollout that is stuck on a host port; another pod waits for a claim that is missing."""
+    labels = {"app": "web"}
+    pod = {"containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    hashed = {**labels, "pod-template-hash": "1"}
+    metadata = {"labels": hashed}
+    owned = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    of_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "r", "controller": True}
+    claim = {"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}
+    room = {"cpu": "4", "pods": "110"}
+    items = [
+        {"kind": "Node", "metadata": {"name": "a1"}, "status": {"allocatable": room}},
+        {"kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "d"}, "spec": spec},
+        {
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web-1", "namespace": "shop", "uid": "r", "ownerReferences": [owned]},
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": hashed},
+                "template": {**template, "metadata": metadata},
+            },
+        },
+        {
+            "kind": "Pod",
+            "metadata": {"name": "web-1-x", "namespace": "shop", "labels": hashed, "ownerReferences": [of_set]},
+            "spec": {**pod, "nodeName": "a1"},
+            "status": {"phase": "Running"},
+        },
+        {"kind": "Pod", "metadata": {"name": "bare", "namespace": "shop"}, "spec": {**pod, "volumes": [claim]}},
+    ]
+    versions = {"Deployment": "apps/v1", "ReplicaSet": "apps/v1"}
+    every = [{"apiVersion": versions.get(str(item["kind"]), "v1"), **item} for item in items]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": every}))
+    run(["simulate", "-n", "shop", "rollout", "restart", "deploy/web", "--snapshot", str(path)])
+    out = capsys.readouterr().out
+
+    assert "Pending already before this step: bare" in out
+    assert "claim gone" not in out
+    assert "Do: set maxSurge: 0 and maxUnavailable: 1" in out

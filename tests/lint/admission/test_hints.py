@@ -12,6 +12,8 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.text.source import SourceFile
 
+LABELS = "spec.template.metadata.labels"
+REQUESTS = "spec.template.spec.containers[0].resources.requests"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
 KEYED: dict[str, Any] = {
     "maxSkew": 1,
@@ -269,3 +271,45 @@ def test_an_autoscaler_is_validated_as_in_the_release(spec: str, minor: Optional
     result = check_source(SourceFile("f", text), named=True, minor=minor)
 
     assert [item.message for item in result.findings] == [f"spec.{message}" for message in expected]
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        pytest.param(
+            {"template": {"metadata": {"labels": {"app": "other"}}}},
+            f'{LABELS}: Invalid value: {{"app":"other"}}: `selector` does not match template `labels`',
+            "give the pod template the labels that spec.selector names",
+            id="labels",
+        ),
+        pytest.param(
+            {"strategy": {"rollingUpdate": {"maxSurge": "0%", "maxUnavailable": 0}}},
+            "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0",
+            "let a rollout create or delete a pod first: write 1 or more for maxSurge or maxUnavailable",
+            id="rollout",
+        ),
+        pytest.param(
+            {
+                "template": {
+                    "spec": {"containers": [{"resources": {"requests": {"cpu": 2}, "limits": {"cpu": "1500m"}}}]}
+                }
+            },
+            f'{REQUESTS}: Invalid value: "2": must be less than or equal to cpu limit of 1500m',
+            "request no more than the limit",
+            id="requests",
+        ),
+    ],
+)
+def test_a_workload_is_refused_beside_its_constraints(change: dict[str, Any], message: str, hint: str) -> None:
+    """The same Deployment without the change has no finding."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    changed = {**spec, **change, "template": {**template, **change.get("template", {})}}
+
+    def found(spec: dict[str, Any]) -> list[tuple[str, str, str]]:
+        plain = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+        every = check_source(SourceFile("f", json.dumps(plain)), named=True).findings
+        return [(item.rule.code, item.message, item.hint) for item in every if item.rule.code == "SPR116"]
+
+    assert found(spec) == []
+    assert found(changed) == [("SPR116", message, hint)]
