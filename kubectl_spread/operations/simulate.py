@@ -206,7 +206,8 @@ class SimulationSetup:
         answer = played(splitter=Splitter(known.cluster, known.profiles))
         if self.situation.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
             answer = self._with_new_nodes(played)
-        lost = {f"{count_noun(len(self.errors), 'object')} that could not be read": None} if self.errors else {}
+        number = len(known.errors)  # The API server would refuse what is wrong in manifests.
+        lost = {f"{count_noun(number, 'object')} that could not be read": None} if number else {}
         found = (step._replace(gaps={**step.gaps, **lost}) for step in answer.steps[len(first) :])
         return answer._replace(steps=tuple(found))
 
@@ -289,10 +290,12 @@ def _explained(
     unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes} | unnamed.keys()
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     bare = {pod.key for pod in known.cluster.pending()}  # pods without a controller that waited before
+    owner_of = {(item.namespace, item.name): item.owner for item in outcome.pending}
+    owners = {pod.key: owner_of.get((pod.namespace, pod.name.partition(" ")[0])) for pod in cluster.pending()}
     waiting = {
         (owner, pod.cls): pod
         for pod in cluster.pending()
-        if (owner := cluster.top_owner(pod)) not in unaffected and (owner is not None or pod.key not in bare)
+        if (owner := owners[pod.key]) not in unaffected and (owner is not None or pod.key not in bare)
     }
     for (owner, _), pod in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
