@@ -9,6 +9,7 @@ from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.situation import plain_workload
 from kubectl_spread.objects.keys import ObjectKey
@@ -59,10 +60,13 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     }
     results = [asked.read(_source(controller)) for controller in controllers.values()]
     pending = list(_of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted))
+    groups = tuple(waiting(pending, cluster, known.profiles))
+    stuck = [item.explanation.pod for item in groups if item.explanation.verdict is PodVerdict.PENDING]
     running = RunningResults(
-        tuple(waiting(pending, cluster, known.profiles)),
+        groups,
         tuple(find_lost_pods(_of_wanted(cluster.bound_pods(), cluster, wanted), cluster)),
         tuple(find_uncreated_pods(controllers, OwnedPods(cluster))),
+        request.source.command("explain", "pod", stuck[0].name, "-n", stuck[0].namespace) if stuck else "",
     )
     waits = {key for key, _ in pending}
     incomplete = waits.union((item.key for item in running.lost), (item.key for item in running.uncreated))

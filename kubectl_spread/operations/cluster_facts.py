@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from enum import Enum
 from operator import attrgetter
@@ -74,6 +75,11 @@ class ClusterSource(NamedTuple):
     seed: Optional[int] = None
     connection: Flags = Flags()
     listener: Listener = ignore
+
+    def command(self, *words: str) -> str:
+        """Return a command of this program with the snapshots of this one."""
+        files = (word for path in self.snapshot for word in ("--snapshot", path))
+        return shlex.join(("kubectl", "spread", *words, *files))
 
     @property
     def is_given(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from typing import Optional, TYPE_CHECKING
 
@@ -167,10 +166,9 @@ def _print_findings(found: StatusResult, source: ClusterSource) -> None:
         number = count_workloads_with_findings(found, source)
     if number:
         flush()
-        scope = f"-n {found.selection.namespace}" if found.selection.namespace else "-A"
-        words = shlex.join(word for path in source.snapshot for word in ("--snapshot", path))
+        scope = ("-n", found.selection.namespace) if found.selection.namespace else ("-A",)
         what = f"{count_noun(number, 'workload')} {'has' if number == 1 else 'have'} findings"
-        click.echo(safe(f"{what}: kubectl spread check {scope} {words}".rstrip()), err=True)
+        click.echo(safe(f"{what}: {source.command('check', *scope)}"), err=True)
 
 
 def _print_document(found: StatusResult, form: str) -> None:

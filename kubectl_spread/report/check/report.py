@@ -38,11 +38,15 @@ FORMATS = {
 
 
 class RunningResults(NamedTuple):
-    """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created."""
+    """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created.
+
+    explain: the command that explains the first Pending pod; empty without one.
+    """
 
     waiting: tuple[WaitingGroup, ...] = ()
     lost: tuple[LostPods, ...] = ()
     uncreated: tuple[UncreatedPods, ...] = ()
+    explain: str = ""
 
 
 class PageFacts(NamedTuple):

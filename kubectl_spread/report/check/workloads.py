@@ -278,11 +278,7 @@ def running_lines(running: RunningResults) -> list[str]:
         f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"
         for item in entries(running)
     ]
-    stuck = [item.explanation.pod for item in running.waiting if item.explanation.verdict is PodVerdict.PENDING]
-    if stuck:
-        lines.append(
-            f"  $ kubectl spread explain pod {safe(stuck[0].name)} -n {safe(stuck[0].namespace)}  # and what helps"
-        )
+    lines += [f"  $ {safe(running.explain)}  # and what helps"] if running.explain else []
     return lines
 
 

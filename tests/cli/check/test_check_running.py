@@ -47,7 +47,7 @@ def test_what_runs_is_linted_and_its_drift_and_its_pending_pods_are_told(capsys:
 
     expected = """\
 Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd (disk is missing on a1, b1, c1)
-  $ kubectl spread explain pod w-3 -n shop  # and what helps
+  $ kubectl spread explain pod w-3 -n shop --snapshot FACTS  # and what helps
 
 shop/deployment/web:19:7: info SPR507 drops-default-spread
   with these constraints the scheduler no longer spreads over nodes by default, so pods of one zone may share a node
@@ -58,7 +58,7 @@ shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   hint: run `kubectl spread rebalance`: it names the pods to evict, as nothing else moves running pods; if they were\
  placed again, the numbers could be `a` 1, `b` 1, `c` 0
 """
-    assert expected == out
+    assert expected.replace("FACTS", facts) == out
     assert err == "checked 1 workload in namespace shop: 2 findings, 1 pod Pending\n"
     assert code == 1
 
