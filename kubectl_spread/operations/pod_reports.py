@@ -11,7 +11,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
-from kubectl_spread.explain.node_view import node_view
+from kubectl_spread.explain.node_view import node_view, NodeView
 from kubectl_spread.explain.reported_message import (
     compare_with_now,
     MessageStatus,
@@ -306,6 +306,15 @@ def _report(
         reported=reported,
         comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
         other_events=other_events(pod, cluster),
-        node=node_view(asked.node, examined._replace(explanation=explanation)) if asked.node else None,
+        node=_at_node(examined._replace(explanation=explanation), cluster, asked) if asked.node else None,
         outlook=outlook,
     )
+
+
+def _at_node(examined: ExaminedPod, cluster: Cluster, asked: ReportSettings) -> Optional[NodeView]:
+    """Return the view of the requested node; for a pod that runs, as if it were scheduled now."""
+    pod = examined.explanation.pod
+    if pod.node_name and examined.explanation.bound_pod is not None:
+        others = tuple(other for other in cluster.pods if other is not pod)
+        examined = _examined(pod._replace(node_name="", nominated_node=""), cluster._replace(pods=others), asked)
+    return node_view(asked.node, examined)

@@ -72,7 +72,9 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
         if any(gap.kind is GapKind.NO_RANGE for result in results for gap in result.gaps):
             lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
         if any(map(_may_wait, results)):
-            lines.append("A pod that waits only while nodes are lost is left aside: --survive zone looks at it.")
+            lines.append(
+                "Pods that wait only while nodes are drained or lost are left aside: --survive zone looks at lost zones."
+            )
         if verdict is not ProofStatus.NOT_APPLICABLE:
             lines.append(
                 "More: --details shows how each rule was proved, what was assumed, and every recommendation in full."

@@ -72,7 +72,8 @@ def command(
     \b
     Exit codes:
       0  every DoNotSchedule constraint and the policy hold and no pod is Pending; always with -o prometheus
-      1  a DoNotSchedule constraint or the policy is violated, a selector misses pods, or a pod is Pending or missing
+      1  a DoNotSchedule constraint or the policy is violated, a selector misses some
+         pods, or a pod is Pending or missing
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
       130  -w was interrupted

@@ -439,6 +439,8 @@ def _state(
         return ConstraintState.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
     if len(counts.domains) == 1 and not counts.is_below_min_domains:
         return ConstraintState.NO_EFFECT, "there is only one domain"
+    if counts.skew <= constraint.max_skew and not constraint.self_match_num:
+        return ConstraintState.NO_EFFECT, "its selector matches other pods, and none of the workload's own"
     if counts.skew <= constraint.max_skew:
         return ConstraintState.OK, ""
     few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""

@@ -92,3 +92,13 @@ def test_a_manifest_that_names_a_node_is_checked_against_the_nodes(
 
     assert code == run(["explain", "-f", str(path), "--topology", "zones=1,nodes=1"])
     assert f"Pod default/p is bound to node {said}" == " ".join(capsys.readouterr().out.split())
+
+
+def test_a_node_is_asked_about_for_a_pod_that_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """As if the pod were scheduled now, with all others in place."""
+    running = str(Path(__file__).parents[3] / "examples/shop/running.yaml")
+    for node, answer in (("c-1", "Node c-1 refuses the pod: cordon"), ("a-1", "Node a-1 ")):
+        run(["explain", "pod", "db-0", "-n", "shop", "--node", node, "--snapshot", running])
+        out = capsys.readouterr().out
+        assert out.startswith("Pod shop/db-0 is bound to node a-2.")
+        assert answer in out
