@@ -73,7 +73,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
             lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
         if any(map(_may_wait, results)):
             lines.append(
-                "Pods that wait only while nodes are drained or lost are left aside: --survive zone looks at lost zones."
+                "Pods that wait only while nodes are drained or lost are left aside: --survive zone looks at lost ones."
             )
         if verdict is not ProofStatus.NOT_APPLICABLE:
             lines.append(
