@@ -35,4 +35,4 @@ def constraint_text(explanation: Explanation, *, width: Optional[int] = None) ->
 
 def conflict_text(explanation: Explanation, *, width: Optional[int] = None) -> str:
     """The sets that leave no node."""
-    return "\n".join(verdict.conflict_lines(explanation, width=width))
+    return "\n".join(verdict.conflict_lines(explanation, Style(width)))
