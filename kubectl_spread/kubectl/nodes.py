@@ -114,7 +114,7 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
         for name, why in refusals.items()
     )
     notes = tuple(f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
-    owners = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in names}
+    owners = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in able}
     concerns = frozenset(key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node"))
     return effect + CommandEffect((), concerns, said, notes)
 
