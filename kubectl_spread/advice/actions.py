@@ -177,13 +177,12 @@ class EditNode(Action):
             document["labels"] = dict(self.labels)
             words = [f"{key}-" if value is None else f"{key}={value}" for key, value in self.labels]
             lines.append(command("label", "node", self.node, *words, rest=("--overwrite",)))
-        if self.uncordoned or self.recordoned:
-            lines.append(command("uncordon", self.node))
         if self.uncordoned:
             document["unschedulable"] = False
-        if self.recordoned:
+            lines.append(command("uncordon", self.node))
+        if self.recordoned:  # `uncordon` and `cordon` would let pods come to the node between them
             document["taintAdded"] = str(UNSCHEDULABLE)
-            lines.append(command("cordon", self.node))
+            lines.append(command("taint", "node", self.node, str(UNSCHEDULABLE)))
         if taints:
             document["taintRemoved"] = taints[0]
         return Written([document], [*lines, *(command("taint", "node", self.node, f"{taint}-") for taint in taints)])

@@ -212,12 +212,12 @@ def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
 
 
 def propose_recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Cordon a node again whose cordon lacks its taint: a constraint that honours taints counts such a node."""
+    """Add the taint that a node's cordon lacks: a constraint that honours taints counts such a node."""
     nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
     if nodes:
         listed = ", ".join(node.name for node in nodes[:_MOST])
         yield Change(
-            f"cordon {listed} again with kubectl, which adds the taint of a cordon",
+            f"add the taint of a cordon to {listed}, as the node controller does",
             tuple(EditNode(node.name, recordoned=True) for node in nodes[:_MOST]),
             "recordon",
             Rank.RECORDON,
