@@ -17,11 +17,14 @@ from tests.judge import awkward
 HUNG = (5, 27)
 # A start on which an eviction is under way while a command is given.
 EVICTED = 65
+# A start to which a manifest is applied that names a Deployment twice, once paused.
+TWICE = 3024
 # Starts on which controllers have work to do while a command is given: sizes of ReplicaSets differ, one has no owner.
 UNFINISHED = (1205, 1215)
 STARTS = [
     *((kind, seed) for kind in awkward.KINDS for seed in range(4)),
     *(("StatefulSet", seed) for seed in (*HUNG, EVICTED)),
+    ("Pod", TWICE),
     *(("Deployment", seed) for seed in UNFINISHED),
 ]
 

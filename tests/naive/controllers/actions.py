@@ -83,19 +83,24 @@ def apply(world: World, manifest: Plain, *, namespace: str = "default") -> None:
     """Server-side apply: what the manifest says replaces what it said before; `restartedAt` is another's."""
     where = manifest["metadata"].get("namespace") or namespace
     found = world.get(manifest["kind"], manifest["metadata"]["name"], where)
+    said = [name for name in _KEPT if name in (manifest.get("spec") or {})]
     if found is None:
-        admission.create(world, manifest, namespace=namespace)
+        metadata = {**manifest["metadata"], **({"applied": said} if said else {})}
+        admission.create(world, {**manifest, "metadata": metadata}, namespace=namespace)
         return
     spec = copy.deepcopy(manifest.get("spec") or {})
     restarted = _template_annotations(found).get(RESTARTED_AT)
     if restarted is not None and "template" in spec:
         metadata = spec["template"].setdefault("metadata", {})
         metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: restarted}
-    for name in ("paused", "replicas"):
-        if name in found["spec"] and name not in spec:
+    for name in _KEPT:  # unless the last manifest said it, and this one does not
+        if name in found["spec"] and name not in spec and name not in found["metadata"].get("applied", ()):
             spec[name] = found["spec"][name]
     labels = {**objects.labels_of(found), **(manifest["metadata"].get("labels") or {})}
-    world.put({**found, "metadata": {**found["metadata"], "labels": labels}, "spec": spec})
+    world.put({**found, "metadata": {**found["metadata"], "labels": labels, "applied": said}, "spec": spec})
+
+
+_KEPT = ("paused", "replicas")
 
 
 def _template_annotations(item: Plain) -> Plain:
