@@ -33,7 +33,7 @@ from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.manifest_objects import StepObjects
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.text.wording import comma_list, count_noun
 
 
 class SimulateRequest(NamedTuple):
@@ -242,7 +242,10 @@ class SimulationSetup:
         for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values():
             alike.setdefault(item.answer.pod.name.partition(" ")[0], []).append(item)
         no_node = "no other node" if outcome.added else "no node"
-        return [f"pod {name}: {added_nodes.summary(prospect.outlook(found), no_node)}" for name, found in alike.items()]
+        named: dict[str, list[str]] = {}
+        for name, found in alike.items():
+            named.setdefault(added_nodes.summary(prospect.outlook(found), no_node), []).append(name)
+        return [f"{'pod' if len(names) == 1 else 'pods'} {comma_list(names)}: {text}" for text, names in named.items()]
 
 
 def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:

@@ -76,7 +76,7 @@ def provisioner(
             return
         solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False, most_steps=most_steps)
         for answer in solution.answers:
-            if answer.new and answer.gaps:
+            if answer.gaps and (answer.new or answer.errors):
                 depends(answer)
         found: dict[str, tuple[Node, ...]] = {}
         for outcome in solution.outcomes:

@@ -149,6 +149,17 @@ def test_without_instance_types_the_verdict_is_not_known(asked: Asked) -> None:
     )
 
 
+def test_a_type_that_is_not_known_might_have_room(asked: Asked) -> None:
+    """No type that runs is large enough: neither `explain` nor `simulate` is sure that Karpenter adds no node."""
+    large = deployment()
+    large["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "64"}}
+    facts, web = asked.write("facts.json", *TWO_ZONES, GENERAL), asked.write("web.json", large)
+    (step,) = asked.json("simulate", "create", "-f", web, "--snapshot", facts, schema="simulation")["steps"]
+
+    assert "Whether Karpenter adds a node depends on" in asked.text("explain", "-f", web, "--snapshot", facts)
+    assert "notKnown" == step["verdict"]
+
+
 def test_a_zone_without_capacity_is_named(asked: Asked, tmp_path: Path) -> None:
     """The zone is counted, and no machine is sold there now."""
     sold: dict[str, Any] = instance_type("small", 2)
