@@ -124,7 +124,10 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> Expl
             reports += pod_reports.of_target(target, settings._replace(namespace=namespace))
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
-    notes = () if reports or missing else ("no pod is Pending",)
+    where = f" in namespace {settings.namespace}" if settings.namespace else ""
+    others = len([pod for pod in cluster.pending() if not pod.terminating])  # all of them are elsewhere
+    elsewhere = f"; {others} in other namespaces: -A" if others else ""
+    notes = () if reports or missing else (f"no pod is Pending{where}{elsewhere}",)
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
 
 

@@ -102,3 +102,9 @@ def test_a_node_is_asked_about_for_a_pod_that_runs(capsys: pytest.CaptureFixture
         out = capsys.readouterr().out
         assert out.startswith("Pod shop/db-0 is bound to node a-2.")
         assert answer in out
+
+
+def test_pods_that_wait_in_other_namespaces_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    running = str(Path(__file__).parents[3] / "examples/shop/running.yaml")
+    run(["explain", "-n", "default", "--snapshot", running])
+    assert "no pod is Pending in namespace default; 1 in other namespaces: -A" in capsys.readouterr().err
