@@ -269,7 +269,7 @@ def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verd
         elif item not in search.ways and search.is_exhaustive and item in sure:
             found[item] = _decided(space, item, Basis.ALL_OUTCOMES, search.states)
         else:
-            found[item] = _undecided(space, item, search.states)
+            found[item] = _undecided(space, item, 0 if search.is_exhaustive else search.states)
     return found
 
 
