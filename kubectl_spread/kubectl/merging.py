@@ -270,9 +270,38 @@ def three_way_merge(live: Plain, manifest: Plain, before: Optional[Plain]) -> Pl
     Raises:
         PatchError: the manifest does not fit, for example an item of a list lacks its key.
     """
-    merged = strategic(live, manifest)
+    merged = strategic(live, _differing(live, manifest))
     left = merged if before is None else _without(merged, before, manifest)
     return _retained(_in_order(left, manifest), live, manifest)
+
+
+def _differing(live: Plain, manifest: Plain) -> Plain:
+    """Return the fields of a manifest that change something, which kubectl sends as its patch.
+
+    Of two constraints of one topologyKey, the API server changes the first, whichever of them differs (SPR606).
+    """
+    left: Plain = {}
+    for field, item in manifest.items():
+        own = live.get(field)
+        if isinstance(item, dict) and isinstance(own, dict):
+            left[field] = _differing(own, item)
+        elif isinstance(item, list) and isinstance(own, list) and field in KEYS:
+            left[field] = _differing_items(own, item, KEYS[field])
+        elif own != item:
+            left[field] = item
+    return left
+
+
+def _differing_items(own: list[Any], items: list[Any], by: str) -> list[Plain]:
+    """Return the objects of a list that change something; those of one key are compared in order."""
+    rest = [item for item in own if isinstance(item, dict)]
+    found: list[Plain] = []
+    for item in items:
+        value = _merge_key(item, by)
+        at = next((at for at, known in enumerate(rest) if known.get(by) == value), None)
+        changed = item if at is None else _differing(rest.pop(at), item)
+        found += [{**changed, by: value}] if changed else []
+    return found
 
 
 def _without(found: Plain, before: Plain, after: Plain) -> Plain:

@@ -16,6 +16,10 @@ from kubectl_spread.kubectl.merging import last_applied, three_way_merge
 from tests.timeline.test_run import node
 
 Plain = dict[str, Any]
+TWICE = [
+    {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"},
+    {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"},
+]
 
 
 @pytest.mark.parametrize(
@@ -27,6 +31,27 @@ Plain = dict[str, Any]
         ({"a": 1, "b": 2}, {"a": None}, None, {"b": 2}),
         ({"m": {"x": 1, "y": 2}}, {"m": {"x": 1}}, {"m": {"x": 1, "y": 2}}, {"m": {"x": 1}}),
         ({"tolerations": [{"key": "a"}]}, {"tolerations": []}, None, {"tolerations": []}),
+        pytest.param(
+            {"topologySpreadConstraints": TWICE, "a": 1},
+            {"topologySpreadConstraints": TWICE, "a": 2},
+            None,
+            {"topologySpreadConstraints": TWICE, "a": 2},
+            id="two constraints of one key stay two",
+        ),
+        pytest.param(
+            {"topologySpreadConstraints": TWICE},
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+            None,
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+            id="the first of them changes",
+        ),
+        pytest.param(
+            {"topologySpreadConstraints": TWICE},
+            {"topologySpreadConstraints": [TWICE[0], {**TWICE[1], "maxSkew": 3}]},
+            None,
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+            id="a change of the second is made in the first",
+        ),
         (
             {"containers": [{"name": "side", "image": "s"}, {"name": "c", "image": "1", "cpu": 1}]},
             {"containers": [{"name": "c", "image": "2"}]},

@@ -323,7 +323,8 @@ def test_the_best_and_the_worst_outcome_of_each_deployment(tmp_path: Path, capsy
     """Only apin gets stuck; all outcomes of free are complete. Their constraints count the pods of both."""
     facts = tmp_path / "facts.json"
     facts.write_bytes(gzip.decompress((ENGINE / "counted-by-each-other-snapshot.json.gz").read_bytes()))
-    code = run(["simulate", "apply", "-f", str(ENGINE / "counted-by-each-other.yaml"), "--snapshot", str(facts)])
+    words = ["simulate", "apply", "-f", str(ENGINE / "counted-by-each-other.yaml"), "--snapshot", str(facts)]
+    code = run([*words, "--details"])
     out = capsys.readouterr().out
 
     assert code == 1
