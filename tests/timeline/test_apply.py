@@ -31,27 +31,6 @@ TWICE = [
         ({"a": 1, "b": 2}, {"a": None}, None, {"b": 2}),
         ({"m": {"x": 1, "y": 2}}, {"m": {"x": 1}}, {"m": {"x": 1, "y": 2}}, {"m": {"x": 1}}),
         ({"tolerations": [{"key": "a"}]}, {"tolerations": []}, None, {"tolerations": []}),
-        pytest.param(
-            {"topologySpreadConstraints": TWICE, "a": 1},
-            {"topologySpreadConstraints": TWICE, "a": 2},
-            None,
-            {"topologySpreadConstraints": TWICE, "a": 2},
-            id="two constraints of one key stay two",
-        ),
-        pytest.param(
-            {"topologySpreadConstraints": TWICE},
-            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
-            None,
-            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
-            id="the first of them changes",
-        ),
-        pytest.param(
-            {"topologySpreadConstraints": TWICE},
-            {"topologySpreadConstraints": [TWICE[0], {**TWICE[1], "maxSkew": 3}]},
-            None,
-            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
-            id="a change of the second is made in the first",
-        ),
         (
             {"containers": [{"name": "side", "image": "s"}, {"name": "c", "image": "1", "cpu": 1}]},
             {"containers": [{"name": "c", "image": "2"}]},
@@ -70,6 +49,24 @@ TWICE = [
             None,
             {"spec": {"strategy": {"type": "Recreate"}}},
         ),
+        (
+            {"topologySpreadConstraints": TWICE, "a": 1},
+            {"topologySpreadConstraints": TWICE, "a": 2},
+            None,
+            {"topologySpreadConstraints": TWICE, "a": 2},
+        ),
+        (
+            {"topologySpreadConstraints": TWICE},
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+            None,
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+        ),
+        (
+            {"topologySpreadConstraints": TWICE},
+            {"topologySpreadConstraints": [TWICE[0], {**TWICE[1], "maxSkew": 3}]},
+            None,
+            {"topologySpreadConstraints": [{**TWICE[0], "maxSkew": 3}, TWICE[1]]},
+        ),
     ],
     ids=[
         "a field left out goes",
@@ -81,6 +78,9 @@ TWICE = [
         "an injected container stays, behind the manifest's",
         "a container left out goes",
         "a changed strategy keeps no other field",
+        "two constraints of one key stay two",
+        "the first of them changes",
+        "a change of the second is made in the first",
     ],
 )
 def test_three_objects_are_merged(live: Plain, manifest: Plain, before: Optional[Plain], after: Plain) -> None:
