@@ -393,8 +393,12 @@ class _Player:
         self._prepare(every)
 
     def _begin_step(self, *, is_last: bool) -> None:
-        """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later."""
-        self._keeps_ordinals = not is_last
+        """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later.
+
+        An autoscaler may remove ordinals that the step has created.
+        """
+        scaled = (key for facts in self._world.facts for key in facts.cluster.autoscalers)
+        self._keeps_ordinals = not is_last or any(key.kind == "StatefulSet" for key in scaled)
         self._moves = self._new_moves()
         self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
 
