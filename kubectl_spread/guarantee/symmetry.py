@@ -54,7 +54,7 @@ def tree(partitions: Iterable[Partition], signed: Sequence[Hashable]) -> Tree:
 
 
 _MOST_KNOWN = 200_000  # contents under other names
-_MOST_ORDERS = 20_000
+_MOST_ORDERS = 100
 
 
 class CanonicalLayout:
