@@ -133,9 +133,12 @@ class Situation:
         if not controller.workload.is_simulated:
             raise StepError(f"{full_name(key.kind)} {key.name}: {decode.too_many(controller.workload.replicas or 0)}")
         before = self.cluster.controllers.get(key)
-        known = set() if before is None else set(_invalid(before, self.release))
-        if wrong := next((text for text in _invalid(controller, self.release) if text not in known), ""):
-            raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {wrong}')
+        wrong = list(_invalid(controller, self.release))
+        if wrong and before is not None:  # what is wrong already refuses no change of the rest
+            known = set(_invalid(before, self.release))
+            wrong = [text for text in wrong if text not in known]
+        if wrong:
+            raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {wrong[0]}')
         if before is not None:
             self._store_revision(key)
             is_same = controller.workload.template == before.workload.template

@@ -55,7 +55,7 @@ class CheckRequest(NamedTuple):
         choice: rules and their settings.
         config: the configuration, if it was loaded already.
         allow_remote: kustomize may download.
-        selection: the running workloads; its namespace is replaced by `namespace`.
+        selection: the running workloads, in `namespace`.
         known: the cluster of the running workloads, if it was read already.
     """
 

@@ -22,7 +22,7 @@ class RebalanceRequest(NamedTuple):
 
     Attributes:
         inputs: the cluster facts, and the manifests whose objects are created first.
-        selection: the workloads; its namespace is replaced by that of the inputs.
+        selection: the workloads, in the namespace of the inputs.
         has_soft: repair ScheduleAnyway constraints, too.
         most_moves: most evictions for a group of workloads; None for no limit.
         effort: factor of the limits of the search, which are numbers of states.

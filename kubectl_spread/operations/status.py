@@ -22,7 +22,7 @@ class StatusRequest(NamedTuple):
 
     Attributes:
         source: the cluster facts; the live cluster if none are named.
-        selection: the workloads; its namespace is replaced by `namespace`.
+        selection: the workloads, in `namespace`.
         namespace: None for the context's; empty for all.
         shows_all: also show workloads without constraints of their own.
         policy: rules for the running pods.

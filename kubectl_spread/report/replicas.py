@@ -46,7 +46,7 @@ class ReplicaCountRow(NamedTuple):
         return next((item for item in self.summaries[-1].workloads if item.key == key), None)
 
     def pods(self, key: ObjectKey) -> tuple[Optional[Union[Range, int]], ...]:
-        """Return the ready pods, the fewest ready, the Pending ones and those that are not created; None if unknown."""
+        """Return how many pods are ready, ready at least, Pending and not created; None if that is not known."""
         item, none = self.workload(key), Range(0, 0)
         if not self.summaries[-1].endings:
             return (None,) * 4

@@ -87,7 +87,7 @@ def test_a_pod_where_it_belongs() -> None:
         "If it were scheduled now, it would go to the same node.",
         "topologySpreadConstraints[0] (topology.kubernetes.io/zone): skew now 0 <= maxSkew 1 (a has 1, a has 1)",
         "",
-        "a1 is the only node that fits, so it is chosen without scoring.",
+        "a1 is the only node that fits, so the scheduler takes it without scoring.",
     ] == lines(found, "a1")
 
 

@@ -219,7 +219,7 @@ def test_all_nodes_alike() -> None:
 def test_one_node_is_not_scored() -> None:
     found = table([node("a1"), node("b1", unschedulable=True)], pod("web-1"))
 
-    assert ["a1 is the only node that fits, so it is chosen without scoring."] == lines(found)
+    assert ["a1 is the only node that fits, so the scheduler takes it without scoring."] == lines(found)
 
 
 def test_no_node_has_no_scores() -> None:

@@ -31,7 +31,7 @@ def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
     if scores.error:
         return [f"Scoring fails, and the scheduler does not place the pod: {scores.error}"]
     if scores.feasible == 1:
-        return [f"{scores.hosts[0]} is the only node that fits, so it is chosen without scoring."]
+        return [f"{scores.hosts[0]} is the only node that fits, so the scheduler takes it without scoring."]
     hosts, number = comma_list(scores.hosts), len(scores.rows)
     out: list[Block] = []
     if scores.decision is None:

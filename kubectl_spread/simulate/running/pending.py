@@ -90,7 +90,7 @@ class Prospects:
     def _placed(self, pods: Iterable[Pod], own: Collection[str], *, is_last: bool) -> dict[str, Pod]:
         """Place all pods; those of `own` come before, or after, pods of equal priority and age.
 
-        Returns those that find a node, by key, in the order of their turns.
+        Returns the pods that find a node, by key. A pod that the scheduler tries earlier comes earlier.
         """
         ordered = sorted(pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
         scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
