@@ -63,7 +63,7 @@ site: $(STAMP)
 release: $(STAMP)
 	rm -rf dist
 	$(BIN)/python release/build.py
-	$(BIN)/python release/trial.py dist/kubectl-spread_*
+	$(BIN)/python release/trial.py dist/kubectl-spread_* --times
 
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -217,7 +217,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_archive_runs_without_python_path_and_environment(archive: Path) -> None:
-    """It answers, and keeps its limits of size and start-up time."""
+    """It answers, and keeps its limit of size."""
     done = subprocess.run([sys.executable, "release/trial.py", str(archive)], cwd=ROOT, capture_output=True, text=True)
 
     assert (0, "") == (done.returncode, done.stderr)
