@@ -465,6 +465,11 @@ MISREAD = (
      {"what": "Pods with local storage"}, "kubectl drain evicts no pod until"),
     ("Marking for deletion Pod shop/web-0", "kube-controller-manager taintEviction", {"pod": "shop/web-0"},
      "has a NoExecute taint"),
+    ("TaintManagerEviction: Cancelling deletion of Pod shop/web-0", "kube-controller-manager taintEvictionCancelled",
+     {"pod": "shop/web-0"}, "so the pod stays"),
+    ("Job has reached the specified backoff limit", "kube-controller-manager jobFailed", {}, "no others are created"),
+    ('Failed resolving NodeClass: ec2nodeclasses.karpenter.k8s.aws "default" not found', "Karpenter karpenterNoNodeClass",
+     {"name": "default"}, "does not exist"),
     ("waiting for pod web-0 to be scheduled", "persistentvolume-controller waitingForPod", {"pod": "web-0"},
      "look at why the pod is Pending"),
 )  # fmt: skip
