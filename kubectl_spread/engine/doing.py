@@ -252,7 +252,7 @@ def _untaint(draft: Draft, op: steps.Untaint) -> None:
 def _drain(draft: Draft, op: steps.Drain) -> None:
     _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=True))
     found = tuple(_nodes_of(draft, op.nodes))
-    draft.todo = (*(("drain", at, op.selector, op.is_deleting) for at in found), *draft.todo)
+    draft.todo = (*(("drain", at, op) for at in found), *draft.todo)
 
 
 def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:

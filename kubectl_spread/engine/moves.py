@@ -548,19 +548,19 @@ class Moves:
 
     def _evictions(self, state: State, item: Any) -> Iterator[Way]:
         left = self._to_evict(state, item)
-        if not left and not self._is_draining(state, item):
+        if not left and not self._leaving(state, item):
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
-            if item[0] == "drain" and item[3]:  # It deletes pods, and asks no budget.
+            if item[0] == "drain" and item[2].is_deleting:  # It deletes pods, and asks no budget.
                 yield partial(self._deleted, state, (pod,))
             elif not budgets.refusal(self._world, state, pod):
                 yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
 
-    def _is_draining(self, state: State, item: Any) -> bool:
-        """Return whether a drained node still has terminating pods."""
-        return item[0] == "drain" and any(
-            pod.node == item[1] and pod.end and self._is_taken(state, item, pod) for pod in state.pods
-        )
+    def _leaving(self, state: State, item: Any) -> list[P]:
+        """Return the terminating pods of a node that a drain waits for."""
+        if item[0] != "drain":
+            return []
+        return [pod for pod in state.pods if pod.node == item[1] and pod.end and self._is_taken(state, item, pod)]
 
     def _to_evict(self, state: State, item: Any) -> list[P]:
         if item[0] == "evict":
@@ -575,7 +575,7 @@ class Moves:
         """Return whether a drain removes a pod of its node: neither a DaemonSet's nor a mirror pod."""
         if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.DaemonSetState):
             return False
-        cls, selector = self._world.classes[pod.cls], item[2]
+        cls, selector = self._world.classes[pod.cls], item[2].selector
         if cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node"):
             return False
         return selector is None or bool(selector.matches(dict(cls.labels)))
@@ -635,19 +635,29 @@ class Moves:
         return draft.step()
 
     def _given_up(self, state: State) -> list[Way]:
-        """Return ways to end a command whose evictions stay refused, and to continue with the next."""
+        """Return ways to end a command whose pods do not leave, and to continue with the next.
+
+        kubectl waits for ever, and a drain does not reach the next node. Without an end are neither an eviction that
+        fails, as the API server asks for no other attempt, nor a drain with a timeout.
+        Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods; pkg/cmd/drain/drain.go, RunDrain (v1.36.2).
+        """
         item = next(iter(reductions.open_items(state)), None)
         if item is None:
             return []
         draft = Draft(self._world, state)
-        refused = [(pod, budgets.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
-        blocked = tuple(("blocked", slot(pod), text) for pod, text in refused if text)
-        rest = () if item[0] == "drain" else None
-        # A drain that is refused on one node does not reach the next.
-        others = tuple(other for other in state.todo if other is not item and (rest is None or other[0] != "drain"))
-        draft.todo = (*others, *blocked)
-        draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
+        staying = [(pod, budgets.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
+        staying = [(pod, text) for pod, text in staying if text]
+        ends = True
+        if item[0] == "drain":
+            staying += [] if item[2].skips_terminating else [(pod, _STAYS) for pod in self._leaving(state, item)]
+            ends = item[2].is_timed or all(text == budgets.SEVERAL for _, text in staying)
+        others = tuple(other for other in state.todo if other is not item and (ends or other[0] != "drain"))
+        draft.todo = (*others, *(("blocked", slot(pod), text) for pod, text in staying))
+        draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in staying]
         return [draft.step]
+
+
+_STAYS = "it stays Terminating, and kubectl waits for it"
 
 
 def _act(draft: Draft, owners: Optional[Iterable[int]] = None) -> bool:

@@ -126,11 +126,15 @@ class Drain(NamedTuple):
     """Cordoning of nodes, then eviction of their pods node by node, except DaemonSet pods.
 
     selector: selects the pods to evict; None for all. is_deleting: delete pods instead, which bypasses budgets.
+    is_timed: go on with the next node after a while, although pods are left. skips_terminating: in the end do not wait
+    for pods that stay Terminating.
     """
 
     nodes: tuple[str, ...]
     selector: Optional[Selector] = None
     is_deleting: bool = False
+    is_timed: bool = False
+    skips_terminating: bool = False
 
 
 class Cordon(NamedTuple):

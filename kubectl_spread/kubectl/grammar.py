@@ -135,8 +135,8 @@ _VERBS = {
         "NODE...",
         "cordon nodes and evict their pods",
         (
-            f"{_NODES}~timeout= force ignore-daemonsets delete-emptydir-data disable-eviction delete-local-data "
-            "pod-selector= ~grace-period= ~skip-wait-for-delete-timeout= ~chunk-size="
+            f"{_NODES}timeout= force ignore-daemonsets delete-emptydir-data disable-eviction delete-local-data "
+            "pod-selector= ~grace-period= skip-wait-for-delete-timeout= ~chunk-size="
         ),
     ),
     "cordon": ("NODE...", "mark nodes as unschedulable", _NODES),

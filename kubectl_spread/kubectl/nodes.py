@@ -108,7 +108,9 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
             refusals[name] = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     able = tuple(name for name in names if name not in refusals)
     if able:
-        effect += CommandEffect((steps.Drain(able, chosen, command.has("disable-eviction")),))
+        is_timed = any(digit in "123456789" for digit in command.value("timeout"))
+        skips = command.number("skip-wait-for-delete-timeout") > 0
+        effect += CommandEffect((steps.Drain(able, chosen, command.has("disable-eviction"), is_timed, skips),))
     said = "\n".join(
         f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
         for name, why in refusals.items()

@@ -138,7 +138,7 @@ def _step_blocks(
         names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
         yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if step.refused:
-        yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
+        yield ["Pods that do not leave their nodes:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if played.advice:
         title, *commands = played.advice
         yield [*wrap(f"Do: {title}", style, hanging="  "), *(f"  $ {command}" for command in commands)]
@@ -317,10 +317,10 @@ def waiting_pods(item: PendingPods, step: StepSummary) -> str:
 
 
 def refusals(step: StepSummary) -> Iterator[str]:
-    """Yield the evictions that stay refused."""
+    """Yield the pods that do not leave their nodes, with the cause."""
     for item in step.refused:
         where = ", ".join(filter(None, (f"{item.pod} on {item.node}", share(item.outcomes, len(step.endings)))))
-        yield f"{where}: {item.cause}"
+        yield f"{where}: {item.cause.rstrip('.')}"
 
 
 def _cordoned(played: PlayedStep, style: Style) -> list[str]:
@@ -512,7 +512,7 @@ _SENTENCES: dict[EventKind, Callable[[TraceEvent, str], str]] = {
     EventKind.GONE: lambda event, pod: f"{pod} on {event.node} is gone.",
     EventKind.SCALED: _scaled,
     EventKind.EVICTED: lambda event, pod: f"{pod} is evicted from {event.node}.",
-    EventKind.REFUSED: lambda event, pod: f"The eviction of {pod} on {event.node} is refused forever: {event.text}.",
+    EventKind.REFUSED: lambda event, pod: f"{pod} does not leave {event.node}: {event.text.rstrip('.')}.",
     EventKind.JOINED: lambda event, _: f"Karpenter adds node {event.node}.",
     EventKind.PREEMPTED: lambda event, pod: f"{pod} on {event.node} is preempted by a pod of higher priority.",
 }

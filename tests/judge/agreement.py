@@ -103,8 +103,9 @@ def _restarted(item: Optional[Plain]) -> Any:
 
 
 def drain(world: World, chance: random.Random) -> Any:
-    name = chance.choice(world.list("Node"))["metadata"]["name"]
-    return (("drain", [name]),), (steps.Drain((name,)),)
+    nodes = [item["metadata"]["name"] for item in world.list("Node")]
+    names = chance.sample(nodes, min(len(nodes), chance.choice([1, 1, 2])))
+    return (("drain", names),), (steps.Drain(tuple(names)),)
 
 
 def taint(world: World, chance: random.Random) -> Any:
@@ -226,21 +227,21 @@ def both(found: Scenario, *, limit: int) -> Sides:
     moved |= {pod.owner for pods in engine for pod in pods}
     with_owners = (pod for item in (*answer.before, *answer.outcomes) for pod in item.pods if pod.owner is not None)
     moved |= {("Pod", pod.name) for pod in with_owners}  # They were adopted.
-    node = _node_of(found.script)
+    nodes = _nodes_of(found.script)
     before = [_pod(world, pod, revisions) for pod in world.pods()]
-    still = [pod for pod in before if pod.owner not in moved and (pod.owner[0] != "Pod" or pod.node != node)]
+    still = [pod for pod in before if pod.owner not in moved and (pod.owner[0] != "Pod" or pod.node not in nodes)]
     shapes = _shapes(world)
     return Sides({_shown(pods, shapes) for pods in slow}, {_shown([*pods, *still], shapes) for pods in engine})
 
 
-def _node_of(script: tuple[Action, ...]) -> str:
-    """The node that a step is about; bare pods on it may go."""
+def _nodes_of(script: tuple[Action, ...]) -> list[str]:
+    """The nodes that a step is about; bare pods on them may go."""
     verb, argument = script[0]
     if verb == "drain":
-        return str(argument[0])
+        return list(argument)
     if verb == "taint":
-        return str(argument["node"])
-    return str(argument) if verb == "deleteNode" else ""
+        return [argument["node"]]
+    return [argument] if verb == "deleteNode" else []
 
 
 class Stood(NamedTuple):

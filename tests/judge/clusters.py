@@ -162,8 +162,10 @@ class Maker:
             if item["kind"] == "Job":
                 spec["parallelism"] = spec["completions"] = min(spec["parallelism"], 3)
             admission.create(self.world, item, namespace=_NAMESPACE)
-            if self.often(0.2):
-                admission.create(self.world, self.budget(item), namespace=_NAMESPACE)
+            for number in range(self.one([0, 0, 0, 0, 0, 0, 1, 1, 2])):
+                budget = self.budget(item)
+                budget["metadata"]["name"] += f"-{number}"
+                admission.create(self.world, budget, namespace=_NAMESPACE)
         self._settle()
         return self.world if explore.is_steady(self.world) else None
 

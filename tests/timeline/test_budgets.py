@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.kubectl.situation import controller_of
 from tests.timeline.test_run import deployment, HOSTNAME, run, THREE_ZONES
 
@@ -67,3 +68,30 @@ def test_pods_without_a_controller_are_healthy_and_not_expected() -> None:
 
     assert [item.cause for item in blocked] == ["The disruption budget web needs 3 healthy pods and has 3 currently"]
     assert allowed == ()
+
+
+def _drained(*added: Plain, drain: steps.Drain) -> tuple[set[tuple[str, str]], set[str]]:
+    """Return the pods that do not leave their nodes, with the reasons, and the nodes with pods of web at the end."""
+    (outcome,) = run([*THREE_ZONES, deployment(3, hard=HOSTNAME), *added], drain).last.outcomes
+    blocked = {(item.pod.node, item.cause) for item in outcome.blocked}
+    return blocked, {pod.node for pod in outcome.pods if not pod.is_terminating}
+
+
+TIMED = steps.Drain(("a1", "b1"), is_timed=True)
+NEEDS_3 = "The disruption budget web needs 3 healthy pods and has 3 currently"
+
+
+@pytest.mark.parametrize(("drain", "tried"), [(TIMED, "a1 b1"), (TIMED._replace(is_timed=False), "a1")])
+def test_only_a_drain_with_a_timeout_goes_on_after_a_refusal(drain: steps.Drain, tried: str) -> None:
+    blocked, nodes = _drained(budget(maxUnavailable=0), drain=drain)
+
+    assert {(node, NEEDS_3) for node in tried.split()} == blocked
+    assert {"a1", "b1", "c1"} == nodes
+
+
+def test_a_drain_goes_on_after_an_eviction_that_fails() -> None:
+    """The API server answers 500 if several budgets select a pod, and kubectl retries only 429."""
+    other = {**budget(maxUnavailable=2), "metadata": {"name": "other", "namespace": "app"}}
+    blocked, _ = _drained(budget(maxUnavailable=2), other, drain=TIMED._replace(is_timed=False))
+
+    assert {("a1", SEVERAL), ("b1", SEVERAL)} == blocked

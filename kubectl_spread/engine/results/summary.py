@@ -141,7 +141,7 @@ class PendingPods(NamedTuple):
 
 
 class BlockedEviction(NamedTuple):
-    """An eviction that a budget refuses permanently; outcomes: number of outcomes with it."""
+    """A pod that is to be evicted and does not leave its node; outcomes: number of outcomes with it."""
 
     owner: Optional[ObjectKey]
     pod: str
@@ -177,7 +177,7 @@ class StepSummary(NamedTuple):
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
-    is_blocked: some eviction stays refused in every outcome. unreached: workloads without an outcome found in time.
+    is_blocked: some evicted pod stays on its node in every outcome. unreached: workloads without an outcome found in time.
     added: nodes that a provisioner adds.
     """
 
@@ -676,7 +676,7 @@ class PlayedStep(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Return whether kubectl cannot complete the command: it stops, or its evictions stay refused."""
+        """Return whether kubectl cannot complete the command: it stops, or evicted pods stay on their nodes."""
         return bool(self.refusal) or (self.summary.is_blocked and self.summary.verdict is Verdict.GETS_STUCK)
 
     @property

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s, unique
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import (
@@ -182,15 +182,16 @@ class _ByClass:
         if len(classes) == 1:
             yield int(classes[0]), nodes, 1 if signs is None else int(signs[0])
             return
-        for class_at in unique(classes):
-            own = classes == class_at
+        order = classes.argsort(kind="stable")
+        for own in np.split(order, np.flatnonzero(np.diff(classes[order])) + 1):
+            class_at = int(classes[own[0]])
             if signs is None:
-                yield int(class_at), nodes[own], 1
+                yield class_at, nodes[own], 1
                 continue
             for sign in (1, -1):
-                changed = nodes[own & (signs == sign)]
+                changed = nodes[own[signs[own] == sign]]
                 if len(changed):
-                    yield int(class_at), changed, sign
+                    yield class_at, changed, sign
 
 
 class _Effect(NamedTuple):

@@ -144,7 +144,7 @@ def test_the_node_of_a_drain_that_a_budget_refuses_stays_cordoned(capsys: pytest
 
     assert run(["simulate", *drains, "-f", str(manifest), "--topology", "zones=3,nodes=1"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    at = lines.index("Evictions that stay refused:")
+    at = lines.index("Pods that do not leave their nodes:")
     assert lines[at + 1].startswith("  web-* on node-b1: The disruption budget web needs 2 healthy pods")
     assert lines[at + 2] == "node-b1 stays cordoned."
 

@@ -288,7 +288,11 @@ def _drain_on(world: World) -> Iterator[World]:
         yield after
         return
     for pod in there:
-        if not objects.is_terminating(pod):
+        if disruption.fails(world, pod):
+            after_failure = world.copy()
+            after_failure.drain = (names, tuple(uid for uid in uids if uid != pod["metadata"]["uid"]))
+            yield after_failure
+        elif not objects.is_terminating(pod):
             after_eviction = disruption.evict(world, pod)
             if after_eviction is not None:
                 yield after_eviction

@@ -87,7 +87,7 @@ def may_evict(world: World, pod: Plain) -> bool:
     """Whether the API server deletes the pod when it is to be evicted."""
     if objects.is_terminating(pod) or (pod.get("status") or {}).get("phase") in ("Pending", "Succeeded", "Failed"):
         return True
-    budgets = [item for item in world.list("PodDisruptionBudget") if covers(item, pod)]
+    budgets = _covering(world, pod)
     if len(budgets) != 1:
         return not budgets
     status = budget_of(world, budgets[0])
@@ -97,6 +97,15 @@ def may_evict(world: World, pod: Plain) -> bool:
         if status.current_healthy >= status.desired_healthy > 0:
             return True
     return status.allowed > 0
+
+
+def _covering(world: World, pod: Plain) -> list[Plain]:
+    return [item for item in world.list("PodDisruptionBudget") if covers(item, pod)]
+
+
+def fails(world: World, pod: Plain) -> bool:
+    """Whether the answer to an eviction is an error that kubectl does not retry."""
+    return not may_evict(world, pod) and len(_covering(world, pod)) > 1
 
 
 def evict(world: World, pod: Plain) -> Optional[World]:
