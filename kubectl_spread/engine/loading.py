@@ -379,7 +379,7 @@ class _Loading:
             rev = self._revision_of(key, labels)
         if owner is None or rev < 0:
             owner = -1
-            if key is not None:
+            if key is not None and key.kind != "Node":  # a static pod is its kubelet's
                 self.world.notes[
                     f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
                 ] = None

@@ -185,7 +185,11 @@ class Owned(NamedTuple):
 
 
 def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
-    """Return the cluster with owners for ReplicaSets and pods; applied: the workloads that steps create or change."""
+    """Return the cluster with owners for ReplicaSets and pods; applied: the workloads that steps create or change.
+
+    A Job has no owner: its CronJob leaves it alone, and creates only the next one.
+    Source: pkg/controller/cronjob/cronjob_controllerv2.go, syncCronJob (v1.36.2).
+    """
     created = {key_of(item.workload): item for item in applied}
     created = {key: item for key, item in created.items() if key not in cluster.controllers}
     cluster = infer_owners(cluster)
@@ -201,7 +205,7 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
         expected |= {key: item for key, item in makers.items() if key in owners}
     owned = cluster._replace(
         pods=pods,
-        owners={**cluster.owners, **deployments},
+        owners={made: above for made, above in (cluster.owners | deployments).items() if above.kind != "CronJob"},
         controllers={**cluster.controllers, **expected} if expected else cluster.controllers,
     )
     return Owned(owned, frozenset(expected))

@@ -124,7 +124,8 @@ def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) ->
             return effect
         note = f"{above.kind} {above.name} creates {short_name(target)} again if its template is the newest"
         return effect._replace(notes=(note,))
-    situation.workload_to_change(target)
+    if above is None or above.kind != "CronJob":  # It creates only the next Job.
+        situation.workload_to_change(target)
     situation.remove(target, is_orphaning=is_orphaning)
     if not is_orphaning:
         return CommandEffect((steps.Delete(target),), frozenset([target]))
@@ -136,11 +137,11 @@ def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) ->
 def _claim(key: ObjectKey, situation: Situation) -> CommandEffect:
     """Delete a claim; one that a pod with a node uses stays until the pod is gone."""
     cluster = situation.cluster
-    claim = records(key.kind, cluster)[key]
+    claim, nodes = records(key.kind, cluster)[key], {node.name for node in cluster.nodes}
     users = [
         pod
         for pod in cluster.bound_pods()
-        if pod.namespace == key.namespace and any(volume.claim == key.name for volume in pod.cls.volumes)
+        if pod.node_name in nodes and pod.namespace == key.namespace and any(volume.claim == key.name for volume in pod.cls.volumes)
     ]
     notes = [f"claim {key.name} stays until {users[0].name}, which uses it, is gone"] if users else []
     if claim.volume_name:

@@ -568,9 +568,12 @@ class _Summary:
         return (BlockedEviction(*item, number) for item, number in found.items())
 
     def _lost(self) -> tuple[PodState, ...]:
-        """Return the pods without a simulated controller that are gone in some outcome."""
+        """Return the pods without a simulated controller that are gone in some outcome, but for a node's static pods."""
         there = {
-            pod.name: pod for item in self.before for pod in item.pods if pod.owner is None and not pod.is_terminating
+            pod.name: pod
+            for item in self.before
+            for pod in item.pods
+            if pod.owner is None and not pod.is_terminating and (pod.maker is None or pod.maker.kind != "Node")
         }
         kept = [
             {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}

@@ -26,7 +26,29 @@ def on_missing_node(command: str, code: int, *lines: str) -> Case:
     return Case(f"{command} --snapshot engine/node-not-in-facts.json", code, lines)
 
 
+def with_dead_node(command: str, code: int, *lines: str) -> Case:
+    """A command for a cluster with an unreachable node c1, a Job of a CronJob, and a static pod on a1."""
+    return Case(f"simulate {command} -n app --snapshot engine/dead-node-and-cronjob.yaml", code, lines)
+
+
 ANSWERS = (
+    with_dead_node(
+        "drain c1 b1", 1,
+        "drain c1 b1: gets stuck",
+        "Pods that do not leave their nodes:",
+        "  web-* on c1: it stays Terminating, and kubectl waits for it",
+        "  b                             1        1",
+    ),
+    with_dead_node(
+        "drain c1 b1 --skip-wait-for-delete-timeout=1", 0,
+        "drain c1 b1 --skip-wait-for-delete-timeout=1: completes",
+        "  b                             1        0",
+    ),
+    with_dead_node("drain a1", 0, "drain a1: completes", "Job app/report-1 completes"),
+    with_dead_node("delete node a1", 0, "delete node a1: completes", "Job app/report-1 completes"),
+    with_dead_node(
+        "delete job report-1", 0, "delete job report-1: completes", "Job app/report-1 is deleted; 1 pod gone"
+    ),
     on_missing_node(
         "simulate rollout restart sts/db", 0,
         "rollout restart sts/db: completes",
