@@ -141,7 +141,9 @@ def _claim(key: ObjectKey, situation: Situation) -> CommandEffect:
     users = [
         pod
         for pod in cluster.bound_pods()
-        if pod.node_name in nodes and pod.namespace == key.namespace and any(volume.claim == key.name for volume in pod.cls.volumes)
+        if pod.node_name in nodes
+        and pod.namespace == key.namespace
+        and any(volume.claim == key.name for volume in pod.cls.volumes)
     ]
     notes = [f"claim {key.name} stays until {users[0].name}, which uses it, is gone"] if users else []
     if claim.volume_name:
