@@ -177,7 +177,7 @@ class StepSummary(NamedTuple):
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
-    is_blocked: in every outcome an evicted pod stays on its node. unreached: workloads without an outcome found in time.
+    is_blocked: in every outcome an evicted pod does not leave. unreached: workloads without an outcome found in time.
     added: nodes that a provisioner adds.
     """
 
@@ -568,7 +568,7 @@ class _Summary:
         return (BlockedEviction(*item, number) for item, number in found.items())
 
     def _lost(self) -> tuple[PodState, ...]:
-        """Return the pods without a simulated controller that are gone in some outcome; static pods are their node's."""
+        """Return the pods without a simulated controller, but for static ones, that are gone in some outcome."""
         there = {
             pod.name: pod
             for item in self.before
