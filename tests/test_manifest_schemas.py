@@ -82,7 +82,7 @@ def is_refused(constraint: Any) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=1500)
+@settings(max_examples=700)
 @given(CONSTRAINTS | BARE)
 @example({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2})
 def test_the_schema_refuses_what_the_api_server_refuses(constraint: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 # Beginning with a letter, and none of the words that YAML 1.1 knows.
@@ -27,6 +27,11 @@ def scalar(text: str) -> str:
     if quoted.isprintable():
         return quoted
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in quoted)
+
+
+def pairs(labels: Iterable[tuple[str, str]]) -> str:
+    """Return the entries of a flow mapping."""
+    return ", ".join(f"{scalar(key)}: {scalar(value)}" for key, value in labels)
 
 
 def _lines(value: Any, indent: str) -> Iterator[str]:

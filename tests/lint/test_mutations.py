@@ -134,7 +134,7 @@ def refused(findings: list[Finding]) -> set[tuple[str, ...]]:
     }
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutants())
 def test_a_broken_manifest_has_findings_inside_of_it_and_no_traceback(text: str) -> None:
     assert_reported(text)
@@ -154,7 +154,7 @@ def assert_reported(text: str) -> None:
         assert "\x1b" not in (unpainted(told) if name == "text" else told)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutants(), st.booleans())
 def test_fixing_a_broken_manifest_ends_and_makes_nothing_worse(text: str, with_unsafe: bool) -> None:
     """What the API server refuses afterwards, it refused before; and after a few runs nothing changes."""

@@ -46,7 +46,7 @@ def one(objects: list[Plain], incoming: Plain, *, preempt: bool = False, profile
     return decision
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_both_say_the_same_of_any_cluster(case: Plain) -> None:
     """Feasible nodes, reasons, messages, every score, nominations, placements and whether the cycle fails."""

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 Plain = dict[str, Any]
 
-few = settings(max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 class Answer(NamedTuple):

@@ -12,6 +12,7 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.text import emit
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
 
@@ -296,7 +297,7 @@ def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Propo
         yield _edit(
             problem,
             report,
-            f"let {constraint_name(problem, report)} select the pod's own labels: {_written(labels)}",
+            f"let {constraint_name(problem, report)} select the pod's own labels: {emit.pairs(labels.items())}",
             put_op(route(report, "labelSelector"), {"matchLabels": labels}),
             rank=Rank.MISTAKE,
             gives_up="the pods that were selected so far are no longer counted",
@@ -327,7 +328,7 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
         if old:
             ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
-        title = f"add {_written(chosen)} {where}"
+        title = f"add {emit.pairs(chosen.items())} {where}"
         yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
         return
     common = set.intersection(*map(set, others)) - taken - problem.pod.labels.keys() - PASSING_LABELS
@@ -357,7 +358,3 @@ def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[
     if revisions <= {own}:
         return []
     return [put_op(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]
-
-
-def _written(labels: dict[str, str]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in labels.items())

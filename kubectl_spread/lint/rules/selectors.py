@@ -29,6 +29,7 @@ from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.releases.version import default_release, LATEST
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
+from kubectl_spread.text import emit
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import comma_list, count_noun
@@ -336,7 +337,7 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
     names = ", ".join(workload_name(item.workload) for item in others)
     count = group.count_others(subject)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
-    telling = ", ".join(f"{key}: {value}" for key, value in next(iter(known.values())).items())
+    telling = emit.pairs(next(iter(known.values())).items())
     yield RuleFinding(
         f"the constraint also counts the pods of {names}{more}, which then decide where this workload's pods go",
         subject.route(constraint, "labelSelector"),
