@@ -93,6 +93,7 @@ class Moves:
         self._is_hasty = is_hasty
         self._keeps_ordinals = keeps_ordinals
         self.is_cut = False  # whether only some of the choices of pods to delete were returned
+        self.repeating: list[State] = []  # in which nothing is left but that taints evict pods of this step
         self._priorities = (0, False)  # number of known classes, and whether their priorities differ
         self._twins = twins
         self._known: dict[State, Sequence[Way]] = {}
@@ -156,7 +157,8 @@ class Moves:
                 self._known[state] = found
         return found
 
-    def _after(self, state: State) -> Sequence[Way]:
+    def _after(self, begun: State) -> Sequence[Way]:
+        state = begun
         deciding = self._decided(state)
         if deciding:
             return deciding
@@ -176,7 +178,12 @@ class Moves:
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
-        return Ways(self._free(state)) or self._rest(state) or self._provided(state) or self._given_up(state)
+        free = Ways(self._free(state))
+        if free or (rest := self._rest(state)):
+            return free or rest
+        again = list(self._by_nodes(state, are_last=True))
+        self.repeating += [begun] if again else []
+        return again or self._provided(state) or self._given_up(state)
 
     def _free(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the steps that may come in any order."""
@@ -580,22 +587,28 @@ class Moves:
             return False
         return selector is None or bool(selector.matches(dict(cls.labels)))
 
-    def _by_nodes(self, state: State) -> Iterator[Way]:
-        """Yield ways in which the garbage collector or taints remove pods."""
+    def _by_nodes(self, state: State, *, are_last: bool = False) -> Iterator[Way]:
+        """Yield ways in which the garbage collector or taints remove pods.
+
+        `are_last`: those that `Reduction.EVICTIONS` leaves to the end, and no others.
+        """
         taken = self._world.evicting(state.facts)
         if not taken:
             return
         is_last = not any(item[0] == "op" for item in state.todo)
+        takes_away = partial(nodes.takes_away, self._world)
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
             # The user's commands follow each other at once: tolerationSeconds end before the last one only if the taint
             # was there at the start.
-            is_over = is_last or nodes.takes_away(self._world, 0, pod, patience_s=self._world.patience_s)
-            patience_s = self._world.patience_s if is_over else 0
-            if nodes.takes_away(self._world, state.facts, pod, patience_s=patience_s):
-                if self._world.node(state.facts, pod.node) is None:
-                    yield partial(self._gone, state, [pod])
-                else:
-                    yield partial(self._deleted, state, (pod,), is_disruption=True)
+            is_over = is_last or takes_away(0, pod, patience_s=self._world.patience_s)
+            is_at_once = takes_away(state.facts, pod, patience_s=0)
+            is_late = pod.is_new and not is_at_once and Reduction.EVICTIONS in self._reductions
+            if is_late != are_last or not takes_away(state.facts, pod, patience_s=is_over and self._world.patience_s):
+                continue
+            if self._world.node(state.facts, pod.node) is None:
+                yield partial(self._gone, state, [pod])
+            else:
+                yield partial(self._deleted, state, (pod,), is_disruption=True)
 
     def _autoscaled(self, state: State) -> Iterator[Way]:
         """Yield ways in which an autoscaler takes a workload back into its range, which takes it up to 15 seconds."""

@@ -19,7 +19,6 @@ from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, Taint, UN
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
 
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 _FEW_NODES = 50  # large-cluster-size-threshold
 _UNHEALTHY_SHARE = 0.55
 _FEW_DOWN = 2

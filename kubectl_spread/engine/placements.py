@@ -158,7 +158,7 @@ class _Search:
     has_choice: some pod had several equally good nodes.
     """
 
-    is_cut = False
+    is_cut, repeating = False, ()
 
     def __init__(self, new: NewPods) -> None:
         self._new = new

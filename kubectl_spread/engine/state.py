@@ -39,7 +39,7 @@ class NodeStatus(Enum):
 
     UNBOUND = "unbound"  # The pod has no node.
     MISSING = "missing"  # The node was deleted, or the facts never had it: the pod garbage collector removes its pods.
-    DOWN = "down"  # Its kubelet does not answer: no pod becomes ready there, and no deletion finishes.
+    DOWN = "down"  # Its kubelet does not answer: no pod becomes ready there, and it finishes no deletion.
     UP = "up"
 
 

@@ -13,7 +13,7 @@ from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, UNREACHABLE
+from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, OUT_OF_SERVICE, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases.version import Release
@@ -477,10 +477,16 @@ class World:
         return NodeStatus.DOWN if at in self.facts[facts].down else NodeStatus.UP
 
     def ends(self, facts: int, pod: P) -> bool:
-        """Return whether a kubelet, or the API server for a pod without a node, finishes the deletion of a pod."""
+        """Return whether a kubelet, or the API server for a pod without a node, finishes the deletion of a pod.
+
+        On a dead node that is out of service, the pod garbage collector does.
+        Source: pkg/controller/podgc/gc_controller.go, gcTerminating (v1.36.2).
+        """
         if pod.end not in ENDING:
             return False
-        status = self.node_status(facts, pod.node)
+        status, node = self.node_status(facts, pod.node), self.node(facts, pod.node)
+        if status is NodeStatus.DOWN and node is not None:
+            return any(taint.key == OUT_OF_SERVICE for taint in node.taints)
         is_held = pod.rev >= 0 and not self.revisions[pod.rev].ends
         return status is NodeStatus.UNBOUND or (status is NodeStatus.UP and not is_held)
 

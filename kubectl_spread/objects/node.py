@@ -79,6 +79,7 @@ WELL_KNOWN = {
 }
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 # The DefaultTolerationSeconds admission plugin adds these to every pod without such a toleration.

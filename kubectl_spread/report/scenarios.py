@@ -11,7 +11,7 @@ from kubectl_spread.report.documents import error_documents, form, Plain, plain,
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.simulation import document as simulation_document
-from kubectl_spread.report.simulation import VERDICTS
+from kubectl_spread.report.simulation import words_of
 from kubectl_spread.report.table import paint, Style, wrap
 from kubectl_spread.report.wording import plural
 from kubectl_spread.text.wording import safe
@@ -64,7 +64,7 @@ def lines(result: ScenarioResult, style: Style) -> list[str]:
     for failure in result.failures:
         lines += wrap(sentence(result, failure), style, indent="  ", hanging="    ")
     if not (result.is_fine or result.failures or result.errors):
-        lines += [f"  {step.text}: {VERDICTS[step.summary.verdict]}" for step in result.simulation.steps]
+        lines += [f"  {step.text}: {words_of(step.summary.verdict, step.summary)}" for step in result.simulation.steps]
     return lines
 
 

@@ -91,7 +91,16 @@ def render(simulation: Simulation, style: Style) -> str:
 def _verdict(step: PlayedStep) -> str:
     if step.refusal:
         return paint("kubectl stops before the command is complete", "red")
-    return paint(VERDICTS[step.summary.verdict], TONES[step.summary.verdict])
+    endless = ", because pods are replaced again and again" if step.summary.is_endless else ""
+    return f"{paint(words_of(step.summary.verdict, step.summary), TONES[step.summary.verdict])}{endless}"
+
+
+def words_of(verdict: Verdict, step: StepSummary) -> str:
+    """Return a verdict in words; without an end, nothing gets stuck."""
+    words = VERDICTS[verdict]
+    return (
+        words.replace("get stuck", "never settle").replace("gets stuck", "never settles") if step.is_endless else words
+    )
 
 
 def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
@@ -207,7 +216,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.is_paused:  # a Deployment without any ReplicaSet creates no pods
         has_pods = item.updated.most or item.ready.most
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
-    yield f"{name(item.key)} {paint(VERDICTS[item.verdict], TONES[item.verdict])}{paused}"
+    yield f"{name(item.key)} {paint(words_of(item.verdict, step), TONES[item.verdict])}{paused}"
     yield from _indented([numbers(item, step)], style)
     by_node: dict[str, list[str]] = {}
     for pod in item.astray:
@@ -332,7 +341,8 @@ def _cordoned(played: PlayedStep, style: Style) -> list[str]:
 
 def way_title(step: StepSummary) -> str:
     """Return the title of the way to get stuck."""
-    return "The shortest way to get stuck" if step.is_exact else "A way to get stuck"
+    where = "into the repetition" if step.is_endless else "to get stuck"
+    return f"The shortest way {where}" if step.is_exact else f"A way {where}"
 
 
 def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:

@@ -92,7 +92,7 @@ def _restart(world: World, chance: random.Random) -> Any:
     return _restarted(_workload(world, ("Deployment", "StatefulSet")))
 
 
-def _restart_daemons(world: World, chance: random.Random) -> Any:
+def restart_daemons(world: World, chance: random.Random) -> Any:
     return _restarted(_workload(world, ("DaemonSet",)))
 
 
@@ -139,7 +139,7 @@ def _roll_out(world: World, chance: random.Random) -> Any:
     return _rolled_out(world, item, chance, ["cpu", "selector", "constraints"])
 
 
-def _roll_out_daemons(world: World, chance: random.Random) -> Any:
+def roll_out_daemons(world: World, chance: random.Random) -> Any:
     """Another template of the DaemonSet, which may want other nodes."""
     return _rolled_out(world, _workload(world, ("DaemonSet",)), chance, ["cpu", "selector"])
 
@@ -200,8 +200,8 @@ STEPS = (
 
 
 _STEPS_WITH_DAEMONS = (
-    *(_restart_daemons,) * 3,
-    *(_roll_out_daemons,) * 3,
+    *(restart_daemons,) * 3,
+    *(roll_out_daemons,) * 3,
     *(_create_daemons,) * 2,
     delete_pod,
     taint,
@@ -222,7 +222,8 @@ def both(found: Scenario, *, limit: int) -> Sides:
     slow, answer = _slow(world, found, limit, revisions), _engine(found, limit)
     if slow is None or not answer.is_exact:
         return Sides(None if slow is None else set(), set() if answer.is_exact else None)
-    engine = [[_state(pod, revisions) for pod in outcome.pods] for outcome in answer.outcomes]
+    steady = [outcome for outcome in answer.outcomes if outcome.is_steady]
+    engine = [[_state(pod, revisions) for pod in outcome.pods] for outcome in steady]
     moved = {(key.kind, key.name) for outcome in answer.outcomes for key in outcome.workloads}
     moved |= {pod.owner for pods in engine for pod in pods}
     with_owners = (pod for item in (*answer.before, *answer.outcomes) for pod in item.pods if pod.owner is not None)
@@ -231,7 +232,13 @@ def both(found: Scenario, *, limit: int) -> Sides:
     before = [_pod(world, pod, revisions) for pod in world.pods()]
     still = [pod for pod in before if pod.owner not in moved and (pod.owner[0] != "Pod" or pod.node not in nodes)]
     shapes = _shapes(world)
-    return Sides({_shown(pods, shapes) for pods in slow}, {_shown([*pods, *still], shapes) for pods in engine})
+    ends = {_shown(pods, shapes) for pods in slow.ends}
+    ends |= {_ENDLESS} if slow.is_endless else set()
+    seen = {_shown([*pods, *still], shapes) for pods in engine}
+    return Sides(ends, seen | ({_ENDLESS} if answer.is_endless else set()))
+
+
+_ENDLESS = ((), "without an end")
 
 
 def _nodes_of(script: tuple[Action, ...]) -> list[str]:
@@ -261,13 +268,19 @@ def _revision(labels: dict[str, str]) -> str:
     return text.rpartition("-")[2]
 
 
-def _slow(world: World, found: Scenario, limit: int, revisions: set[str]) -> Optional[list[list[Stood]]]:
+class _Slow(NamedTuple):
+    ends: list[list[Stood]]
+    is_endless: bool
+
+
+def _slow(world: World, found: Scenario, limit: int, revisions: set[str]) -> Optional[_Slow]:
     world = world.copy()
     world.script = found.script
+    world.settings.old = {objects.uid_of(pod) for pod in world.pods()}
     space = explore.explore([world], limit=limit)
     if not space.is_complete:
         return None
-    return [[_pod(end, pod, revisions) for pod in end.pods()] for end in space.steady]
+    return _Slow([[_pod(end, pod, revisions) for pod in end.pods()] for end in space.steady], space.is_endless)
 
 
 def _pod(world: World, pod: Plain, revisions: set[str]) -> Stood:
@@ -333,6 +346,8 @@ def difference(sides: Sides) -> str:
 
 def _brief(state: State) -> str:
     zones, left = state
+    if state == _ENDLESS:
+        return str(left)
     parts = []
     for zone in zones:
         parts.append(" | ".join(_pods(pods) for _, pods in zone))

@@ -1,7 +1,8 @@
 """Families of small scenarios in which the engine over time and the slow controllers must agree.
 
 Each family draws a cluster that stands still and one step: workloads with priorities, paused rollouts, Jobs, dead and
-deleted nodes, quotas, autoscalers, orphans that are adopted, pods without time to end.
+deleted nodes, quotas, autoscalers, orphans that are adopted, pods without time to end, DaemonSets on nodes that they
+should not run on, nodes that are out of service, taints that evict pods again and again.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.engine import steps
+from kubectl_spread.objects.node import Taint
 from tests.judge import agreement, clusters
 from tests.judge.agreement import Scenario
 from tests.naive import objects
-from tests.naive.controllers import admission, explore
+from tests.naive.controllers import admission, explore, nodes
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import World
 from tests.timeline.played import steps_to
@@ -299,6 +301,61 @@ def _cordoned(maker: _Maker) -> Step:
     return step
 
 
+def _daemon_rollouts(maker: _Maker) -> Step:
+    """A rollout of a DaemonSet some of whose nodes are dead, or have got a taint that keeps new pods away."""
+    maker.small_facts()
+    item = maker._varied_daemon_set()
+    item["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = maker.one(["100m", "500m", "1"])
+    maker.create(item)
+    if maker.settled() is None:
+        return None
+    names = [objects.name_of(node) for node in maker.world.list("Node")]
+    taint = {"key": "maint", "value": "x", "effect": "NoSchedule"}
+    for name in maker.chance.sample(names, maker.one([1, 1, 2])):
+        before = maker.one([("nodeDown", name), *[("taint", {"node": name, "taint": taint})] * 2])
+        if maker.settled(before) is None:
+            return None
+    makers = (agreement.restart_daemons, agreement.restart_daemons, agreement.roll_out_daemons)
+    return maker.one(makers)(maker.world, maker.chance)
+
+
+def _out_of_service(maker: _Maker) -> Step:
+    """A dead node with terminating pods gets the taint that lets the garbage collector remove them, or has it."""
+    maker.small_facts()
+    item = maker.plain("web", maker.one(["Deployment", "StatefulSet", "StatefulSet", "Job"]))
+    maker.create(item)
+    if maker.often(0.3):
+        maker.create(maker._varied_daemon_set())
+    if maker.settled() is None:
+        return None
+    name = objects.name_of(maker.one(maker.world.list("Node")))
+    taint = Taint(nodes.OUT_OF_SERVICE, "nodeshutdown", maker.one(["NoExecute", "NoExecute", "NoSchedule"]))
+    change = ("taint", {"node": name, "taint": taint._asdict()})
+    if maker.often(0.7):
+        if maker.settled(("nodeDown", name)) is None:
+            return None
+        return (change,), (steps.TaintNodes((name,), taint),)
+    if maker.settled(change) is None:
+        return None
+    return (("nodeDown", name),), (steps.NodesDown((name,)),)
+
+
+def _evicted_again(maker: _Maker) -> Step:
+    """A taint evicts pods that tolerate it for a while, so that others of them may come to its nodes again."""
+    maker.small_facts()
+    item = maker.plain("web", maker.one(["Deployment", "StatefulSet"]), most=2)
+    pod = item["spec"]["template"]["spec"]
+    pod["tolerations"] = [{"key": "maint", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
+    maker.create(item)
+    if maker.settled() is None:
+        return None
+    names = [objects.name_of(node) for node in maker.world.list("Node")]
+    chosen = names if maker.often(0.6) else maker.chance.sample(names, 1)
+    taint = Taint("maint", "x", "NoExecute")
+    script = tuple(("taint", {"node": name, "taint": taint._asdict()}) for name in chosen)
+    return script, (steps.TaintNodes(tuple(chosen), taint),)
+
+
 FAMILIES: dict[str, Callable[[_Maker], Step]] = {
     "priorities": _priorities,
     "paused": _paused,
@@ -309,6 +366,9 @@ FAMILIES: dict[str, Callable[[_Maker], Step]] = {
     "adoptions": _adoptions,
     "no-grace": _without_grace,
     "cordoned": _cordoned,
+    "daemon-rollouts": _daemon_rollouts,
+    "out-of-service": _out_of_service,
+    "evicted-again": _evicted_again,
 }
 
 

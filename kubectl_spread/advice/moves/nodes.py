@@ -18,7 +18,7 @@ from kubectl_spread.advice.target import Op, put_op
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_spread.objects.node import first_untolerated, Node, Taint, UNSCHEDULABLE
+from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
@@ -60,7 +60,7 @@ _LEAVING = (
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
     "node.cloudprovider.kubernetes.io/shutdown",
-    "node.kubernetes.io/out-of-service",
+    OUT_OF_SERVICE,
     "cloud.google.com/impending-node-termination",
 )
 _LEAVING_PREFIXES = ("karpenter.sh/disrupt", "aws-node-termination-handler/")

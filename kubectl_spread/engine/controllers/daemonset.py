@@ -7,8 +7,7 @@ Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode, NodeShou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -19,6 +18,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import NO_EXECUTE, Node
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases.behaviours import DAEMONSET_SURGE_LEAVES
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
 
@@ -104,78 +104,49 @@ Choice = tuple[tuple[P, ...], tuple[int, ...]]  # old pods to delete, and nodes 
 
 
 def updates(world: World, state: State, owner: int) -> list[Choice]:
-    """Return every choice of old pods to delete now, and of nodes that get a new pod while the old one runs."""
+    """Return every choice of old pods to delete now, and of nodes that get a new pod while the old one runs.
+
+    The nodes are those with a pod, also a terminating one, whether or not the DaemonSet would create a pod there.
+    """
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     mine = of_owner(state.pods, owner)
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):
         return []
-    nodes = _eligible(world, state, spec.rev)
-    surge = scaled_value(spec.surge, len(nodes), round_up=True) or 0
-    update = _update(nodes, [pod for pod in mine if pod.end == Deletion.ALIVE], spec.rev)
-    if surge:
-        return _surging(update, surge)
-    return _in_turn(update, scaled_value(spec.unavailable, len(nodes), round_up=True) or 0)
+    nodes = {pod.ordinal for pod in mine}
+    new = {pod.ordinal: pod for pod in mine if not pod.end and pod.rev == spec.rev}
+    old = {pod.ordinal: pod for pod in mine if not pod.end and pod.rev != spec.rev}
+    broken = [pod for at, pod in old.items() if at not in new and not _is_available(pod)]
+    candidates = [pod for at, pod in old.items() if at not in new and _is_available(pod)]
+    eligible = _eligible(world, state, spec.rev)
+    surge = scaled_value(spec.surge, len(eligible), round_up=True) or 0
+    if not surge:
+        most = scaled_value(spec.unavailable, len(eligible), round_up=True) or 0
+        most -= sum(not _is_available(new.get(at) or old.get(at)) for at in nodes)
+        return [((*broken, *rest), ()) for rest in _some(candidates, most) if broken or rest]
+    replaced = [old[at] for at, pod in new.items() if at in old and _is_available(pod)]
+    surge -= len(old.keys() & new.keys()) - len(replaced)
+    surging = eligible if DAEMONSET_SURGE_LEAVES.of(world.release) else nodes
+    leaving = [pod for pod in candidates if pod.ordinal not in surging]
+    spare = sum(_is_available(old.get(at) or new.get(at)) for at in nodes) - len(eligible)
+    replaced += [pod for pod in broken if pod.ordinal not in surging]
+    # New pods next to unavailable old ones do not count towards maxSurge when they are created, only afterwards.
+    at_once = [pod.ordinal for pod in broken if pod.ordinal in surging]
+    return [
+        ((*replaced, *gone), (*at_once, *(pod.ordinal for pod in rest)))
+        for gone in _some(leaving, spare)
+        for rest in _some([pod for pod in candidates if pod.ordinal in surging], surge)
+        if replaced or gone or at_once or rest
+    ]
+
+
+def _some(pods: list[P], count: int) -> Iterator[tuple[P, ...]]:
+    """Return the choices of a number of pods, of all if there are not as many."""
+    return choices(pods, min(max(0, count), len(pods)))
 
 
 def _eligible(world: World, state: State, rev: int) -> list[int]:
     """Return the nodes that get a pod of a revision."""
     return [at for at, says in enumerate(verdicts(world, state.facts, rev)) if says is not None and says.runs]
-
-
-class _Progress(Enum):
-    """Progress of the update of an old pod."""
-
-    REPLACED = "replaced"  # The new pod of its node is available.
-    SURGING = "surging"  # The new pod of its node is not available yet.
-    AVAILABLE = "available"  # Its node has no new pod, and it is available itself.
-    UNAVAILABLE = "unavailable"  # Its node has no new pod, and it is not available either.
-
-
-def _progress(old: P, new: Optional[P]) -> _Progress:
-    if new is None:
-        return _Progress.AVAILABLE if _is_available(old) else _Progress.UNAVAILABLE
-    return _Progress.REPLACED if _is_available(new) else _Progress.SURGING
-
-
-class _Update(NamedTuple):
-    """Old pods of the eligible nodes, by their progress, and the number of nodes without an available pod."""
-
-    pods: dict[_Progress, list[P]]
-    unavailable: int
-
-
-def _update(nodes: Iterable[int], alive: Iterable[P], rev: int) -> _Update:
-    new: dict[int, P] = {}
-    old: dict[int, P] = {}
-    for pod in alive:
-        (new if pod.rev == rev else old)[pod.ordinal] = pod
-    pods: dict[_Progress, list[P]] = {one: [] for one in _Progress}
-    unavailable = 0
-    for at in nodes:
-        unavailable += not _is_available(new.get(at) or old.get(at))
-        if at in old:
-            pods[_progress(old[at], new.get(at))].append(old[at])
-    return _Update(pods, unavailable)
-
-
-def _in_turn(update: _Update, most: int) -> list[Choice]:
-    """Return the choices of old pods to delete: all unavailable ones, and others within maxUnavailable."""
-    at_once, candidates = update.pods[_Progress.UNAVAILABLE], update.pods[_Progress.AVAILABLE]
-    count = min(max(0, most - update.unavailable), len(candidates))
-    if not count and not at_once:
-        return []
-    return [((*at_once, *rest), ()) for rest in choices(candidates, count)]
-
-
-def _surging(update: _Update, surge: int) -> list[Choice]:
-    """Return the choices of nodes for new pods: where the old pod is unavailable, and others within maxSurge."""
-    replaced, candidates = tuple(update.pods[_Progress.REPLACED]), update.pods[_Progress.AVAILABLE]
-    at_once = [pod.ordinal for pod in update.pods[_Progress.UNAVAILABLE]]
-    # New pods next to unavailable old ones do not count towards maxSurge when they are created, only afterwards.
-    count = min(max(0, surge - len(update.pods[_Progress.SURGING])), len(candidates))
-    if not (replaced or at_once or count):
-        return []
-    return [(replaced, (*at_once, *(pod.ordinal for pod in rest))) for rest in choices(candidates, count)]
 
 
 def _is_available(pod: Optional[P]) -> bool:

@@ -16,14 +16,21 @@ from kubectl_spread.engine.state import by_kind, State, Step, Way
 
 Canonical = Callable[[State], State]
 
-_MOST_STEPS = 100_000  # A run with more steps counts as endless.
+_MOST_STEPS = 100_000  # A run with more steps counts as endless,
+_MOST_REPEATS = 300  # and one in which states come again more often.
 
 
 class Steps(Protocol):
-    """The possible steps of every state; is_cut: some choices were left out."""
+    """The possible steps of every state.
+
+    is_cut: some choices were left out. repeating: states in which only taints go on, which may do so forever.
+    """
 
     @property
     def is_cut(self) -> bool: ...
+
+    @property
+    def repeating(self) -> Sequence[State]: ...
 
     def after(self, state: State) -> Sequence[Way]:
         """Return every step of a state; empty if the state is steady."""
@@ -104,12 +111,13 @@ def everything(
     rolled = visit.rolled
     tails = {state: way for state, way in rolled.tails.items() if state not in visit.steady}
     steady = (*visit.steady, *tails)
+    endless = visit.endless() if is_finished and moves.repeating else []
     return Exploration(
         steady,
-        is_finished and rolled.is_exhaustive and bool(steady) and not moves.is_cut and not visit.loops,
+        is_finished and rolled.is_exhaustive and bool(steady or endless) and not moves.is_cut and not visit.loops,
         len(visit.came_from) + rolled.states,
         visit.came_from,
-        loops=tuple(visit.loops),
+        loops=(*visit.loops, *endless),
         tails=tails,
         extremes=rolled.extremes,
         goal=visit.goal,
@@ -135,6 +143,7 @@ class _Visit:
         self._queue: list[tuple[float, int, State]] = []  # a heap
         self._taken: list[State] = []  # by the rollouts
         self.came_from: dict[State, Optional[State]] = {}
+        self._again: list[tuple[State, State]] = []  # visited states, and others that lead to them
         self.steady: dict[State, None] = {}
         self.loops: dict[State, None] = {}
         self.rolled = RolloutOutcomes({}, True, 0, ())
@@ -162,7 +171,22 @@ class _Visit:
                 after = self._canonical(step.state)
                 if after not in self.came_from:
                     self.add(after, state, is_settled=step.is_settled)
+                else:
+                    self._again.append((after, state))
         return True
+
+    def endless(self) -> list[State]:
+        """Return the states in which only taints go on, and that no steady state can follow."""
+        before: dict[Optional[State], list[Optional[State]]] = {}
+        for state, earlier in (*self.came_from.items(), *self._again):
+            before.setdefault(state, []).append(earlier)
+        queue: list[Optional[State]] = [*self.steady, *self.loops, *self._taken]
+        ending = set(queue)
+        while queue:
+            new = set(before.get(queue.pop(), ())) - ending
+            ending |= new
+            queue += new
+        return [state for state in self._moves.repeating if state not in ending]
 
     def add(self, state: State, before: Optional[State], *, is_settled: bool = True) -> None:
         """Record a state that the search reaches for the first time."""
@@ -198,13 +222,16 @@ def one(
     """Follow one path to its end; `choose` picks one of the steps. A path that the budget cuts off has no end."""
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
-    for at in range(_MOST_STEPS):
+    again = 0  # times that a state came again
+    for _ in range(_MOST_STEPS):
         steps = moves.after(state)
         if not steps:
             return Exploration((state,), False, len(came_from), came_from, runs=1)
         step = choose(steps)()
         after = canonical(step.state)
+        before = len(came_from)
         came_from.setdefault(after, state)  # perf: the hash of a large state takes a millisecond
+        again += len(came_from) == before
         state = after
         if not step.is_settled:
             break
@@ -212,8 +239,8 @@ def one(
             budget.spend(len(state.pods))
             if budget.is_over():
                 return Exploration((), False, len(came_from), came_from)
-        if at > 50 * len(came_from) + 1000:
-            break  # The run repeats itself.
+        if again > _MOST_REPEATS:
+            break
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 

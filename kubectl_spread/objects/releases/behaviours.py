@@ -599,6 +599,12 @@ STATEFULSET_RECREATE = switch(
     on="updateStrategy Recreate of a StatefulSet deletes every old pod before it creates new ones (in 1.37 only if the "
     "feature gate StatefulSetRecreateStrategy is on)",
 )
+DAEMONSET_SURGE_LEAVES = switch(
+    "daemonset-surge-leaves-nodes", "the DaemonSet controller", "pkg/controller/daemon/update.go", Impact.TIME,
+    "1.25.15", "1.26", "1.26.10", "1.27", "1.27.7", "1.28", "1.28.3",
+    off="with maxSurge, a DaemonSet also creates new pods on nodes with an old pod whose taints keep the new one away",
+    on="with maxSurge, a DaemonSet deletes old pods from nodes that should not run it, and creates none there",
+)
 HPA_FROM_ZERO = switch(
     "hpa-to-zero", "the HorizontalPodAutoscaler controller", _GATES, Impact.VALIDATION, "1.37",
     off="minReplicas 0 of a HorizontalPodAutoscaler is refused",

@@ -21,7 +21,7 @@ from kubectl_spread.report import simulation as words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
-from kubectl_spread.report.simulation import EventNames, OF_SEVERAL, TONES, VERDICTS, way_title
+from kubectl_spread.report.simulation import EventNames, OF_SEVERAL, TONES, VERDICTS, way_title, words_of
 from kubectl_spread.report.wording import plural
 
 _MOST_BYTES = 2_900_000  # of a page
@@ -120,7 +120,7 @@ def _tone(step: PlayedStep) -> str:
 
 
 def _verdict(step: PlayedStep) -> str:
-    return "kubectl stops before it is done" if step.refusal else VERDICTS[step.summary.verdict]
+    return "kubectl stops before it is done" if step.refusal else words_of(step.summary.verdict, step.summary)
 
 
 def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[tuple[PlayedStep, Plain]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,6 +155,44 @@ ANSWERS = (
             ),
         ),
     ),
+    Case(
+        "simulate taint node a1 x=y:NoSchedule --then 'rollout restart ds/agent -n kube' "
+        "--snapshot engine/daemonset-on-labelled-nodes.yaml", 0,
+        (
+            "Step 2: rollout restart ds/agent -n kube: completes",
+            "  1 of 1 pod ready, as few as 0 during the step, 2 old pods deleted",
+        ),
+    ),
+    Case(
+        "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-on-dead-node.yaml", 1,
+        (
+            "rollout restart ds/agent: gets stuck",
+            "  2 of 2 pods ready, 1 old pod stays Terminating",
+            "  2. Pod agent-c1 on c1 is deleted.",
+        ),
+    ),
+    Case(
+        "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-surge-on-tainted-node.yaml", 0,
+        ("rollout restart ds/agent: completes", "  2 of 2 pods ready, 3 old pods deleted"),
+    ),
+    Case(
+        "simulate taint node b1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute "
+        "--snapshot engine/statefulset-with-terminating-pod.yaml", 0,
+        (
+            "taint node b1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: completes",
+            "  3 of 3 pods ready",
+        ),
+    ),
+    Case(
+        "simulate taint nodes --all maint=1:NoExecute --snapshot engine/pod-that-tolerates-a-minute.yaml", 1,
+        (
+            "taint nodes --all maint=1:NoExecute: never settles, because pods are replaced again and again",
+            "Deployment shop/web never settles",
+            "  1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted",
+            "The shortest way into the repetition:",
+            "There is one outcome (9 states visited).",
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -161,7 +200,7 @@ ANSWERS = (
 def test_the_answer(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(CASES)
-    code = run(case.words.split())
+    code = run(shlex.split(case.words))
     told = capsys.readouterr()
     lines = iter((told.out or told.err).splitlines())
 

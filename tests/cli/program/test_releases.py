@@ -27,6 +27,7 @@ Plain = dict[str, Any]
 
 CASES = Path(__file__).parents[2] / "cases" / "releases"
 NODES = str(CASES / "nodes.yaml")
+ENGINE = CASES.parent / "engine"
 
 
 class Asked:
@@ -136,6 +137,13 @@ def recreate(version: str, asked: Asked) -> str:
     return _fewest_ready(version, asked, {"updateStrategy": {"type": "Recreate"}})
 
 
+def surge_on_tainted_node(version: str, asked: Asked) -> str:
+    """A new pod beside the old one on a tainted node stays Pending, and takes the whole surge."""
+    facts = str(ENGINE / "daemonset-surge-on-tainted-node.yaml")
+    _, text = asked.command(version, "simulate", "rollout", "restart", "ds/agent", "-n", "kube", "--snapshot", facts)
+    return text.partition("\n")[0].partition(": ")[2]
+
+
 def hpa_to_zero(version: str, asked: Asked) -> str:
     """`check`, `apply -f` and `patch` agree."""
     spec = {"minReplicas": 0, "maxReplicas": 5, "scaleTargetRef": {"kind": "Deployment", "name": "db"}}
@@ -191,6 +199,10 @@ SIDES: dict[str, tuple[Callable[[str, Asked], str], dict[str, str]]] = {
         },
     ),
     "statefulset-recreate": (recreate, {"1.36": REFUSED, "1.37": "as few as 0"}),
+    "daemonset-surge-leaves-nodes": (
+        surge_on_tainted_node,
+        {"1.25.14": "gets stuck", "1.25.15": "completes", "1.28.2": "gets stuck", "1.28.3": "completes"},
+    ),
     "hpa-to-zero": (hpa_to_zero, {"1.36": "refused", "1.37": "accepted"}),
 }
 

@@ -155,12 +155,10 @@ def _rolling_update(world: World, item: Plain) -> Iterator[World]:
         return
     broken, candidates, unavailable = [], [], 0
     for pods in by_node.values():
-        new = [pod for pod in pods if _is_new(item, pod)]
+        new = [pod for pod in pods if _is_new(item, pod) and is_active(pod)]
         old = [pod for pod in pods if not _is_new(item, pod) and is_active(pod)]
         if new or not old:
-            unavailable += not any(
-                is_active(pod) and controller_utils.is_available(pod, _min_ready(item)) for pod in new
-            )
+            unavailable += not any(controller_utils.is_available(pod, _min_ready(item)) for pod in new)
         elif controller_utils.is_available(old[0], _min_ready(item)):
             candidates.append(old[0])
         else:
@@ -177,25 +175,35 @@ def _rolling_update(world: World, item: Plain) -> Iterator[World]:
 
 
 def _with_surge(world: World, item: Plain, by_node: dict[str, list[Plain]], surge: int) -> Iterator[World]:
-    """A new pod beside the old one; an old pod that is not available is replaced whatever the limit is."""
-    broken, candidates, surging = [], [], 0
+    """A new pod beside the old one; an old pod that is not available is replaced whatever the limit is.
+
+    A node that should not run the pod gets none. Its old pod goes once as many others are available as are wanted.
+    """
+    wanted = {objects.name_of(node) for node in world.list("Node") if node_should_run(item, node)}
+    broken, lost, candidates, leaving, surging, available = [], [], [], [], 0, 0
     for name, pods in by_node.items():
-        new = [pod for pod in pods if _is_new(item, pod)]
+        new = [pod for pod in pods if _is_new(item, pod) and is_active(pod)]
         old = [pod for pod in pods if not _is_new(item, pod) and is_active(pod)]
+        is_available = bool(old or new) and controller_utils.is_available((old or new)[0], _min_ready(item))
+        available += is_available
         if not old:
             continue
         if new:
             surging += 1
-        elif controller_utils.is_available(old[0], _min_ready(item)):
-            candidates.append(name)
-        else:
+        elif is_available:
+            (candidates if name in wanted else leaving).append((name, old[0]))
+        elif name in wanted:
             broken.append(name)
+        else:
+            lost.append(old[0])
     left = min(max(0, surge - surging), len(candidates))
-    if not broken and not left:
-        return
-    for first in range(max(1, len(candidates) if left else 1)):
-        after = world.copy()
-        chosen = (candidates[first:] + candidates[:first])[:left]
-        created = [admission.try_create(after, pod_for(item, name)) for name in [*broken, *chosen]]
-        if any(created):
-            yield after
+    spare = min(max(0, available - len(wanted)), len(leaving))
+    for gone in controller_utils.subsets(world, [pod for _, pod in leaving], spare):
+        for chosen in controller_utils.subsets(world, [pod for _, pod in candidates], left):
+            after = world.copy()
+            for pod in [*lost, *gone]:
+                delete_pod(after, pod)
+            names = [*broken, *map(target_node, chosen)]
+            created = [admission.try_create(after, pod_for(item, name)) for name in names]
+            if lost or gone or any(created):
+                yield after

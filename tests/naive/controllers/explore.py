@@ -85,7 +85,8 @@ def _calls(sync: Callable[[World, Plain], Iterator[World]], world: World, item: 
 
 def successors(world: World) -> list[World]:
     """Every moment that may come next."""
-    return [after for actor in actors(world) for after in actor.sync()]
+    found = [after for actor in actors(world) for after in actor.sync()]
+    return found or [after for pod in world.pods() for after in nodes.evict_for_taints(world, pod, is_late=True)]
 
 
 def is_steady(world: World) -> bool:
@@ -93,11 +94,15 @@ def is_steady(world: World) -> bool:
 
 
 class Space(NamedTuple):
-    """What can be reached: the moments at which nothing moves any more, and whether that is all of them."""
+    """What can be reached: the moments at which nothing moves any more, and whether that is all of them.
+
+    is_endless: from some moment, none of these can be reached.
+    """
 
     steady: list[World]
     visited: int
     is_complete: bool
+    is_endless: bool = False
 
 
 def explore(starts: list[World], *, limit: int = 20_000, visit: Optional[Callable[[World], None]] = None) -> Space:
@@ -105,6 +110,7 @@ def explore(starts: list[World], *, limit: int = 20_000, visit: Optional[Callabl
     queue = deque(starts)
     seen = {world.key() for world in starts}
     steady = []
+    before: dict[Any, list[Any]] = {}
     while queue and len(seen) <= limit:
         world = queue.popleft()
         if visit is not None:
@@ -112,12 +118,21 @@ def explore(starts: list[World], *, limit: int = 20_000, visit: Optional[Callabl
         following = successors(world)
         if not following:
             steady.append(world)
+        own = world.key()
         for after in following:
             key = after.key()
+            before.setdefault(key, []).append(own)
             if key not in seen:
                 seen.add(key)
                 queue.append(after)
-    return Space(steady, len(seen), not queue)
+    ends = [world.key() for world in steady]
+    reaching = set(ends)
+    while ends:
+        for key in before.get(ends.pop(), ()):
+            if key not in reaching:
+                reaching.add(key)
+                ends.append(key)
+    return Space(steady, len(seen), not queue, len(reaching) < len(seen))
 
 
 _TEMPOS = (

@@ -123,13 +123,19 @@ def _is_lost(taint: Plain, effect: str) -> bool:
     return taint["key"] in (UNREACHABLE, NOT_READY) and taint["effect"] == effect
 
 
-def evict_for_taints(world: World, pod: Plain) -> Iterator[World]:
-    """Delete a pod that a NoExecute taint drives away now, or soon enough to wait for it."""
+def evict_for_taints(world: World, pod: Plain, *, is_late: bool = False) -> Iterator[World]:
+    """Delete a pod that a NoExecute taint drives away now, or soon enough to wait for it.
+
+    A pod that came late has its seconds to itself: all that happens by then has happened.
+    """
     node = world.get("Node", pod["spec"].get("nodeName") or "")
     if node is None or objects.is_terminating(pod):
         return
     taints = [taint for taint in taints_of(node) if taint.get("effect") == "NoExecute"]
     seconds = _seconds_left(pod, taints)
+    old = world.settings.old
+    if is_late != bool(seconds and old is not None and pod["metadata"]["uid"] not in old):
+        return
     if seconds is not None and seconds <= world.settings.patience_s:
         after = world.copy()
         delete_pod(after, disrupted(pod, "DeletionByTaintManager"))

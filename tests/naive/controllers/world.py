@@ -32,7 +32,8 @@ class Settings:
 
     configuration: a KubeSchedulerConfiguration, as a plain value. patience_s: tolerations of NoExecute taints that
     last longer are not waited for. silent: names of claims whose provisioner does not answer. stuck: UIDs of pods that
-    never become ready.
+    never become ready. old: UIDs of the pods before a step; if known, others run out of their tolerationSeconds only
+    once nothing else moves.
     """
 
     def __init__(self, *, configuration: Optional[Plain] = None, patience_s: int = 60) -> None:
@@ -40,6 +41,7 @@ class Settings:
         self.patience_s = patience_s
         self.silent: set[str] = set()
         self.stuck: set[str] = set()
+        self.old: Optional[set[str]] = None
         self.memory: dict[Any, Any] = {}
         self._identities: dict[int, tuple[int, Plain]] = {}
         self._classes: dict[str, int] = {}
