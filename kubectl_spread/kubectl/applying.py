@@ -25,8 +25,6 @@ from kubectl_spread.kubectl.workloads import count_of, SCALED
 from kubectl_spread.objects import selectors
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
@@ -182,7 +180,6 @@ def _workload(manifest: Plain, situation: Situation) -> CommandEffect:
             plain = merging.three_way_merge(live, manifest, last)
         except merging.PatchError as error:
             raise RefusedError(f"error: error when applying patch: {short_name(key)}: {error}") from None
-        refuse_changes(live, plain)
         notes = _notes(key, live, plain, last)
     else:
         plain, notes = manifest, _adopted(key, manifest, situation)
@@ -213,45 +210,3 @@ def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> 
         return ()
     what = "so fields that the manifest leaves out stay as they are"
     return (f"{short_name(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}",)
-
-
-def refuse_changes(before: Plain, after: Plain) -> None:
-    """Refuse changes of immutable fields.
-
-    Raises:
-        RefusedError: with the API server's message.
-    """
-    kind, name = str(before["kind"]), before["metadata"]["name"]
-    field = _changed_field(kind, before["spec"], after.get("spec") or {})
-    if field is None:
-        return
-    if kind == "StatefulSet":
-        why = (
-            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
-            "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' "
-            "are forbidden"
-        )
-    else:
-        why = f"spec.{field}: Invalid value: field is immutable"
-    raise RefusedError(f'The {kind} "{name}" is invalid: {why}')
-
-
-def _changed_field(kind: str, before: Plain, after: Plain) -> Optional[str]:
-    """Return an immutable field that differs; a snapshot leaves out `serviceName`, which is not compared."""
-    if kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"):
-        if (before.get("selector") or {}) != (after.get("selector") or {}):
-            return "selector"
-        if kind == "StatefulSet":
-            policies = [spec.get("podManagementPolicy") or "OrderedReady" for spec in (before, after)]
-            return "volumeClaimTemplates" if policies[0] != policies[1] or _claims(before) != _claims(after) else None
-    if kind == "Job":
-        from kubectl_spread.engine.world import same_template  # numpy: 80 ms
-
-        is_same = same_template(before.get("template") or {}, after.get("template") or {})
-        return None if is_same else "template"
-    return None
-
-
-def _claims(spec: Plain) -> list[Any]:
-    """Return the claims that a StatefulSet creates, with the fields that manifests set."""
-    return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -14,8 +15,10 @@ from kubectl_spread.objects import validation
 from kubectl_spread.objects.constraints.constraint import constraints
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.releases.behaviours import ELASTIC_INDEXED_JOB
 from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
 from kubectl_spread.text.scalars import natural
@@ -133,6 +136,9 @@ class Situation:
         if not controller.workload.is_simulated:
             raise StepError(f"{full_name(key.kind)} {key.name}: {decode.too_many(controller.workload.replicas or 0)}")
         before = self.cluster.controllers.get(key)
+        if before is not None:
+            for change in _immutable(key.kind, plain_workload(before)["spec"], fields(plain.get("spec")), self.release):
+                raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {change}')
         wrong = list(_invalid(controller, self.release))
         if wrong and before is not None:  # what is wrong already refuses no change of the rest
             known = set(_invalid(before, self.release))
@@ -250,6 +256,63 @@ def controller_of(plain: Plain) -> Controller:
         labels=dict(metadata.get("labels") or {}),
         annotations=dict(metadata.get("annotations") or {}),
     )
+
+
+_OF_STATEFULSETS = (
+    "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
+    "forbidden"
+)
+_OF_JOBS = {  # with their defaults
+    "completions": None,
+    "completionMode": "NonIndexed",
+    **dict.fromkeys(("podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")),
+}
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iterator[str]:
+    """Yield the API server's messages about changes of immutable fields.
+
+    Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetUpdate; pkg/apis/batch/validation/validation.go,
+    ValidateJobSpecUpdate (v1.36.2). Difference: whether a suspended Job has ever started is not known.
+    """
+    has_selector = (before.get("selector") or {}) != (after.get("selector") or {})
+    if kind == "StatefulSet":
+        service = before.get("serviceName")
+        kept = [(_claims(spec), spec.get("podManagementPolicy") or "OrderedReady") for spec in (before, after)]
+        if has_selector or kept[0] != kept[1] or (service and service != after.get("serviceName")):
+            yield _OF_STATEFULSETS
+    elif has_selector and kind in ("Deployment", "ReplicaSet", "DaemonSet", "Job"):
+        yield "spec.selector: Invalid value: field is immutable"
+    if kind != "Job":
+        return
+    from kubectl_spread.engine.world import same_template  # numpy: 80 ms
+
+    templates = [fields(spec.get("template")) for spec in (before, after)]
+    if not (same_template(*templates) or (before.get("suspend") and same_template(*map(_fixed, templates)))):
+        yield "spec.template: Invalid value: field is immutable"
+    is_elastic = after.get("completionMode") == "Indexed" and ELASTIC_INDEXED_JOB.of(release)
+    for field, default in _OF_JOBS.items():
+        value = after.get(field, default)
+        if value == before.get(field, default):
+            continue
+        if field != "completions" or not is_elastic:
+            yield f"spec.{field}: Invalid value: {json.dumps(value)}: field is immutable"
+        elif value != after.get("parallelism", 1):
+            yield f"spec.{field}: Invalid value: {value}: can only be modified in tandem with spec.parallelism"
+
+
+def _fixed(template: Plain) -> Plain:
+    """Return the part of a suspended Job's template that may not change."""
+    spec = {key: value for key, value in fields(template.get("spec")).items() if key not in _DIRECTIVES}
+    affinity = {key: value for key, value in fields(spec.get("affinity")).items() if key != "nodeAffinity"}
+    return {"spec": {**spec, "affinity": affinity}}
+
+
+def _claims(spec: Plain) -> list[Any]:
+    """Return the claims that a StatefulSet creates, with the fields that manifests set."""
+    return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]
 
 
 def plain_workload(controller: Controller) -> Plain:

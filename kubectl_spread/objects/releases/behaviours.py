@@ -605,6 +605,11 @@ DAEMONSET_SURGE_LEAVES = switch(
     off="with maxSurge, a DaemonSet also creates new pods on nodes with an old pod whose taints keep the new one away",
     on="with maxSurge, a DaemonSet deletes old pods from nodes that should not run it, and creates none there",
 )
+ELASTIC_INDEXED_JOB = switch(
+    "elastic-indexed-job", "the API server", "pkg/apis/batch/validation/validation.go", Impact.VALIDATION, "1.27",
+    off="completions of a Job cannot change",
+    on="completions of an Indexed Job can change together with an equal parallelism",
+)
 HPA_FROM_ZERO = switch(
     "hpa-to-zero", "the HorizontalPodAutoscaler controller", _GATES, Impact.VALIDATION, "1.37",
     off="minReplicas 0 of a HorizontalPodAutoscaler is refused",

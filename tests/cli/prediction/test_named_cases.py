@@ -195,6 +195,29 @@ ANSWERS = (
     ),
 )  # fmt: skip
 
+JOBS = "--snapshot engine/jobs.yaml -n ml"
+REFUSALS = {
+    f"simulate set image job/loose c=img:9 {JOBS}": (
+        'The Job "loose" is invalid: spec.template: Invalid value: field is immutable'
+    ),
+    f'simulate patch job loose -p \'{{"spec":{{"completions":7}}}}\' {JOBS}': (
+        'The Job "loose" is invalid: spec.completions: Invalid value: 7: field is immutable'
+    ),
+    f'simulate patch job train -p \'{{"spec":{{"completions":4}}}}\' {JOBS}': (
+        'The Job "train" is invalid: spec.completions: Invalid value: 4: can only be modified in tandem with '
+        "spec.parallelism"
+    ),
+    f'simulate patch job train -p \'{{"spec":{{"completionMode":"NonIndexed"}}}}\' {JOBS}': (
+        'The Job "train" is invalid: spec.completionMode: Invalid value: "NonIndexed": field is immutable'
+    ),
+    'simulate patch sts db -n shop -p \'{"spec":{"serviceName":"x"}}\' '
+    "--snapshot engine/statefulset-with-terminating-pod.yaml": (
+        'The StatefulSet "db" is invalid: spec: Forbidden: updates to statefulset spec for fields other than '
+        "'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
+        "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+    ),
+}
+
 
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.words)
 def test_the_answer(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,3 +229,12 @@ def test_the_answer(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch:
 
     assert code == case.code
     assert all(line in lines for line in case.lines), told
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_the_refusal(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Immutable fields stay as they are, whatever command changes them."""
+    monkeypatch.chdir(CASES)
+
+    assert run(shlex.split(words)) == 1
+    assert capsys.readouterr().err == f"{REFUSALS[words]}\n"

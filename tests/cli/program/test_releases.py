@@ -137,6 +137,13 @@ def recreate(version: str, asked: Asked) -> str:
     return _fewest_ready(version, asked, {"updateStrategy": {"type": "Recreate"}})
 
 
+def elastic_job(version: str, asked: Asked) -> str:
+    """An Indexed Job grows together with its parallelism."""
+    patch = ("simulate", "patch", "job", "train", "-p", '{"spec":{"completions":4,"parallelism":4}}', "-n", "ml")
+    code, text = asked.command(version, *patch, "--snapshot", str(ENGINE / "jobs.yaml"))
+    return text.strip() if code else "accepted"
+
+
 def surge_on_tainted_node(version: str, asked: Asked) -> str:
     """A new pod beside the old one on a tainted node stays Pending, and takes the whole surge."""
     facts = str(ENGINE / "daemonset-surge-on-tainted-node.yaml")
@@ -199,6 +206,13 @@ SIDES: dict[str, tuple[Callable[[str, Asked], str], dict[str, str]]] = {
         },
     ),
     "statefulset-recreate": (recreate, {"1.36": REFUSED, "1.37": "as few as 0"}),
+    "elastic-indexed-job": (
+        elastic_job,
+        {
+            "1.26": 'The Job "train" is invalid: spec.completions: Invalid value: 4: field is immutable',
+            "1.27": "accepted",
+        },
+    ),
     "daemonset-surge-leaves-nodes": (
         surge_on_tainted_node,
         {"1.25.14": "gets stuck", "1.25.15": "completes", "1.28.2": "gets stuck", "1.28.3": "completes"},

@@ -40,6 +40,8 @@ def update(before: Plain, after: Plain) -> None:
     kind = after["kind"]
     old, new = before.get("spec") or {}, after.get("spec") or {}
     changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    if kind == "Job":
+        changed = _of_job(old, new, changed)
     allowed = _CHANGEABLE.get(kind)
     if allowed is not None and changed - allowed:
         raise PatchError(f"{kind} {after['metadata']['name']}: {', '.join(sorted(changed - allowed))} is immutable")
@@ -52,6 +54,25 @@ def update(before: Plain, after: Plain) -> None:
         raise PatchError("a StorageClass is immutable")
     _template(after)
     _strategy(after)
+
+
+def _of_job(old: Plain, new: Plain, changed: set[str]) -> set[str]:
+    """The changes of a Job but for those that are allowed to some Jobs only."""
+    left = set(changed)
+    if old.get("completionMode") == "Indexed" and new.get("completions") == new.get("parallelism", 1):
+        left.discard("completions")
+    if old.get("suspend") and _bare(old) == _bare(new):
+        left.discard("template")
+    return left
+
+
+def _bare(spec: Plain) -> Plain:
+    """A pod's spec without all that says where it may run."""
+    pod = {key: value for key, value in spec["template"]["spec"].items() if value}
+    for name in ("nodeSelector", "tolerations", "schedulingGates"):
+        pod.pop(name, None)
+    affinity = {key: value for key, value in (pod.pop("affinity", None) or {}).items() if key != "nodeAffinity"}
+    return {**pod, "affinity": affinity} if affinity else pod
 
 
 def create(item: Plain) -> None:
