@@ -14,14 +14,17 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
-from kubectl_spread.engine.loading import most_alike
+from kubectl_spread.engine.controllers.daemonset import wanted_nodes
+from kubectl_spread.engine.loading import most_alike, stage_of
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.reading import daemonset_spec, is_on_delete, most_pods
+from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
 from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.state import Stage
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
@@ -147,16 +150,6 @@ class RolloutChecker:
             return None
         return self.simulate(RolloutQuestion(RolloutKind.CURRENT, (controller,), old), rollouts=self._number)
 
-    def leaves_room(self, controller: Controller) -> bool:
-        """Return whether each new pod of a DaemonSet finds the room of the old one in a restart.
-
-        That is so without a surge, if nothing but room decides and no other pod waits.
-        """
-        pod_class = self._new_class(controller)
-        terms = pod_class.pod_affinity or pod_class.pod_anti_affinity
-        decides = pod_class.constraints or terms or pod_class.volumes
-        return daemonset_spec(controller).surge in (0, "0%") and not decides and not self._waiting
-
     def answer(self, question: RolloutQuestion) -> RolloutResult:
         """Answer a question about one workload by a proof, or else by a simulation."""
         controller = question.controllers[0]
@@ -164,11 +157,8 @@ class RolloutChecker:
         because = self._unpredictable(pod_class)
         if because:
             return question.result(Verdict.NOT_KNOWN, Basis.NOT_SIMULATED, because)
-        if controller.workload.kind == "DaemonSet":  # each of its pods has its node from the start
-            has_room = question.kind is RolloutKind.NEXT and self.leaves_room(controller)
-        else:
-            has_room = self.has_room(pod_class, pods=most_pods(controller))
-        if has_room:
+        is_larger = controller.workload.kind == "DaemonSet" and question.kind is RolloutKind.CHANGE
+        if not is_larger and self.has_room(controller, pods=most_pods(controller)):
             return question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         return self.simulate(question, rollouts=self._number)
 
@@ -215,17 +205,26 @@ class RolloutChecker:
         pod = next(pending, None)
         return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
-    def has_room(self, pod_class: PodClass, *, pods: int, others: Iterable[tuple[PodClass, int]] = ()) -> bool:
+    def has_room(self, controller: Controller, *, pods: int, others: Iterable[tuple[PodClass, int]] = ()) -> bool:
         """Return whether all new pods find a node, wherever the other pods are.
 
+        Each new pod of a DaemonSet finds the room of the old one without a surge, if nothing but room decides and no
+        other pod waits.
+
         Args:
-            pod_class: of the new pods.
+            controller: of the new pods.
             pods: the most pods of the workload at a time.
             others: pods that are created besides, and their numbers.
         """
+        pod_class = self._new_class(controller)
+        is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.volumes
+        if is_bound_by_others or not self._is_free(controller, pods):
+            return False
+        if controller.workload.kind == "DaemonSet":  # each of its pods has its node from the start
+            is_replaced = daemonset_spec(controller).surge in (0, "0%")
+            return is_replaced and not (pod_class.constraints or self._waiting)
         filtered = self._scheduler.filter(Pod(_NEW, _NEW, pod_class))
-        is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.host_ports
-        if filtered.rejection is not None or is_bound_by_others or pod_class.volumes or pod_class.gates:
+        if filtered.rejection is not None or pod_class.host_ports or pod_class.gates:
             return False
         columns = filtered.columns
         slots: Int64s = columns.slots() - columns.pod_count  # pods that each node has room for, (N,)
@@ -253,6 +252,24 @@ class RolloutChecker:
         least = min(int(room[code]) for code in np.flatnonzero(hard[0].eligible))
         # Even the smallest domain has room for an even share of all pods, besides what other pods take.
         return least > (sum(now.domains.values()) + pods + around) // len(now.domains) + taken
+
+    def _is_free(self, controller: Controller, pods: int) -> bool:
+        """Return whether nothing but the scheduler can hold up a rollout with so many new pods at a time.
+
+        The API server admits them besides the old ones. The controller waits for no old one: it has as many as it
+        wants, all are ready, none is terminating, and those of a DaemonSet are on nodes that it wants.
+        """
+        owner = admitted_workload(controller.workload, self._cluster)
+        key = key_of(owner)
+        own = [pod for pod in self._owned.of(key) if pod.is_visible]
+        nodes = {pod.node_name for pod in own}
+        if key.kind == "DaemonSet":
+            nodes &= {node.name for node in wanted_nodes(owner, self._cluster)}
+        if not all(stage_of(pod) is Stage.READY and not pod.terminating and pod.node_name in nodes for pod in own):
+            return False
+        new = [charge(owner.pod_spec)] * max(pods, len(own))
+        is_admitted = usage_at_start(self._cluster, key.namespace).admits_all(new)
+        return is_admitted and not lasting_refusal(owner, self._cluster) and key not in self._splitter.unfinished
 
     @cached_property
     def _scheduler(self) -> Scheduler:

@@ -138,7 +138,7 @@ class ManifestRollouts:
             return None
         # Each new pod of a DaemonSet takes the room of the old one, if no other pod may wait for it.
         is_daemon = key.kind == "DaemonSet" and all(other.is_placed for other in self._new)
-        if key in self._with_room or (is_daemon and self._checker.leaves_room(controller)):
+        if key in self._with_room or (is_daemon and self._checker.has_room(controller, pods=item.pods)):
             return question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         settled = self._settled
         if settled is None:
@@ -180,9 +180,8 @@ class ManifestRollouts:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
         replicas = item.controller.workload.replicas or 0
         others = [(_class_of(other), other.pods) for other in self._new if other is not item]
-        return self._checker.has_room(
-            _class_of(item), pods=replicas + reading.most_pods(item.controller), others=others
-        )
+        pods = replicas + reading.most_pods(item.controller)
+        return self._checker.has_room(item.controller, pods=pods, others=others)
 
     @cached_property
     def _settled(self) -> Optional[RolloutChecker]:

@@ -32,6 +32,14 @@ def with_dead_node(command: str, code: int, *lines: str) -> Case:
     return Case(f"simulate {command} -n app --snapshot engine/dead-node-and-cronjob.yaml", code, lines)
 
 
+def next_rollout(workload: str, facts: str, because: str = "") -> Case:
+    """A check of a cluster in which the next rollout of a workload gets stuck."""
+    first = f"Rollout: {workload} in shop: the next rollout gets stuck in every outcome"
+    return Case(
+        f"check -n shop --snapshot engine/{facts}.json", 1, (f"{first}, because {because}" if because else first,)
+    )
+
+
 ANSWERS = (
     with_dead_node(
         "drain c1 b1", 1,
@@ -50,6 +58,19 @@ ANSWERS = (
     with_dead_node(
         "delete job report-1", 0, "delete job report-1: completes", "Job app/report-1 is deleted; 1 pod gone"
     ),
+    next_rollout(
+        "deployment/web", "quota-is-full",
+        (
+            "the API server refuses new pods: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
+        ),
+    ),
+    next_rollout(
+        "deployment/web", "limit-above-requests",
+        "the API server refuses new pods: minimum cpu usage per Container is 500m, but request is 100m",
+    ),
+    next_rollout("statefulset/db", "unready-ordinal"),
+    next_rollout("deployment/web", "recreate-on-dead-node"),
+    next_rollout("statefulset/pz", "ordinal-on-dead-node"),
     on_missing_node(
         "simulate rollout restart sts/db", 0,
         "rollout restart sts/db: completes",
