@@ -257,19 +257,23 @@ class RolloutChecker:
         """Return whether nothing but the scheduler can hold up a rollout with so many new pods at a time.
 
         The API server admits them besides the old ones. The controller waits for no old one: it has as many as it
-        wants, all are ready, none is terminating, and those of a DaemonSet are on nodes that it wants.
+        wants, none is terminating, all are ready (a Deployment also replaces waiting ones), and those of a DaemonSet
+        are on nodes that it wants.
         """
         owner = admitted_workload(controller.workload, self._cluster)
         key = key_of(owner)
         own = [pod for pod in self._owned.of(key) if pod.is_visible]
         nodes = {pod.node_name for pod in own}
+        able = {Stage.READY, Stage.WAITING} if key.kind == "Deployment" else {Stage.READY}
         if key.kind == "DaemonSet":
             nodes &= {node.name for node in wanted_nodes(owner, self._cluster)}
-        if not all(stage_of(pod) is Stage.READY and not pod.terminating and pod.node_name in nodes for pod in own):
+        elif own and len(own) != owner.replicas:
+            return False
+        if not all(stage_of(pod) in able and not pod.terminating and pod.node_name in nodes for pod in own):
             return False
         new = [charge(owner.pod_spec)] * max(pods, len(own))
         is_admitted = usage_at_start(self._cluster, key.namespace).admits_all(new)
-        return is_admitted and not lasting_refusal(owner, self._cluster) and key not in self._splitter.unfinished
+        return is_admitted and not lasting_refusal(owner, self._cluster)
 
     @cached_property
     def _scheduler(self) -> Scheduler:
