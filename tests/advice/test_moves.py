@@ -79,6 +79,16 @@ TROUBLES: dict[str, tuple[list[Plain], list[str]]] = {
         [n("a1", "a"), n("b1", "b"), LATE, *zonal("data-web-2", "c"), member(2)],
         ["add a node to zone c"],
     ),
+    "the only nodes of a volume's zone are down": (
+        [
+            n("a1", "a"),
+            n("c1", "c", spec=DOWN),
+            LATE,
+            *zonal("one", "c"),
+            web("w", volumes=using("one")),
+        ],
+        ["add a node to zone c"],
+    ),
     "a misspelt nodeSelector": (
         [n("a1", "a", labels={"disk": "ssd"}), n("b1"), web("w", nodeSelector={"disk": "sdd"})],
         ["write nodeSelector disk: ssd instead of sdd"],

@@ -169,7 +169,9 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         if refusing and refusing <= _FULL:
             rank = Rank.CAPACITY
     is_new = any(value.startswith("new") for value in place.values())
-    shorts = [(key.rpartition("/")[2], value) for key, value in place.items()]
+    asked = {key for item in _volumes(problem) for term in item.terms or () for key in _met(term)}
+    told = {key: value for key, value in labels.items() if key in asked} | place
+    shorts = dict.fromkeys((key.rpartition("/")[2], value) for key, value in told.items())
     where = "".join(f" in a new {key}" if is_new else f" to {key} {value}" for key, value in shorts)
     waiting = problem.pending + problem.missing
     sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
