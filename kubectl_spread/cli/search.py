@@ -32,7 +32,7 @@ def interruptible(shown: Progress, *, steps: int = 1) -> Iterator[ShownWatch]:
     watch = ShownWatch(shown, steps)
 
     def stop(_number: int, _frame: object) -> None:
-        watch.is_stopped = True
+        watch.stop()
         signal.signal(signal.SIGINT, before)
 
     try:

@@ -137,15 +137,22 @@ class StepAnswer(NamedTuple):
 class Watch:
     """Progress of a search, readable from another thread.
 
-    Setting `is_stopped` ends the search.
+    `stop` ends the search.
     """
 
     def __init__(self) -> None:
         self.subject = ""  # the group or the scenario that the search is about
         self.step = 0  # the one that is played, from 0
         self.states = 0  # visited in it
-        self.is_stopped = False
-        self._until_s: float = 0  # CPU time after which no run goes on
+        self._until_s: float = 0  # CPU time after which no run goes on; 0 before the search is stopped
+
+    def stop(self) -> None:
+        """End the search; a run goes on for a moment, as its end is the least that can be told."""
+        self._until_s = self._until_s or time.process_time() + _LAST_RUN_S
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._until_s > 0
 
     def saw(self, states: int) -> bool:
         """Record the number of visited states, and return whether to stop."""
@@ -153,11 +160,8 @@ class Watch:
         return self.is_stopped
 
     def is_late(self, _states: int) -> bool:
-        """Return whether to stop a run, too: it may go on for a moment, as its end is the least that can be told."""
-        if not self.is_stopped:
-            return False
-        self._until_s = self._until_s or time.process_time() + _LAST_RUN_S
-        return time.process_time() > self._until_s
+        """Return whether to stop a run, too."""
+        return self.is_stopped and time.process_time() > self._until_s
 
 
 class Answer(NamedTuple):

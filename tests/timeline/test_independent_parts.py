@@ -421,7 +421,7 @@ def test_an_interrupted_search_ends_its_parts() -> None:
     splitter = Splitter(cluster, PROFILES)
 
     watch = run.Watch()
-    watch.is_stopped = True
+    watch.stop()
 
     answer = run.play(cluster, PROFILES, [(steps.NodesDown(lost),)], watch=watch, splitter=splitter)
     summary = summarize(answer.last, ())

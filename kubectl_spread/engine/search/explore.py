@@ -220,6 +220,8 @@ def one(
     budget: Optional[Budget] = None,
 ) -> Exploration:
     """Follow one path to its end; `choose` picks one of the steps. A path that the budget cuts off has no end."""
+    if budget is not None and budget.is_stopped():
+        return Exploration((), False, 1, {start: None})
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     again = 0  # times that a state came again
