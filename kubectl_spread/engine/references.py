@@ -1,4 +1,4 @@
-"""Workloads, pods and nodes that a user's steps refer to, with DaemonSets that create pods because nodes change."""
+"""Workloads, pods and nodes that a user's steps refer to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from kubectl_spread.objects.workloads.workload import Workload
 
 
 def find_references(cluster: Cluster, ops: Sequence[steps.Op]) -> tuple[frozenset[ObjectKey], frozenset[str]]:
-    """Return the workloads and nodes that steps refer to."""
+    """Return the workloads and nodes that steps refer to, with DaemonSets that create pods because nodes change."""
+    keys, nodes = direct_references(cluster, ops)
+    return playable(cluster, creating(cluster, ops)) | keys, nodes
+
+
+def direct_references(cluster: Cluster, ops: Iterable[steps.Op]) -> tuple[frozenset[ObjectKey], frozenset[str]]:
+    """Return the workloads and nodes that steps name, or whose pods they name."""
     keys: set[ObjectKey] = set()
     nodes: set[str] = set()
     uids: set[str] = set()
@@ -35,8 +41,7 @@ def find_references(cluster: Cluster, ops: Sequence[steps.Op]) -> tuple[frozense
         else:
             uids.update(_uids(cluster, op))
     owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
-    daemons = playable(cluster, creating(cluster, ops))
-    return daemons | keys | owners, frozenset(nodes | homes)
+    return frozenset(keys | owners), frozenset(nodes | homes)
 
 
 def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:

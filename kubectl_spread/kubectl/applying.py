@@ -7,6 +7,7 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/create/create.go, create_deployment.g
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building import build
@@ -19,7 +20,7 @@ from kubectl_spread.kubectl import merging
 from kubectl_spread.kubectl.kinds import full_name, kind_of, records
 from kubectl_spread.kubectl.nodes import put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, controller_of, Situation
+from kubectl_spread.kubectl.situation import controller_of, Part, Situation
 from kubectl_spread.kubectl.targets import key_of_object, objects_of_files, require, selector, short_name
 from kubectl_spread.kubectl.workloads import count_of, SCALED
 from kubectl_spread.objects import selectors
@@ -33,7 +34,7 @@ from kubectl_spread.text.wording import join_with_and
 Plain = dict[str, Any]
 
 
-def create(command: Command, situation: Situation) -> CommandEffect:
+def create(command: Command, situation: Situation) -> Iterator[Part]:
     """Create objects that do not exist yet."""
     if command.values("filename") or command.values("kustomize"):
         if command.arguments:
@@ -125,7 +126,7 @@ def _containers(command: Command) -> list[Plain]:
 _GENERATED = {"Deployment": _deployment, "Job": _job, "PriorityClass": _priority_class, "ResourceQuota": _quota}
 
 
-def apply(command: Command, situation: Situation) -> CommandEffect:
+def apply(command: Command, situation: Situation) -> Iterator[Part]:
     """Create objects, or change them to match the manifests."""
     if command.arguments:
         raise StepError(f"Unexpected args: [{' '.join(command.arguments)}]; name the manifests with -f")
@@ -138,40 +139,34 @@ def apply(command: Command, situation: Situation) -> CommandEffect:
     return apply_objects(objects, situation)
 
 
-def apply_objects(objects: list[Plain], situation: Situation) -> CommandEffect:
-    """Return the effect of applying objects; supporting objects come before workloads."""
+def apply_objects(objects: list[Plain], situation: Situation) -> Iterator[Part]:
+    """Apply objects; supporting objects, which replace budgets and autoscalers, come before workloads."""
     around = [plain for plain in objects if plain.get("kind") in build.APPLIED_KINDS]
-    effect = _around(around, situation) if around else CommandEffect()
+    if around:
+        budgets = [key_of_object(plain, situation) for plain in around if plain.get("kind") == "PodDisruptionBudget"]
+        situation.change("PodDisruptionBudget", dict.fromkeys(budgets))
+        situation.cluster = build.add_objects(situation.cluster, around, situation.namespace)
+        yield steps.ChangeFacts(situation.cluster)
+        yield from (autoscaler(plain)[0] for plain in around if plain.get("kind") == "HorizontalPodAutoscaler")
     for plain in objects:
         kind = str(plain.get("kind"))
         if kind == "Node":
-            effect += put_nodes(situation, [read.node(plain)])
+            yield from put_nodes(situation, [read.node(plain)])
         elif kind == "Pod":
-            effect += _pod(plain, situation)
+            yield _pod(plain, situation)
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
-            effect += _workload(plain, situation)
-    return effect
+            yield from _workload(plain, situation)
 
 
-def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
-    """Apply the objects that are not workloads; budgets and autoscalers are replaced by the manifest's."""
-    budgets = [key_of_object(plain, situation) for plain in objects if plain.get("kind") == "PodDisruptionBudget"]
-    situation.change("PodDisruptionBudget", dict.fromkeys(budgets))
-    situation.cluster = build.add_objects(situation.cluster, objects, situation.namespace)
-    scaled = (autoscaler(plain)[0] for plain in objects if plain.get("kind") == "HorizontalPodAutoscaler")
-    return CommandEffect((steps.ChangeFacts(situation.cluster),), frozenset(scaled))
-
-
-def _pod(plain: Plain, situation: Situation) -> CommandEffect:
+def _pod(plain: Plain, situation: Situation) -> Part:
     key = key_of_object(plain, situation)
     if key in records("Pod", situation.cluster):
-        return CommandEffect(notes=(f"pod {key.name} exists already: changing it moves no pod",))
+        return f"pod {key.name} exists already: changing it moves no pod"
     owner = admitted_workload(workload(plain, "Pod", namespace=key.namespace), situation.cluster)
-    return CommandEffect((steps.CreatePod(key.name, replica(owner, 0).cls),))
+    return steps.CreatePod(key.name, replica(owner, 0).cls)
 
 
-def _workload(manifest: Plain, situation: Situation) -> CommandEffect:
-    """Return the effect of applying a workload."""
+def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
     key = key_of_object(manifest, situation)
     if key in situation.cluster.controllers:
         live, last = situation.workload_object(key), situation.applied.get(key)
@@ -186,7 +181,8 @@ def _workload(manifest: Plain, situation: Situation) -> CommandEffect:
     situation.unknown.discard(key)
     situation.applied[key] = manifest
     writes_replicas = (manifest.get("spec") or {}).get("replicas") is not None
-    return situation.put(plain, writes_replicas=writes_replicas) + CommandEffect(notes=notes)
+    yield situation.put(plain, writes_replicas=writes_replicas)
+    yield from notes
 
 
 def _adopted(key: ObjectKey, plain: Plain, situation: Situation) -> tuple[str, ...]:

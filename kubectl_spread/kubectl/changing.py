@@ -5,7 +5,7 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/patch/patch.go; cmd/label/label.go; c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
@@ -17,7 +17,7 @@ from kubectl_spread.kubectl import merging
 from kubectl_spread.kubectl.kinds import full_name, labels_of, OTHERS, plain_of, records
 from kubectl_spread.kubectl.nodes import node_of, put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, kinds_of, only, pairs_of
 from kubectl_spread.kubectl.workloads import scale_workload, SCALED
 from kubectl_spread.objects import validation
@@ -36,7 +36,7 @@ _Changes = Mapping[str, Optional[str]]  # None removes a label or an annotation
 _TYPES = ("strategic", "merge", "json")
 
 
-def patch(command: Command, situation: Situation) -> CommandEffect:
+def patch(command: Command, situation: Situation) -> Iterator[Part]:
     """Change fields of workloads, pods, nodes and objects around workloads."""
     kind = command.value("type", "strategic").lower()
     if kind not in _TYPES:
@@ -54,16 +54,15 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
     subresource = command.value("subresource")
     if command.has("subresource") and subresource != "scale":
         raise StepError(f"--subresource={subresource} of `patch` is not simulated")
-    effect = CommandEffect()
     for target in targets:
         if subresource == "scale":
             only([target], SCALED, "scaling")
             replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
             if type(replicas) is not int or replicas < 0:
                 raise StepError("a patch of the scale subresource has a number in spec.replicas")
-            effect += scale_workload(target, situation, replicas)
+            yield from scale_workload(target, situation, replicas)
         elif target.kind in OTHERS:
-            effect += _other(target, change, kind, situation)
+            yield from _other(target, change, kind, situation)
         elif target.kind == "Pod":
             before = labels_of(records("Pod", situation.cluster).get(target))
             plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
@@ -71,12 +70,11 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
             if after.get("spec"):
                 raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
             now = (after.get("metadata") or {}).get("labels") or {}
-            effect += _label_pods([target], {**dict.fromkeys(before), **now}, situation)
+            yield _label_pods([target], {**dict.fromkeys(before), **now}, situation)
         else:
             plain = situation.workload_to_change(target)
             after = _patched(plain, change, kind, target, situation.release)
-            effect += situation.put(after)
-    return effect
+            yield situation.put(after)
 
 
 def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: Release) -> Plain:
@@ -107,7 +105,7 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
     return after
 
 
-def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> Iterator[Part]:
     """Patch the fields of a node, a Service, a volume or the like that matter to pods."""
     if target.kind in ("PriorityClass", "LimitRange", "ResourceQuota"):
         raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
@@ -115,9 +113,11 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
     after = _patched(plain_of(target, record), change, kind, target, situation.release)
     spec = after.get("spec") or {}
     if target.kind == "PersistentVolumeClaim":
-        return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
+        yield f"a change of claim {target.name} moves no pod"
+        return
     if target.kind == "Namespace":
-        return situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
+        yield from situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
+        return
     if target.kind == "PodDisruptionBudget":
         _check_budget(target, spec)
     read = next(iter(records(target.kind, cluster_of([after])).values()))
@@ -129,11 +129,10 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> C
             changed = changed._replace(claim=record.claim, claim_uid=record.claim_uid)
         elif changed.claim is None:  # A released volume is available again.
             changed = changed._replace(is_available=True)
-    effect = situation.change(target.kind, {target: changed})
-    if target.kind != "HorizontalPodAutoscaler":
-        return effect
-    scaled = next(key for key, item in situation.cluster.autoscalers.items() if item is changed)
-    return effect + CommandEffect((), frozenset([scaled]), notes=(changed.note,))
+    yield from situation.change(target.kind, {target: changed})
+    if target.kind == "HorizontalPodAutoscaler":
+        yield next(key for key, item in situation.cluster.autoscalers.items() if item is changed)
+        yield changed.note
 
 
 def _check_budget(target: ObjectKey, spec: Plain) -> None:
@@ -145,31 +144,29 @@ def _check_budget(target: ObjectKey, spec: Plain) -> None:
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
 
 
-def label(command: Command, situation: Situation) -> CommandEffect:
+def label(command: Command, situation: Situation) -> Iterator[Part]:
     """Change labels of nodes, pods and namespaces."""
     if command.arguments:
         _changes(pairs_of(command), "label")  # As kubectl does, before it looks for the objects.
     targets = find_targets(command, situation, has_pairs=True)
     changes = _changes(pairs_of(command), "label")
-    effect = CommandEffect(notes=_note_of_new_pods(command, situation))
+    yield from _note_of_new_pods(command, situation)
     nodes = [node_of(situation, target.name) for target in targets if target.kind == "Node"]
     if nodes:
         changed = [node._replace(labels=_with(node.labels, changes, command)) for node in nodes]
-        effect += put_nodes(situation, changed)
+        yield from put_nodes(situation, changed)
     pods = [target for target in targets if target.kind == "Pod"]
     if pods:
         known = records("Pod", situation.cluster)
         for target in pods:
             _with(labels_of(known.get(target)), changes, command)
-        effect += _label_pods(pods, changes, situation)
+        yield _label_pods(pods, changes, situation)
     for target in targets:
         if target.kind == "Namespace":
             before = situation.cluster.namespaces.get(target.name, {})
-            effect += situation.change(target.kind, {target: _with(before, changes, command)})
+            yield from situation.change(target.kind, {target: _with(before, changes, command)})
     if any(target.kind not in ("Node", "Pod", "Namespace") for target in targets):
-        note = "labels of a workload itself move no pod; those of its pods are in its template"
-        effect += CommandEffect(notes=(note,))
-    return effect
+        yield "labels of a workload itself move no pod; those of its pods are in its template"
 
 
 def _note_of_new_pods(command: Command, situation: Situation) -> tuple[str, ...]:
@@ -207,25 +204,23 @@ def _with(before: Labels, changes: _Changes, command: Command) -> dict[str, str]
     return {key: value for key, value in {**before, **changes}.items() if value is not None}
 
 
-def _label_pods(targets: Sequence[ObjectKey], changes: _Changes, situation: Situation) -> CommandEffect:
-    """Return the effect of changing labels of pods; those that a step creates keep theirs."""
+def _label_pods(targets: Sequence[ObjectKey], changes: _Changes, situation: Situation) -> steps.LabelPods:
+    """Return the change of labels of pods; those that a step creates keep theirs."""
     known = records("Pod", situation.cluster)
-    pods = [known[target] for target in targets if target in known]
-    owners = {situation.cluster.top_owner(pod) for pod in pods}
-    op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
-    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None))
+    uids = tuple(known[target].uid for target in targets if target in known)
+    return steps.LabelPods(uids, tuple(sorted(changes.items(), key=lambda item: item[0])))
 
 
-def annotate(command: Command, situation: Situation) -> CommandEffect:
+def annotate(command: Command, situation: Situation) -> Iterator[Part]:
     """Change annotations: the deletion cost of pods decides which of them a scale-down deletes."""
     targets = find_targets(command, situation, has_pairs=True)
     changes = _changes(pairs_of(command), "annotation")
     known = records("Pod", situation.cluster)
     new = _note_of_new_pods(command, situation)
     if DELETION_COST not in changes or not any(target.kind == "Pod" for target in targets):
-        if new and DELETION_COST in changes:
-            return CommandEffect(notes=new)
-        return CommandEffect(notes=(f"of annotations, only {DELETION_COST} of pods changes what happens",))
+        idle = (f"of annotations, only {DELETION_COST} of pods changes what happens",)
+        yield from new if new and DELETION_COST in changes else idle
+        return
     pods = {target: known[target] for target in targets if target in known}
     text = changes[DELETION_COST]
     digits = natural("0" if text is None else text.removeprefix("-"))
@@ -238,6 +233,5 @@ def annotate(command: Command, situation: Situation) -> CommandEffect:
             before = f"'{DELETION_COST}' already has a value ({pod.deletion_cost})"
             raise RefusedError(f"error: {before}, and --overwrite is false")
     situation.change("Pod", {target: pod._replace(deletion_cost=cost) for target, pod in pods.items()})
-    owners = {situation.cluster.top_owner(pod) for pod in pods.values()}
-    op = steps.SetCost(tuple(pod.uid for pod in pods.values()), cost)
-    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None), notes=new)
+    yield steps.SetCost(tuple(pod.uid for pod in pods.values()), cost)
+    yield from new

@@ -6,13 +6,13 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go; pkg/controller/volu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Optional
 
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl.kinds import kind_of, OTHERS, records
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, selector, short_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import Selector
@@ -27,7 +27,7 @@ _ALL = (
 )
 
 
-def delete(command: Command, situation: Situation) -> CommandEffect:
+def delete(command: Command, situation: Situation) -> Iterator[Part]:
     """Delete pods, nodes, workloads, and objects around workloads."""
     cascade = command.value("cascade", "background")
     if cascade not in ("background", "foreground", "orphan", "true", "false"):
@@ -39,24 +39,23 @@ def delete(command: Command, situation: Situation) -> CommandEffect:
     else:
         selected = None if is_orphaning else _selected_pods(command, situation, is_forced=is_forced)
         if selected is not None:
-            return selected
+            yield selected
+            return
         targets = find_targets(command, situation)
     of_kind: dict[str, list[ObjectKey]] = {kind: [] for kind in ("Pod", "Node", "PodDisruptionBudget")}
     for target in targets:
         of_kind.setdefault(target.kind, []).append(target)
-    effect = CommandEffect()
     for kind, keys in of_kind.items():
         if kind == "Pod" and keys:
-            effect += _pods(keys, situation, is_forced=is_forced and not is_orphaning)
+            yield from _pods(keys, situation, is_forced=is_forced and not is_orphaning)
         elif kind in _PROTECTED:
             for key in keys:
-                effect += _PROTECTED[kind](key, situation)
+                yield from _PROTECTED[kind](key, situation)
         elif kind in OTHERS and keys:
-            effect += situation.change(kind, dict.fromkeys(keys))
+            yield from situation.change(kind, dict.fromkeys(keys))
         else:
             for key in keys:
-                effect += _workload(key, situation, is_orphaning=is_orphaning and kind in _ORPHANING)
-    return effect
+                yield from _workload(key, situation, is_orphaning=is_orphaning and kind in _ORPHANING)
 
 
 def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
@@ -72,8 +71,8 @@ def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]
     )
 
 
-def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Optional[CommandEffect]:
-    """Return the effect of deleting all pods with some labels; None if other kinds are deleted."""
+def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Optional[steps.DeleteSelected]:
+    """Return the deletion of all pods with some labels; None if other kinds are deleted."""
     words = command.arguments
     if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
         return None
@@ -81,21 +80,12 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
         return None
     chosen = selector(command.value("selector")) if command.has("selector") else Selector(())
     namespace = "" if command.has("all-namespaces") else situation.namespace
-    cluster = situation.cluster
-    keys = {
-        cluster.top_owner(pod)
-        for pod in cluster.pods
-        if namespace in ("", pod.namespace) and chosen.matches(pod.labels)
-    }
-    op = steps.DeleteSelected(namespace, chosen, is_forced)
-    return CommandEffect((op,), frozenset(key for key in keys if key is not None))
+    return steps.DeleteSelected(namespace, chosen, is_forced)
 
 
-def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) -> CommandEffect:
+def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) -> Iterator[Part]:
     """Delete pods: by name, and by workload and ordinal those of StatefulSets, which may not exist yet."""
-    cluster = situation.cluster
-    known = records("Pod", cluster)
-    concerns: set[ObjectKey] = set()
+    known = records("Pod", situation.cluster)
     uids: list[str] = []
     ordinals: dict[ObjectKey, list[int]] = {}
     for target in targets:
@@ -105,36 +95,35 @@ def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) ->
         if pod is None or (is_of_a_set and ordinal is not None):
             owner = ObjectKey("StatefulSet", target.namespace, target.name.rpartition("-")[0])
             ordinals.setdefault(owner, []).append(ordinal or 0)
-            continue
-        uids.append(pod.uid)
-        key = cluster.top_owner(pod)
-        concerns.update(() if key is None else (key,))
-    ops: list[steps.Op] = [steps.DeletePods(tuple(uids), is_forced)] if uids else []
+        else:
+            uids.append(pod.uid)
+    if uids:
+        yield steps.DeletePods(tuple(uids), is_forced)
     for key, numbers in ordinals.items():
-        ops.append(steps.DeleteSome(steps.PodMatch(key, ordinals=tuple(numbers)), is_forced=is_forced))
-    return CommandEffect(tuple(ops), frozenset({*concerns, *ordinals}))
+        yield steps.DeleteSome(steps.PodMatch(key, ordinals=tuple(numbers)), is_forced=is_forced)
 
 
-def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) -> CommandEffect:
+def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) -> Iterator[Part]:
     above = situation.cluster.owners.get(target) or situation.orphans.get(target)
     if not is_orphaning and target.kind == "ReplicaSet" and above is not None and above.kind == "Deployment":
-        effect = CommandEffect((steps.DeleteSet(above, target.name),), frozenset([above]))
-        if above not in situation.cluster.controllers:
+        yield steps.DeleteSet(above, target.name)
+        if above in situation.cluster.controllers:
+            yield f"{above.kind} {above.name} creates {short_name(target)} again if its template is the newest"
+        else:
             situation.remove(target)
-            return effect
-        note = f"{above.kind} {above.name} creates {short_name(target)} again if its template is the newest"
-        return effect._replace(notes=(note,))
+        return
     if above is None or above.kind != "CronJob":  # It creates only the next Job.
         situation.workload_to_change(target)
     situation.remove(target, is_orphaning=is_orphaning)
     if not is_orphaning:
-        return CommandEffect((steps.Delete(target),), frozenset([target]))
+        yield steps.Delete(target)
+        return
+    yield steps.Orphan(target)
     what = "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
-    note = f"{short_name(target)} is deleted, {what}"
-    return CommandEffect((steps.Orphan(target),), frozenset([target]), notes=(note,))
+    yield f"{short_name(target)} is deleted, {what}"
 
 
-def _claim(key: ObjectKey, situation: Situation) -> CommandEffect:
+def _claim(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     """Delete a claim; one that a pod with a node uses stays until the pod is gone."""
     cluster = situation.cluster
     claim, nodes = records(key.kind, cluster)[key], {node.name for node in cluster.nodes}
@@ -145,32 +134,31 @@ def _claim(key: ObjectKey, situation: Situation) -> CommandEffect:
         and pod.namespace == key.namespace
         and any(volume.claim == key.name for volume in pod.cls.volumes)
     ]
-    notes = [f"claim {key.name} stays until {users[0].name}, which uses it, is gone"] if users else []
+    if users:
+        yield f"claim {key.name} stays until {users[0].name}, which uses it, is gone"
     if claim.volume_name:
-        notes.append(
+        yield (
             f"the data in volume {claim.volume_name} is lost with claim {key.name}, unless its reclaim policy is Retain"
         )
     situation.change(key.kind, {key: claim._replace(is_deleted=True) if users else None})
-    owners = frozenset(owner for pod in users if (owner := cluster.top_owner(pod)) is not None)
-    op = steps.DeleteClaims((NamespacedName(key.namespace, key.name),))
-    return CommandEffect((op,), owners, notes=tuple(notes))
+    yield steps.DeleteClaims((NamespacedName(key.namespace, key.name),))
 
 
-def _volume(key: ObjectKey, situation: Situation) -> CommandEffect:
+def _volume(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     """Delete a volume; one that is bound to a claim stays until the claim is gone."""
     volume = records(key.kind, situation.cluster)[key]
-    if any(claim.volume_name == key.name for claim in situation.cluster.storage.claims.values()):
-        effect = situation.change(key.kind, {key: volume._replace(is_deleted=True)})
-        return effect + CommandEffect(notes=(f"volume {key.name} stays until its claim is gone",))
-    return situation.change(key.kind, {key: None})
+    is_bound = any(claim.volume_name == key.name for claim in situation.cluster.storage.claims.values())
+    yield from situation.change(key.kind, {key: volume._replace(is_deleted=True) if is_bound else None})
+    if is_bound:
+        yield f"volume {key.name} stays until its claim is gone"
 
 
-def _autoscaler(key: ObjectKey, situation: Situation) -> CommandEffect:
-    note = f"without autoscaler {key.name}, the workload keeps the replicas that it has"
-    return situation.change(key.kind, {key: None}) + CommandEffect(notes=(note,))
+def _autoscaler(key: ObjectKey, situation: Situation) -> Iterator[Part]:
+    yield from situation.change(key.kind, {key: None})
+    yield f"without autoscaler {key.name}, the workload keeps the replicas that it has"
 
 
-def _priority_class(key: ObjectKey, situation: Situation) -> CommandEffect:
+def _priority_class(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     """Delete a priority class: pods keep their priority, and new ones that name it are refused."""
     cluster = situation.cluster
     users = [
@@ -180,30 +168,29 @@ def _priority_class(key: ObjectKey, situation: Situation) -> CommandEffect:
         and (controller.workload.template.get("spec") or {}).get("priorityClassName") == key.name
     ]
     what = f"without priority class {key.name} is not simulated: they get the priority 0"
-    notes = tuple(f"that the API server refuses new pods of {user} {what}" for user in users[:1])
-    return situation.change(key.kind, {key: None}) + CommandEffect(notes=notes)
+    yield from situation.change(key.kind, {key: None})
+    yield from (f"that the API server refuses new pods of {user} {what}" for user in users[:1])
 
 
-def _namespace(key: ObjectKey, situation: Situation) -> CommandEffect:
+def _namespace(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     """Delete a namespace with everything in it."""
     cluster, name = situation.cluster, key.name
-    effect = CommandEffect()
     for workload in [item for item in cluster.controllers if item.namespace == name and item not in cluster.owners]:
         situation.remove(workload)
-        effect += CommandEffect((steps.Delete(workload),), frozenset([workload]))
+        yield steps.Delete(workload)
     for kind in ("Service", "PodDisruptionBudget", "HorizontalPodAutoscaler"):
         every = records(kind, situation.cluster)
         situation.change(kind, dict.fromkeys(item for item in every if item.namespace == name))
-    effect += situation.change(key.kind, {key: None})
-    bare = tuple(pod.uid for pod in cluster.pods if pod.namespace == name and cluster.top_owner(pod) is None)
-    claims = tuple(item for item in cluster.storage.claims if item.namespace == name)
-    note = f"namespace {name} is deleted with all its objects, also those outside the simulation, such as Secrets"
-    ops: tuple[steps.Op, ...] = (steps.DeletePods(bare), steps.DeleteClaims(claims))
-    return effect + CommandEffect(ops, notes=(note,))
+    yield from situation.change(key.kind, {key: None})
+    yield steps.DeletePods(
+        tuple(pod.uid for pod in cluster.pods if pod.namespace == name and cluster.top_owner(pod) is None)
+    )
+    yield steps.DeleteClaims(tuple(item for item in cluster.storage.claims if item.namespace == name))
+    yield f"namespace {name} is deleted with all its objects, also those outside the simulation, such as Secrets"
 
 
 # Kinds whose deletion has more effects than the missing object.
-_PROTECTED: dict[str, Callable[[ObjectKey, Situation], CommandEffect]] = {
+_PROTECTED: dict[str, Callable[[ObjectKey, Situation], Iterator[Part]]] = {
     "PersistentVolumeClaim": _claim,
     "PersistentVolume": _volume,
     "HorizontalPodAutoscaler": _autoscaler,

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.references import direct_references
 from kubectl_spread.kubectl import applying, changing, deletion, nodes, workloads
 from kubectl_spread.kubectl.parsing import Command
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Part, Refusal, Situation
+from kubectl_spread.objects.keys import ObjectKey
 
-_HANDLERS: dict[str, Callable[[Command, Situation], CommandEffect]] = {
+
+class CommandEffect(NamedTuple):
+    """Effect of a command: operations of the simulation, and the workloads concerned.
+
+    refusal: kubectl's message if it stops halfway. notes: hints for the user about the command. labelled: workloads of
+    pods that get labels or annotations, which may change nothing else.
+    """
+
+    ops: tuple[steps.Op, ...] = ()
+    concerns: frozenset[ObjectKey] = frozenset()
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+    labelled: frozenset[ObjectKey] = frozenset()
+
+
+_HANDLERS: dict[str, Callable[[Command, Situation], Iterable[Part]]] = {
     "rollout restart": workloads.restart,
     "rollout undo": workloads.undo,
     "rollout pause": partial(workloads.pause, is_paused=True),
@@ -43,6 +62,25 @@ def effect(command: Command, situation: Situation) -> CommandEffect:
         ClusterError: the cluster facts lack something.
     """
     situation.namespace = command.value("namespace") or situation.default_namespace
-    found = _HANDLERS[command.verb.name](command, situation)
+    return combine(_HANDLERS[command.verb.name](command, situation), situation)
+
+
+def combine(parts: Iterable[Part], situation: Situation) -> CommandEffect:
+    """Return the effect of a command from what it yields, and let the situation settle."""
+    cluster, found = situation.cluster, list(parts)
     situation.settle()
-    return found
+    ops = [item for item in found if not isinstance(item, (str, ObjectKey, Refusal))]
+    keys: tuple[list[steps.Op], list[steps.Op]] = ([], [])
+    for op in ops:
+        keys[isinstance(op, (steps.LabelPods, steps.SetCost))].append(op)
+    changed, labelled = (direct_references(cluster, of_kind)[0] for of_kind in keys)
+    return CommandEffect(
+        tuple(ops),
+        changed.union(
+            (item for item in found if isinstance(item, ObjectKey)),
+            (op.key for op in ops if isinstance(op, steps.ON_WORKLOADS)),  # also a Job of a CronJob
+        ),
+        next((item.message for item in found if isinstance(item, Refusal)), ""),
+        tuple(dict.fromkeys(item for item in found if isinstance(item, str))),
+        labelled,
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -19,7 +19,7 @@ from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Part, Refusal, Situation
 from kubectl_spread.kubectl.targets import find_targets, require, selector
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
@@ -45,8 +45,8 @@ def key_of(node: Node) -> ObjectKey:
     return ObjectKey("Node", "", node.name)
 
 
-def put_nodes(situation: Situation, nodes: Iterable[Node]) -> CommandEffect:
-    """Add or replace nodes, and return the effect."""
+def put_nodes(situation: Situation, nodes: Iterable[Node]) -> list[steps.Op]:
+    """Add or replace nodes, and return the operations for it."""
     return situation.change("Node", {key_of(node): node for node in nodes})
 
 
@@ -81,20 +81,20 @@ def _named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
     return tuple(names)
 
 
-def cordon(command: Command, situation: Situation, *, is_cordoned: bool = True) -> CommandEffect:
+def cordon(command: Command, situation: Situation, *, is_cordoned: bool = True) -> Iterator[Part]:
     """Cordon nodes, or uncordon them."""
     names = _named_nodes(command, situation)
     put_nodes(situation, [set_cordon(node_of(situation, name), is_cordoned=is_cordoned) for name in names])
-    return CommandEffect((steps.Cordon(names, is_cordoned),))
+    yield steps.Cordon(names, is_cordoned)
 
 
-def drain(command: Command, situation: Situation) -> CommandEffect:
+def drain(command: Command, situation: Situation) -> Iterator[Part]:
     """Cordon nodes, then evict their pods; a node with pods that need an explicit option only gets cordoned."""
     names = _named_nodes(command, situation)
     text = command.value("pod-selector")
     chosen = selector(text) if text else None
     cluster = situation.cluster
-    effect = cordon(command, situation)
+    yield from cordon(command, situation)
     refusals: dict[str, str] = {}
     for name in names:
         reasons: dict[str, list[str]] = {}
@@ -110,15 +110,15 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
     if able:
         is_timed = any(digit in "123456789" for digit in command.value("timeout"))
         skips = command.number("skip-wait-for-delete-timeout") > 0
-        effect += CommandEffect((steps.Drain(able, chosen, command.has("disable-eviction"), is_timed, skips),))
+        yield steps.Drain(able, chosen, command.has("disable-eviction"), is_timed, skips)
     said = "\n".join(
         f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
         for name, why in refusals.items()
     )
-    notes = tuple(f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
-    owners = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in able}
-    concerns = frozenset(key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node"))
-    return effect + CommandEffect((), concerns, said, notes)
+    yield Refusal(said)
+    yield from (f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
+    owners = (cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in able)
+    yield from (key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node"))
 
 
 def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
@@ -155,7 +155,7 @@ class _Removal(NamedTuple):
         return f"{self.key}:{self.effect}" if self.effect else self.key
 
 
-def taint(command: Command, situation: Situation) -> CommandEffect:
+def taint(command: Command, situation: Situation) -> Iterator[Part]:
     """Add taints to nodes, or remove them."""
     words = command.arguments
     at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
@@ -175,12 +175,8 @@ def taint(command: Command, situation: Situation) -> CommandEffect:
     changed = [_tainted(node, added, removed, overwrites=command.has("overwrite")) for node in nodes]
     put_nodes(situation, changed)
     names = tuple(node.name for node in changed)
-    return CommandEffect(
-        (
-            *(steps.Untaint(names, item.key, item.effect) for item in removed),
-            *(steps.TaintNodes(names, item) for item in added),
-        )
-    )
+    yield from (steps.Untaint(names, item.key, item.effect) for item in removed)
+    yield from (steps.TaintNodes(names, item) for item in added)
 
 
 def taint_of(word: str) -> Taint:
@@ -224,23 +220,21 @@ def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[_Removal], *,
     return node._replace(taints=(*kept, *added))
 
 
-def lose(command: Command, situation: Situation) -> CommandEffect:
+def lose(command: Command, situation: Situation) -> Iterator[Part]:
     """Make all nodes with a label unreachable."""
-    names = _nodes_of_domains(command, situation)
-    return CommandEffect((steps.NodesDown(names),))
+    yield steps.NodesDown(_nodes_of_domains(command, situation))
 
 
-def restore(command: Command, situation: Situation) -> CommandEffect:
+def restore(command: Command, situation: Situation) -> Iterator[Part]:
     """Recover lost nodes, and make joined nodes ready."""
     names = _nodes_of_domains(command, situation)
     nodes = [node_of(situation, name) for name in names]
     joined = [node for node in nodes if any(taint.key == _NOT_READY for taint in node.taints)]
-    ops: list[steps.Op] = [steps.NodesUp(names)]
+    yield steps.NodesUp(names)
     if joined:
-        ops.append(steps.Untaint(tuple(node.name for node in joined), _NOT_READY))
+        yield steps.Untaint(tuple(node.name for node in joined), _NOT_READY)
         left = [tuple(taint for taint in node.taints if taint.key != _NOT_READY) for node in joined]
         put_nodes(situation, [node._replace(taints=taints) for node, taints in zip(joined, left, strict=True)])
-    return CommandEffect(tuple(ops))
 
 
 def _nodes_of_domains(command: Command, situation: Situation) -> tuple[str, ...]:
@@ -269,7 +263,7 @@ def _label(key: str, nodes: Iterable[Node]) -> str:
     return key if any(key in node.labels for node in nodes) else _SHORT.get(key, key)
 
 
-def add_nodes(command: Command, situation: Situation) -> CommandEffect:
+def add_nodes(command: Command, situation: Situation) -> Iterator[Part]:
     """Add nodes: like a typical node of the cluster, with other labels and another room."""
     entries = [entry for word in (*command.arguments, *command.values("labels")) for entry in word.split(",")]
     if not entries:
@@ -313,12 +307,10 @@ def add_nodes(command: Command, situation: Situation) -> CommandEffect:
         if model is not None:
             node = node._replace(features=model.features, kubelet_version=model.kubelet_version)
         nodes.append(set_cordon(node, is_cordoned=True) if command.has("unschedulable") else node)
-    effect = put_nodes(situation, nodes)
+    yield from put_nodes(situation, nodes)
     missing = [name for key, name in _ROOM.items() if key not in room]
-    if model is None or not missing:
-        return effect
-    note = f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
-    return effect + CommandEffect(notes=(note,))
+    if model is not None and missing:
+        yield f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
 
 
 def _check_amount(key: str, text: str) -> None:

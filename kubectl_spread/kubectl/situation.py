@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, StoredRevision
 from kubectl_spread.engine import steps
@@ -52,29 +52,15 @@ class CommandReader(Protocol):
         ...
 
 
-class CommandEffect(NamedTuple):
-    """Effect of a command: operations of the simulation, and the workloads concerned.
+class Refusal(NamedTuple):
+    """Kubectl's message if a command stops halfway, for example a drain that may not evict a pod."""
 
-    refusal: kubectl's message if it stops halfway, for example a drain that may not evict a pod. notes: hints for the
-    user about the command. labelled: workloads of pods that get labels or annotations, which may change nothing else.
-    """
+    message: str
 
-    ops: tuple[steps.Op, ...] = ()
-    concerns: frozenset[ObjectKey] = frozenset()
-    refusal: str = ""
-    notes: tuple[str, ...] = ()
-    labelled: frozenset[ObjectKey] = frozenset()
 
-    def __add__(self, other: tuple[Any, ...]) -> CommandEffect:
-        """Return the combination of two effects, in order."""
-        more = CommandEffect(*other)
-        return CommandEffect(
-            (*self.ops, *more.ops),
-            self.concerns | more.concerns,
-            self.refusal or more.refusal,
-            tuple(dict.fromkeys((*self.notes, *more.notes))),
-            self.labelled | more.labelled,
-        )
+# What a command yields: operations of the simulation, notes for the user about the command, and workloads that it
+# concerns although no operation names them.
+Part = Union[steps.Op, str, ObjectKey, Refusal]
 
 
 class Situation:
@@ -93,15 +79,14 @@ class Situation:
         self.orphans: dict[ObjectKey, ObjectKey] = {}  # ReplicaSets, and the Deployments that were deleted without them
         self.unknown: set[ObjectKey] = set()  # workloads whose template is unknown by now
 
-    def change(self, kind: str, changed: Mapping[ObjectKey, Any]) -> CommandEffect:
-        """Add, replace or remove (None) objects without a pod template, and return the effect."""
+    def change(self, kind: str, changed: Mapping[ObjectKey, Any]) -> list[steps.Op]:
+        """Add, replace or remove (None) objects without a pod template, and return the operations for it."""
         self.cluster = with_records(kind, self.cluster, changed)
         if kind != "Node":
-            return CommandEffect((steps.ChangeFacts(self.cluster),))
+            return [steps.ChangeFacts(self.cluster)]
         nodes = tuple(item for item in changed.values() if item is not None)
         removed = tuple(key.name for key, item in changed.items() if item is None)
-        ops = (*((steps.ChangeNodes(nodes),) if nodes else ()), *((steps.DeleteNodes(removed),) if removed else ()))
-        return CommandEffect(ops)
+        return [*([steps.ChangeNodes(nodes)] if nodes else ()), *([steps.DeleteNodes(removed)] if removed else ())]
 
     def workload_to_change(self, key: ObjectKey) -> Plain:
         """Return a workload that exists as an API object.
@@ -122,8 +107,8 @@ class Situation:
         """Return a workload that exists as an API object, with the fields that are in the cluster facts."""
         return plain_workload(self.cluster.controllers[key])
 
-    def put(self, plain: Plain, *, writes_replicas: bool = False) -> CommandEffect:
-        """Add or change a workload, and return the effect; its status stays.
+    def put(self, plain: Plain, *, writes_replicas: bool = False) -> steps.Apply:
+        """Add or change a workload, and return the operation for it; its status stays.
 
         `writes_replicas`: the command writes the number of replicas, also if it is the known one, which an autoscaler
         may have changed by then.
@@ -154,7 +139,7 @@ class Situation:
         self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
         self._store_revision(key)
         is_equal = before is not None and before.workload.replicas == controller.workload.replicas
-        return CommandEffect((steps.Apply(controller, is_equal and not writes_replicas),), frozenset([key]))
+        return steps.Apply(controller, is_equal and not writes_replicas)
 
     def remove(self, key: ObjectKey, *, is_orphaning: bool = False) -> None:
         """Remove a workload, and its ReplicaSets unless they become orphans."""

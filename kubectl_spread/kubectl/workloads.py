@@ -6,7 +6,7 @@ rollback.go; cmd/set/set_image.go, set_resources.go, set_env.go, helper.go (v1.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Optional
 
@@ -14,7 +14,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
@@ -30,10 +30,9 @@ _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
 _EVERY = "*"
 
 
-def scale(command: Command, situation: Situation) -> CommandEffect:
+def scale(command: Command, situation: Situation) -> Iterator[Part]:
     """Change the number of replicas."""
     replicas = count_of(command)
-    effect = CommandEffect()
     for target in find_targets(command, situation):
         if target.kind not in SCALED:
             raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
@@ -41,8 +40,7 @@ def scale(command: Command, situation: Situation) -> CommandEffect:
         now = situation.cluster.controllers[target].workload.replicas
         if expected not in ("-1", str(now)):
             raise RefusedError(f"error: Expected replicas to be {expected}, was {now}")
-        effect += scale_workload(target, situation, replicas)
-    return effect
+        yield from scale_workload(target, situation, replicas)
 
 
 def count_of(command: Command) -> int:
@@ -57,19 +55,19 @@ def count_of(command: Command) -> int:
     return number
 
 
-def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> CommandEffect:
-    """Return the effect of scaling a workload, also one whose template is unknown."""
+def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> Iterator[Part]:
+    """Scale a workload, also one whose template is unknown."""
     is_owned = target in situation.cluster.owners
     plain = situation.workload_to_change(target) if is_owned else situation.workload_object(target)
     situation.put({**plain, "spec": {**plain["spec"], "replicas": replicas}})
+    yield steps.Scale(target, replicas)
     scaler = situation.cluster.autoscalers.get(target)
-    notes = () if scaler is None else (scaler.note,)
-    return CommandEffect((steps.Scale(target, replicas),), frozenset([target]), notes=notes)
+    if scaler is not None:
+        yield scaler.note
 
 
-def restart(command: Command, situation: Situation) -> CommandEffect:
+def restart(command: Command, situation: Situation) -> Iterator[Part]:
     """Restart workloads: a new annotation in the template replaces all pods."""
-    effect = CommandEffect()
     for target in find_targets(command, situation, takes_all=True):
         only([target], _ROLLED, "restarting")
         plain = situation.workload_to_change(target)
@@ -80,10 +78,7 @@ def restart(command: Command, situation: Situation) -> CommandEffect:
         template = plain["spec"].get("template") or {}
         metadata = template.get("metadata") or {}
         annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"simulated, revision {number}"}
-        effect += situation.put(
-            _with_template(plain, {**template, "metadata": {**metadata, "annotations": annotations}})
-        )
-    return effect
+        yield situation.put(_with_template(plain, {**template, "metadata": {**metadata, "annotations": annotations}}))
 
 
 def _with_template(plain: Plain, template: Plain) -> Plain:
@@ -91,11 +86,10 @@ def _with_template(plain: Plain, template: Plain) -> Plain:
     return {**plain, "spec": {**plain["spec"], "template": template}}
 
 
-def undo(command: Command, situation: Situation) -> CommandEffect:
+def undo(command: Command, situation: Situation) -> Iterator[Part]:
     """Roll back to the previous template, or to the template of a revision."""
     targets = find_targets(command, situation, takes_all=True)
     revision = command.number("to-revision")
-    effect = CommandEffect()
     for target in targets:
         only([target], _ROLLED, "rollback")
         plain = situation.workload_to_change(target)
@@ -119,28 +113,25 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
             raise RefusedError(f"error: no last revision to roll back to{where}")
         template = found[0].template  # an empty one if the cluster facts only have its pods
         if template.get("spec"):
-            effect += situation.put(_with_template(plain, template))
+            yield situation.put(_with_template(plain, template))
         else:
             situation.unknown.add(target)
-            effect += CommandEffect((steps.Undo(target),), frozenset([target]))
-    return effect
+            yield steps.Undo(target)
 
 
-def pause(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
+def pause(command: Command, situation: Situation, *, is_paused: bool) -> Iterator[Part]:
     """Pause the rollouts of Deployments, or resume them."""
     targets = find_targets(command, situation, takes_all=True)
     only(targets, ("Deployment",), "pausing" if is_paused else "resuming")
-    effect = CommandEffect()
     for target in targets:
         plain = situation.workload_to_change(target)
         if bool(plain["spec"].get("paused")) == is_paused:
             what = "is already paused" if is_paused else "is not paused"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
-        effect += situation.put({**plain, "spec": {**plain["spec"], "paused": is_paused}})
-    return effect
+        yield situation.put({**plain, "spec": {**plain["spec"], "paused": is_paused}})
 
 
-def set_image(command: Command, situation: Situation) -> CommandEffect:
+def set_image(command: Command, situation: Situation) -> Iterator[Part]:
     """Change images of containers in pod templates."""
     images: dict[str, str] = {}
     for word in pairs_of(command):
@@ -169,7 +160,7 @@ def set_image(command: Command, situation: Situation) -> CommandEffect:
     return _change_templates(targets, situation, change, of_pod=note)
 
 
-def set_resources(command: Command, situation: Situation) -> CommandEffect:
+def set_resources(command: Command, situation: Situation) -> Iterator[Part]:
     """Change requests and limits of containers in pod templates."""
     amounts = {name: _quantities(command.value(name)) for name in ("limits", "requests") if command.value(name)}
     if not amounts:
@@ -205,7 +196,7 @@ def _quantities(text: str) -> dict[str, str]:
     return amounts
 
 
-def set_env(command: Command, situation: Situation) -> CommandEffect:
+def set_env(command: Command, situation: Situation) -> Iterator[Part]:
     """Change environment variables of containers in pod templates, which restarts the pods."""
     updates = dict(_variable(word) for word in (*pairs_of(command), *command.values("env")))
     targets = find_targets(command, situation, has_pairs=True)
@@ -274,13 +265,11 @@ def _with_containers(template: Plain, change: _Change) -> Plain:
 
 def _change_templates(
     targets: Iterable[ObjectKey], situation: Situation, change: _Change, *, of_pod: str
-) -> CommandEffect:
-    """Return the effect of changing the templates of workloads; pods themselves stay as they are."""
-    effect = CommandEffect()
+) -> Iterator[Part]:
+    """Change the templates of workloads; pods themselves stay as they are."""
     for target in targets:
         if target.kind == "Pod":
-            effect += CommandEffect(notes=(of_pod.format(target.name),))
+            yield of_pod.format(target.name)
             continue
         plain = situation.workload_to_change(target)
-        effect += situation.put(_with_template(plain, change(plain["spec"].get("template") or {})))
-    return effect
+        yield situation.put(_with_template(plain, change(plain["spec"].get("template") or {})))

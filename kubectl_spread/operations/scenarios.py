@@ -11,8 +11,7 @@ from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simula
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
-from kubectl_spread.kubectl.interpret import effect
-from kubectl_spread.kubectl.situation import CommandEffect
+from kubectl_spread.kubectl.interpret import CommandEffect, effect
 from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.cluster_facts import ClusterSource

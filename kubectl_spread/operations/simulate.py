@@ -17,10 +17,10 @@ from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summar
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.kubectl.applying import apply_objects
-from kubectl_spread.kubectl.interpret import effect
+from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of
 from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -189,9 +189,7 @@ class SimulationSetup:
         self.reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote, minor=release.minor)
         self.situation = Situation(read.known.cluster, self.reader, read.namespace, release)
         objects = self.reader.of_inputs(read.given, read.namespace)
-        self.created = apply_objects(objects, self.situation) if objects else CommandEffect()
-        if objects:
-            self.situation.settle()
+        self.created = combine(apply_objects(objects, self.situation), self.situation) if objects else CommandEffect()
 
     @property
     def errors(self) -> tuple[SourceError, ...]:
