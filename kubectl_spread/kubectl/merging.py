@@ -270,63 +270,38 @@ def three_way_merge(live: Plain, manifest: Plain, before: Optional[Plain]) -> Pl
     Raises:
         PatchError: the manifest does not fit, for example an item of a list lacks its key.
     """
-    merged = strategic(live, _differing(live, manifest))
-    left = merged if before is None else _without(merged, before, manifest)
-    return _retained(_in_order(left, manifest), live, manifest)
+    merged = strategic(live, _changes(live, manifest, before or {}))
+    return _retained(_in_order(merged, manifest), live, manifest)
 
 
-def _differing(live: Plain, manifest: Plain) -> Plain:
-    """Return the fields of a manifest that change something, which kubectl sends as its patch.
+def _changes(live: Plain, manifest: Plain, before: Plain) -> Plain:
+    """Return what kubectl sends as its patch: fields that differ, and null for those that were applied before only.
 
     Of two constraints of one topologyKey, the API server changes the first, whichever of them differs (SPR606).
     """
-    left: Plain = {}
+    left: Plain = {field: None for field in before if field not in manifest}
     for field, item in manifest.items():
-        own = live.get(field)
+        own, old = live.get(field), before.get(field)
         if isinstance(item, dict) and isinstance(own, dict):
-            left[field] = _differing(own, item)
+            left[field] = _changes(own, item, old if isinstance(old, dict) else {})
         elif isinstance(item, list) and isinstance(own, list) and field in KEYS:
-            left[field] = _differing_items(own, item, KEYS[field])
+            left[field] = _changed_items(own, item, old if isinstance(old, list) else [], KEYS[field])
         elif own != item:
             left[field] = item
     return left
 
 
-def _differing_items(own: list[Any], items: list[Any], by: str) -> list[Plain]:
+def _changed_items(own: list[Any], items: list[Any], before: list[Any], by: str) -> list[Plain]:
     """Return the objects of a list that change something; those of one key are compared in order."""
     rest = [item for item in own if isinstance(item, dict)]
-    found: list[Plain] = []
+    old = _by_key(before, by)
+    found: list[Plain] = [{by: value, _PATCH: "delete"} for value in old.keys() - _by_key(items, by).keys()]
     for item in items:
         value = _merge_key(item, by)
         at = next((at for at, known in enumerate(rest) if known.get(by) == value), None)
-        changed = item if at is None else _differing(rest.pop(at), item)
+        changed = item if at is None else _changes(rest.pop(at), item, old.get(value, {}))
         found += [{**changed, by: value}] if changed else []
     return found
-
-
-def _without(found: Plain, before: Plain, after: Plain) -> Plain:
-    """Return an object without the fields that were applied before and are not any more."""
-    left = dict(found)
-    for field, old in before.items():
-        if field not in left:
-            continue
-        if field not in after:
-            del left[field]
-        elif isinstance(old, dict) and isinstance(after[field], dict) and isinstance(left[field], dict):
-            left[field] = _without(left[field], old, after[field])
-        elif isinstance(old, list) and isinstance(after[field], list) and field in KEYS:
-            left[field] = _items_without(left[field], old, after[field], key=KEYS[field])
-    return left
-
-
-def _items_without(found: list[Any], before: list[Any], after: list[Any], *, key: str) -> list[Any]:
-    """Return a list of objects, without objects that only the earlier manifest has."""
-    old, new = _by_key(before, key), _by_key(after, key)
-    return [
-        _without(item, old[item[key]], new[item[key]]) if item.get(key) in old else item
-        for item in found
-        if item.get(key) not in old or item[key] in new
-    ]
 
 
 def _in_order(found: Plain, manifest: Plain) -> Plain:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
-from kubectl_spread.engine.nodes import set_cordon
+from kubectl_spread.engine.nodes import add_taint, remove_taints, set_cordon
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
@@ -142,19 +142,6 @@ def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
     return any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
 
 
-class _Removal(NamedTuple):
-    """Taints to remove: those with a key and an effect, or with any effect if it is empty."""
-
-    key: str
-    effect: str
-
-    def matches(self, taint: Taint) -> bool:
-        return taint.key == self.key and self.effect in ("", taint.effect)
-
-    def __str__(self) -> str:
-        return f"{self.key}:{self.effect}" if self.effect else self.key
-
-
 def taint(command: Command, situation: Situation) -> Iterator[Part]:
     """Add taints to nodes, or remove them."""
     words = command.arguments
@@ -162,12 +149,12 @@ def taint(command: Command, situation: Situation) -> Iterator[Part]:
     if not words[at:]:
         raise StepError("at least one taint update is required")
     added = tuple(taint_of(word) for word in words[at:] if not word.endswith("-"))
-    removed = []
+    removed = []  # keys and effects; an empty effect is any
     for word in words[at:]:
         if word.endswith("-"):  # KEY:EFFECT- or KEY-
             pair, _, effect = word.removesuffix("-").partition(":")
             _check_effect(effect or NO_SCHEDULE)
-            removed.append(_Removal(pair.partition("=")[0], effect))
+            removed.append((pair.partition("=")[0], effect))
     targets = find_targets(command._replace(arguments=words[:at]), situation)
     if any(target.kind != "Node" for target in targets):
         raise StepError("invalid resource type, only node(s) is supported")
@@ -175,7 +162,7 @@ def taint(command: Command, situation: Situation) -> Iterator[Part]:
     changed = [_tainted(node, added, removed, overwrites=command.has("overwrite")) for node in nodes]
     put_nodes(situation, changed)
     names = tuple(node.name for node in changed)
-    yield from (steps.Untaint(names, item.key, item.effect) for item in removed)
+    yield from (steps.Untaint(names, *item) for item in removed)
     yield from (steps.TaintNodes(names, item) for item in added)
 
 
@@ -201,7 +188,7 @@ def _check_effect(effect: str) -> None:
         raise StepError(f"invalid taint effect: {effect}, unsupported taint effect")
 
 
-def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[_Removal], *, overwrites: bool) -> Node:
+def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[tuple[str, str]], *, overwrites: bool) -> Node:
     replaced = {(item.key, item.effect) for item in added}
     clashes = {item.key for item in node.taints if (item.key, item.effect) in replaced}
     if clashes and not overwrites:
@@ -209,15 +196,14 @@ def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[_Removal], *,
         raise RefusedError(
             f"error: node {node.name} already has {keys} taint(s) with same effect(s) and --overwrite is false"
         )
-    for removal in removed:
-        if not any(map(removal.matches, node.taints)):
-            raise RefusedError(f'error: taint "{removal}" not found')
-    kept = [
-        item
-        for item in node.taints
-        if (item.key, item.effect) not in replaced and not any(removal.matches(item) for removal in removed)
-    ]
-    return node._replace(taints=(*kept, *added))
+    changed = node
+    for key, effect in removed:
+        if remove_taints(node, key, effect) == node:
+            raise RefusedError(f'error: taint "{key}{effect and f":{effect}"}" not found')
+        changed = remove_taints(changed, key, effect)
+    for item in added:
+        changed = add_taint(changed, item)
+    return changed
 
 
 def lose(command: Command, situation: Situation) -> Iterator[Part]:
