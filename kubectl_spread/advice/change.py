@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from enum import IntEnum
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, TYPE_CHECKING, Union
 
 from kubectl_spread.advice.actions import Action, AddNodes, EditSpec, SetRollout
 from kubectl_spread.advice.plan import HypotheticalCluster
@@ -91,19 +91,20 @@ _LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE, Rank.OTHER_TIE
 class Change(NamedTuple):
     """A proposed change that has not been simulated yet.
 
-    family: changes of one family are alternatives, and only a few of them are shown. rank: position in the order in
-    which an expert would try changes. weight: order among changes of one rank. relaxes: ids of the requirements
-    (`explain.requirements`) that it loosens; empty if it may loosen any. gives_up: a sentence about the drawback.
-    parts: number of proposals combined in it. damage: the worst effect on pods and data. fold: group of equivalent
-    changes, such as one per equal node; only the best of a group is shown. Empty if the change is in no group.
+    actions: an `Op` edits the pod's manifest. family: changes of one family are alternatives, and only a few of them
+    are shown. rank: position in the order in which an expert would try changes. weight: order among changes of one
+    rank. relaxes: ids of the requirements (`explain.requirements`) that it loosens; empty if it may loosen any.
+    gives_up: a sentence about the drawback. parts: number of proposals combined in it. damage: the worst effect on pods
+    and data. fold: group of equivalent changes, such as one per equal node; only the best of a group is shown. Empty if
+    the change is in no group.
     """
 
     title: str
-    actions: tuple[Action, ...]
+    actions: Sequence[Union[Action, Op]]
     family: str
     rank: int
     weight: int = 0
-    relaxes: frozenset[RequirementId] = frozenset()
+    relaxes: Collection[RequirementId] = ()
     gives_up: str = ""
     notes: tuple[str, ...] = ()
     parts: int = 1
@@ -112,12 +113,12 @@ class Change(NamedTuple):
 
     @property
     def is_of_manifest(self) -> bool:
-        return all(action.is_of_manifest for action in self.actions)
+        return all(action.is_of_manifest for action in self.ordered_actions)
 
     @property
     def edits_template(self) -> bool:
         """Return whether the change edits the pod template, so that the workload's pods are re-created."""
-        return any(isinstance(action, EditSpec) for action in self.actions)
+        return any(isinstance(action, Op) for action in self.actions)
 
     @property
     def is_gentle(self) -> bool:
@@ -134,15 +135,15 @@ class Change(NamedTuple):
         The rollout's settings come before the template: once that has changed, the rollout begins. New nodes come
         before other changes of nodes and pods, as no command adds them.
         """
-        ops = tuple(op for action in self.actions if isinstance(action, EditSpec) for op in action.ops)
-        edits: list[Action] = [EditSpec(ops)] if ops else []
+        ops = tuple(action for action in self.actions if isinstance(action, Op))
+        others = [action for action in self.actions if not isinstance(action, Op)]
+        edits = [EditSpec(ops)] if ops else []
         first = (SetRollout, EditSpec, AddNodes)
-        settings, _, nodes = ([action for action in self.actions if isinstance(action, kind)] for kind in first)
-        return [*settings, *edits, *nodes, *(action for action in self.actions if not isinstance(action, first))]
+        return sorted([*edits, *others], key=lambda action: [not isinstance(action, kind) for kind in first])
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         """Return the hypothetical cluster after all actions of the change."""
-        for action in self.actions:
+        for action in self.ordered_actions:
             scene = action.apply(scene)
         return scene
 
@@ -151,24 +152,10 @@ class Ladder(NamedTuple):
     """Changes of one kind in increasing strength. The search looks for the first that is enough."""
 
     size: int
-    step: Callable[[int], Optional[Change]]
+    step: Callable[[int], Change]
 
 
 Proposal = Union[Change, Ladder]
-
-
-def of_spec(
-    title: str,
-    ops: Iterable[Op],
-    *,
-    family: str,
-    rank: int,
-    weight: int = 0,
-    relaxes: Iterable[RequirementId] = (),
-    gives_up: str = "",
-) -> Change:
-    """Return a change of the pod's manifest."""
-    return Change(title, (EditSpec(tuple(ops)),), family, rank, weight, frozenset(relaxes), gives_up)
 
 
 def ids_of(problem: PendingPodProblem, **wanted: object) -> frozenset[RequirementId]:

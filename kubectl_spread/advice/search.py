@@ -154,7 +154,7 @@ class _Search:
         enough = [
             ladder
             for ladder, change in steps
-            if change and (self._is_for_new_nodes(change) or all(_loosens(change, one) for one in self._conflicts))
+            if self._is_for_new_nodes(change) or all(_loosens(change, one) for one in self._conflicts)
         ]
         best = arrange(filter(None, map(self._probe, enough)))
         chosen, left = self._judged(best, most)
@@ -238,9 +238,8 @@ class _Search:
         best = self._try(ladder, ladder.size - 1)
         if best is None or (low is not None and low.waiting <= best.waiting):
             return low
-        first = ladder.step(0)
         best = best._replace(is_rough=ladder.size > 2)
-        return best if first is not None and first.rank == best.change.rank else self._least(best)
+        return best if ladder.step(0).rank == best.change.rank else self._least(best)
 
     def _least(self, item: TriedChange) -> TriedChange:
         """Return the first step of a ladder that does as much as the last one."""
@@ -261,8 +260,8 @@ class _Search:
             self._not_tried += 1
             return None
         change = ladder.step(at)
-        scene = None if change is None else self._applied(change)
-        if change is None or scene is None:
+        scene = self._applied(change)
+        if scene is None:
             return None
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
@@ -323,9 +322,9 @@ class _Search:
         pairs: list[tuple[int, int, Ladder, Ladder]] = []
         for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
-            if changes[0] is None or changes[1] is None or not _can_be_done_together(changes[0], changes[1]):
-                continue
-            if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts):
+            if _can_be_done_together(*changes) and all(
+                _loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts
+            ):
                 pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
         for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
             yield _together(one, other)
@@ -337,13 +336,12 @@ def _different(proposals: Iterable[Proposal]) -> list[Ladder]:
     for item in proposals:
         ladder = item if isinstance(item, Ladder) else Ladder(1, functools.partial(lambda change, _at: change, item))
         step = ladder.step(0)
-        if step is not None:
-            by_start[step.title] = (step.rank, step.weight, ladder)
+        by_start[step.title] = (step.rank, step.weight, ladder)
     return [ladder for *_, ladder in sorted(by_start.values(), key=lambda item: item[:2])]
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
-    return not change.relaxes or bool(change.relaxes & conflict)
+    return not change.relaxes or not conflict.isdisjoint(change.relaxes)
 
 
 def _can_be_done_together(one: Change, other: Change) -> bool:
@@ -358,23 +356,20 @@ def _can_be_done_together(one: Change, other: Change) -> bool:
 
 def _together(one: Ladder, other: Ladder) -> Ladder:
     """Return a ladder that combines two: steps of the first, each with the last step of the second."""
+    last = other.step(other.size - 1)
 
-    def step(at: int) -> Optional[Change]:
-        changes = one.step(at % one.size), other.step(other.size - 1)
-        if changes[0] is None or changes[1] is None:
-            return None
-        return changes[0]._replace(
-            title=f"{changes[0].title}, and {changes[1].title}",
-            actions=(*changes[0].actions, *changes[1].actions),
-            family=f"{changes[0].family}, {changes[1].family}",
-            rank=max(changes[0].rank, changes[1].rank),
-            damage=max(changes[0].damage, changes[1].damage),
-            fold="",
-            weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
-            relaxes=frozenset(),
+    def step(at: int) -> Change:
+        first = one.step(at)
+        return Change(
+            f"{first.title}, and {last.title}",
+            (*first.actions, *last.actions),
+            f"{first.family}, {last.family}",
+            max(first.rank, last.rank),
+            first.weight + last.weight + min(first.rank, last.rank),
+            damage=max(first.damage, last.damage),
             parts=2,
-            gives_up="; ".join(filter(None, (changes[0].gives_up, changes[1].gives_up))),
-            notes=(*changes[0].notes, *changes[1].notes),
+            gives_up="; ".join(filter(None, (first.gives_up, last.gives_up))),
+            notes=(*first.notes, *last.notes),
         )
 
     return Ladder(one.size, step)
@@ -451,7 +446,7 @@ def _distinct(found: list[TriedChange]) -> list[TriedChange]:
     kept: list[TriedChange] = []
     folded: dict[str, list[TriedChange]] = {}
     for item in found:
-        if any(item.change.actions == one.change.actions for one in kept):
+        if any(item.change.ordered_actions == one.change.ordered_actions for one in kept):
             continue
         fold = item.change.fold
         alike = folded.setdefault(fold, []) if fold else []

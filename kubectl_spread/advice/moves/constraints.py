@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubectl_spread.advice.change import Change, ids_of, Ladder, of_spec, Proposal, Rank
+from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
@@ -27,7 +27,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of each hard constraint of the pod."""
     reports = problem.reports
     if problem.owner.kind == "DaemonSet" and reports:
-        yield of_spec(  # Each of its pods is bound to its own node, so a constraint can only keep it Pending.
+        yield Change(  # Each of its pods is bound to its own node, so a constraint can only keep it Pending.
             f"remove {FIELD}: a DaemonSet has one pod on each node anyway",
             [drop((FIELD,))],
             family="whenUnsatisfiable",
@@ -65,7 +65,7 @@ def _edit(
     is_enough: bool = True,
 ) -> Change:
     """Return an edit of a constraint's field, which names the family; `is_enough` if it loosens no other."""
-    return of_spec(
+    return Change(
         title,
         _guarded(report, *ops),
         family=str(ops[0].path[2]),
@@ -119,11 +119,11 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     ops = [put_op(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
     if constraint.min_domains is not None:
         ops.append(drop(route(report, "minDomains")))
-    relaxes = ids_of(problem, position=constraint.position) if len(problem.reports) == 1 else frozenset()
+    relaxes = ids_of(problem, position=constraint.position) if len(problem.reports) == 1 else ()
     if any((item.topology_key, item.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for item in problem.constraints):
         title = f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays"
-        ops, relaxes = [drop((FIELD, constraint.position))], frozenset()
-    yield of_spec(
+        ops, relaxes = [drop((FIELD, constraint.position))], ()
+    yield Change(
         title,
         _guarded(report, *ops),
         family="whenUnsatisfiable",
@@ -149,7 +149,7 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Proposal]:
         }
         for key in keys
     ]
-    yield of_spec(
+    yield Change(
         f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
         "scheduler's defaults",
         [put_op((FIELD,), written)],
@@ -187,7 +187,7 @@ def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> It
     where = constraint_name(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
     for policies in ((_TAINTS,), (_AFFINITY,), (_TAINTS, _AFFINITY)):
         if all(changed[policy] for policy in policies):
-            yield of_spec(
+            yield Change(
                 f"set {' and '.join(policy.field for policy in policies)}: Honor in {where}",
                 [
                     op
@@ -271,7 +271,7 @@ def propose_selectors(problem: PendingPodProblem) -> Iterator[Proposal]:
         title_of_one = f"{title} {constraint_name(problem, report)}"
         yield _edit(problem, report, title_of_one, *ops, rank=Rank.REVISION, gives_up=_BY_REVISION)
     if len(revised) > 1:
-        yield of_spec(
+        yield Change(
             f"{title} every DoNotSchedule constraint",
             [op for report, ops in revised for op in _guarded(report, *ops)],
             family="matchLabelKeys",

@@ -10,7 +10,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kubectl_spread.advice.actions import Action, DeleteNode, EditNode, EditSpec
+from kubectl_spread.advice.actions import Action, DeleteNode, EditNode
 from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
@@ -459,7 +459,7 @@ def _system(problem: PendingPodProblem) -> Iterator[Proposal]:
     title = f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods"
     yield Change(
         title,
-        (EditSpec(_selecting(problem, OS, wanted)),),
+        (_selecting(problem, OS, wanted),),
         "nodeSelector",
         Rank.NODE_KIND,
         gives_up=f"the pods never run on nodes without {OS}={wanted}",
@@ -484,7 +484,7 @@ def _device(problem: PendingPodProblem) -> Iterator[Proposal]:
                 f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
                 (
                     *(EditNode(node.name, ((key, value),)) for node in unlabelled),
-                    EditSpec(_selecting(problem, key, value)),
+                    _selecting(problem, key, value),
                 ),
                 "nodeSelector",
                 Rank.NODE_KIND,
@@ -511,7 +511,6 @@ def _asks_for(problem: PendingPodProblem, key: str) -> bool:
     return key in dict(cls.node_selector) or any(item.key == key for term in terms for item in term.match_expressions)
 
 
-def _selecting(problem: PendingPodProblem, key: str, value: str) -> tuple[Op, ...]:
-    if fields(problem.spec.get("nodeSelector")):
-        return (put_op(("nodeSelector", key), value),)
-    return (put_op(("nodeSelector",), {key: value}),)
+def _selecting(problem: PendingPodProblem, key: str, value: str) -> Op:
+    there = fields(problem.spec.get("nodeSelector"))
+    return put_op(("nodeSelector", key), value) if there else put_op(("nodeSelector",), {key: value})

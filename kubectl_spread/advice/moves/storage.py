@@ -16,7 +16,7 @@ from kubectl_spread.advice.actions import (
     ScaleDown,
     SetReplicas,
 )
-from kubectl_spread.advice.change import Change, Damage, of_spec, Proposal, Rank
+from kubectl_spread.advice.change import Change, Damage, Proposal, Rank
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import drop, Op, put_op, test
 from kubectl_spread.cluster.ownership import workload_of
@@ -156,7 +156,7 @@ def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[P
         if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
             path = ("volumes", at, "persistentVolumeClaim", "claimName")
             title = f"write claimName: {near} instead of {name}, which does not exist"
-            yield of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
+            yield Change(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
 
 
 def _held(problem: PendingPodProblem) -> Iterator[Proposal]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.advice.actions import EditSpec, EndPods, PREEMPTED, SetRollout
-from kubectl_spread.advice.change import Change, Damage, ids_of, Ladder, of_spec, Proposal, Rank
+from kubectl_spread.advice.actions import EndPods, PREEMPTED, SetRollout
+from kubectl_spread.advice.change import Change, Damage, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.nodes import idle_taints, is_of_system
 from kubectl_spread.advice.moves.pods import (
     deleting_first,
@@ -103,7 +103,7 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
     there = bool(problem.spec.get(field))
     yield _deleting_first(
         problem,
-        of_spec(
+        Change(
             f"replace the required pod anti-affinity on {key} by a constraint with maxSkew 1, which allows several "
             "pods per domain",
             [*_dropped("podAntiAffinity", rules, at), _appended((field,), constraint, there=there)],
@@ -122,7 +122,7 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
     if field == "podAffinity":
         what, lost = "affinity", f"pods may run in another value of {key} than the pods that they need"
     there = bool(rules.get(PREFERRED))
-    return of_spec(
+    return Change(
         f"make the required pod {what} on {key} a preferred one",
         [*_dropped(field, rules, at), _appended(("affinity", field, PREFERRED), weighted, there=there)],
         family=f"preferred {field}",
@@ -153,11 +153,10 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[P
     ops = (test((*path, "topologyKey"), term.get("topologyKey")), put_op((*path, "matchLabelKeys"), [*keys, label]))
     title = f"add matchLabelKeys: [{label}] to the pod anti-affinity on {term.get('topologyKey')}"
     gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
-    edit = EditSpec(ops)
-    yield Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up)
+    yield Change(title, ops, "matchLabelKeys", Rank.REVISION, gives_up=gives_up)
     for deleted in first_pod_to_delete(problem):
         title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
-        actions = (edit, SetRollout((deleted,)))
+        actions = (*ops, SetRollout((deleted,)))
         gives_up = f"{gives_up}; {ONE_MISSING}"
         yield Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up)
 
@@ -173,8 +172,8 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
             ops = [*removed, put_op(("nodeSelector", meant_key), meant_value)]
             written = value if meant_key == key else f"{key}: {value}"
             title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
-            yield of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes)
-        yield of_spec(
+            yield Change(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes)
+        yield Change(
             f"remove {key}: {value} from nodeSelector",
             removed,
             family="nodeSelector",
@@ -211,7 +210,7 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
             yield from _corrected(problem, where, expression)
             if len(written) > 1:
                 key = expression.get("key")
-                yield of_spec(
+                yield Change(
                     f"remove the condition on {key} from the required node affinity",
                     [test((*where, "key"), key), drop(where)],
                     family="nodeAffinity",
@@ -219,14 +218,14 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
                     gives_up=f"the pods may run on nodes that the condition on {key} leaves out",
                 )
     weighted = [*mappings(rules.get(PREFERRED)), *({"weight": 100, "preference": term} for term in terms)]
-    yield of_spec(
+    yield Change(
         "make the required node affinity a preferred one",
         [drop(path), put_op((*path[:-1], PREFERRED), weighted)],
         family="nodeAffinity",
         rank=Rank.PREFERRED_NODES,
         gives_up="the pods may run on every node",
     )
-    yield of_spec(
+    yield Change(
         "remove the required node affinity",
         [drop(path)],
         family="nodeAffinity",
@@ -256,7 +255,7 @@ def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> I
     )
     title = f"write node affinity {now} instead of {written}, which no node has"
     relaxes = ids_of(problem, plugin=names.NODE_AFFINITY)
-    yield of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes)
+    yield Change(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes)
 
 
 def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -271,7 +270,7 @@ def _tolerations(problem: PendingPodProblem) -> Iterator[Proposal]:
         # It is appended to the existing ones, because not all of their fields may be known.
         value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
         toleration = {"key": taint.key, **value, "effect": taint.effect}
-        yield of_spec(
+        yield Change(
             f"tolerate the taint {taint}",
             [_appended(("tolerations",), toleration, there=there)],
             family="tolerations",
@@ -296,7 +295,7 @@ def propose_host_ports(problem: PendingPodProblem) -> Iterator[Proposal]:
                     ops += [test(path, port["hostPort"]), drop(path)]
     if ports:
         listed = ", ".join(map(str, dict.fromkeys(ports)))
-        yield of_spec(
+        yield Change(
             f"drop {'hostPort' if len(ports) == 1 else 'hostPorts'} {listed}, so that a node takes more than one of "
             "these pods",
             ops,
@@ -336,7 +335,7 @@ def propose_priority(problem: PendingPodProblem) -> Iterator[Proposal]:
         kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; "
         yield Change(
             f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
-            (EditSpec((put_op(("priorityClassName",), name),)), EndPods(victims, PREEMPTED)),
+            (put_op(("priorityClassName",), name), EndPods(victims, PREEMPTED)),
             "priority",
             Rank.PRIORITY,
             gives_up=f"{kills if lost else ''}pods of a lower priority are evicted for them: {listed}",
@@ -378,7 +377,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
 
     def step(number: int) -> Change:
         text = _text(steps[number], resource)
-        return of_spec(
+        return Change(
             f"lower the {resource} request of container {name} to {text}",
             [test(("containers", at, "name"), name), put_op(path, text)],
             family=f"{resource} request",
