@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance import repair
 from kubectl_spread.advice.rebalance.plan import Rebalance
+from kubectl_spread.advice.rebalance.planner import RepairRequest
+from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode, play, Watch
 from kubectl_spread.errors import SourceError, SpreadError
@@ -77,10 +78,10 @@ def rebalance_workloads(
     if setup.created.ops:
         known = known._replace(cluster=_created(known, setup))
     selection = request.selection._replace(namespace=request.inputs.own_namespace(read)).named(known.cluster)
-    found = repair.rebalance(
+    found = rebalance(
         known.cluster,
         known.profiles,
-        repair.RepairRequest(
+        RepairRequest(
             selection.includes,
             request.has_soft,
             request.most_moves,

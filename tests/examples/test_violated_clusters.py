@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
+from kubectl_spread.advice.rebalance.planner import RepairRequest
+from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import ObjectKey

@@ -6,7 +6,8 @@ import copy
 from typing import Any
 
 from kubectl_spread.advice.rebalance.plan import Repair
-from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
+from kubectl_spread.advice.rebalance.planner import RepairRequest
+from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, Rebalance, Repair, RepairVerdict, RestartPlan
-from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
+from kubectl_spread.advice.rebalance.planner import RepairRequest
+from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import ObjectKey

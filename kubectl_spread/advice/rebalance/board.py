@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance.plan import ObstacleKind
+from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
@@ -48,30 +48,19 @@ NO_LIMIT = 1_000_000_000
 _RUNS = 12  # Random runs if there are too many states to visit.
 
 
-class UnsafeEviction(NamedTuple):
-    """An eviction that no plan may have, with the pod that it concerns and the message of a component.
-
-    kind: REFUSED by a budget; PENDING, UNCREATED or UNREADY replacement; DISPLACES other pods; or ENDLESS.
-    """
-
-    kind: ObstacleKind
-    pod: str
-    message: str = ""
-
-
 class SettledStates(NamedTuple):
     """States at rest after an eviction.
 
-    is_exact: there are no others. nodes: nodes, by index, on which the replacement may land. trouble: set if the
-    eviction is not acceptable in some state. fewest_ready: ready pods of the evicted pod's workload, the fewest on the
-    way.
+    is_exact: there are no others. nodes: nodes, by index, on which the replacement may land. trouble: why
+    no plan may have the eviction, if it is not acceptable in some state. fewest_ready: ready pods of the evicted pod's
+    workload, the fewest on the way.
     """
 
     states: frozenset[State]
     is_exact: bool = True
     nodes: frozenset[int] = frozenset()
     visited: int = 0
-    trouble: Optional[UnsafeEviction] = None
+    trouble: Optional[Obstacle] = None
     fewest_ready: int = 0
 
 
@@ -205,38 +194,35 @@ class Board:
         known = self._known.get((state, slot))
         if known is not None:
             return known
-        name = self.name_of(slot)
+        trouble: Optional[Obstacle]
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
         except MorePods:
-            found = SettledStates(frozenset(), trouble=UnsafeEviction(ObstacleKind.DISPLACES, name))
+            found, trouble = SettledStates(frozenset()), Obstacle(ObstacleKind.DISPLACES)
         else:
             troubles = (self._trouble(state, end, slot, most_pending) for end in sorted(found.states))
-            trouble = next(filter(None, troubles), None)
-            if not found.states:
-                trouble = UnsafeEviction(ObstacleKind.ENDLESS, name)
-            found = found._replace(trouble=trouble)
+            trouble = next(filter(None, troubles), None if found.states else Obstacle(ObstacleKind.ENDLESS))
+        if trouble is not None:
+            names = self.world.names.get(slot, [""])
+            found = found._replace(trouble=trouble._replace(pods=(names[0],)))
         self._known[state, slot] = found
         return found
 
-    def _trouble(
-        self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]
-    ) -> Optional[UnsafeEviction]:
-        name = self.name_of(slot)
+    def _trouble(self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]) -> Optional[Obstacle]:
         refused = next((item[2] for item in after.todo if item[0] == "blocked"), "")
         if refused:
-            return UnsafeEviction(ObstacleKind.REFUSED, name, refused)
+            return Obstacle(ObstacleKind.REFUSED, message=refused)
         wanted = _staying(before)
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
-            return UnsafeEviction(ObstacleKind.DISPLACES, name)
+            return Obstacle(ObstacleKind.DISPLACES)
         pending = _additional_pending(after, most_pending)
         if pending is not None:
-            return UnsafeEviction(ObstacleKind.PENDING, name, self._oracle.message(pending, after))
+            return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(pending, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
-            return UnsafeEviction(ObstacleKind.UNCREATED, name)
+            return Obstacle(ObstacleKind.UNCREATED)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
-        return UnsafeEviction(ObstacleKind.UNREADY, name) if ready else None
+        return Obstacle(ObstacleKind.UNREADY) if ready else None
 
     def _explored(self, start: State, slot: Optional[Slot] = None) -> SettledStates:
         """Visit all states that follow from one, or follow random runs if there are too many.
@@ -345,11 +331,6 @@ class Board:
             for pod in of_owner(state.pods, owner)
             if pod.end == Deletion.ALIVE
         )
-
-    def name_of(self, slot: Slot) -> str:
-        """Return the name of an original pod."""
-        names = self.world.names.get(slot)
-        return names[0] if names else ""
 
 
 def _places(state: State, owners: Collection[object]) -> Counter[tuple[int, int, bool]]:

@@ -10,11 +10,12 @@ still needed. Lists that are longer than the current limit are cut off; the next
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.advice.rebalance.board import Board, originals, pending, SettledStates, UnsafeEviction
+from kubectl_spread.advice.rebalance.board import Board, originals, pending, SettledStates
 from kubectl_spread.advice.rebalance.goals import conflict, Goal, goals, NEVER, Tally
+from kubectl_spread.advice.rebalance.plan import Obstacle
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.reading import infer_owners
@@ -23,7 +24,7 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.state import P, Slot, slot, State
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors import Selector
+from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
@@ -55,7 +56,7 @@ class SearchResult(NamedTuple):
     plan: Optional[FoundPlan]
     at_least: int
     is_over: bool
-    troubles: tuple[UnsafeEviction, ...]
+    troubles: tuple[Obstacle, ...]
     evictions: int = 0
 
 
@@ -83,7 +84,7 @@ class Search:
         self._next = NEVER
         self._tries = 0
         self._began = board.states
-        self._troubles: dict[UnsafeEviction, None] = {}
+        self._troubles: dict[Obstacle, None] = {}
         self._kinds: dict[frozenset[str], dict[int, tuple[int, ...]]] = {}
 
     def run(self) -> SearchResult:
@@ -283,17 +284,6 @@ def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads
     return Workloads(cluster, profiles, tuple(counted_workloads(cluster, profiles)))
 
 
-class RepairGroup(NamedTuple):
-    """Workloads that are repaired together.
-
-    repaired: workloads whose constraints hold after earlier plans. earlier: uids of the pods that these plans evict.
-    """
-
-    keys: tuple[ObjectKey, ...]
-    repaired: tuple[ObjectKey, ...] = ()
-    earlier: tuple[str, ...] = ()
-
-
 class GroupSearchResult(NamedTuple):
     """A search's result for one group, in terms of the simulation."""
 
@@ -304,37 +294,55 @@ class GroupSearchResult(NamedTuple):
     movable: int  # pods that may be evicted
 
 
-class SearchOptions(NamedTuple):
-    """Extent of a search.
+class RepairRequest(NamedTuple):
+    """What to repair, and within which limits.
 
-    has_soft: repair ScheduleAnyway constraints, too. most_moves: most evictions of a plan; None for no limit.
-    limit: at which to stop. watch: shows the progress, and can end the search.
+    wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
+    evictions of a plan; None for no limit. effort: factor of the limits. has_defaults: include workloads that have only
+    ScheduleAnyway constraints of the scheduler's defaults. limit, watch: of the search that is under way.
     """
 
-    has_soft: bool
-    most_moves: Optional[int]
-    limit: Limit
-    watch: Watch
+    wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
+    has_soft: bool = False
+    most_moves: Optional[int] = None
+    effort: float = 1.0
+    has_defaults: bool = False
+    limit: Limit = Limit(0)
+    watch: Watch = Watch()
 
 
-def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> GroupSearchResult:
-    """Search for the smallest list of evictions for a group."""
-    keys = group.keys
-    touched = {*keys, *group.repaired}
-    wanted = _relevant(known.goals(touched, has_soft=options.has_soft), keys, known)
+def propose(
+    known: Workloads,
+    keys: Sequence[ObjectKey],
+    request: RepairRequest,
+    *,
+    repaired: Iterable[ObjectKey] = (),
+    earlier: Sequence[str] = (),
+) -> GroupSearchResult:
+    """Search for the smallest list of evictions for a group.
+
+    Args:
+        known: all workloads.
+        keys: the group.
+        request: extent of the search.
+        repaired: workloads whose constraints hold after earlier plans.
+        earlier: uids of the pods that these plans evict.
+    """
+    touched = {*keys, *repaired}
+    wanted = _relevant(known.goals(touched, has_soft=request.has_soft), keys, known)
     board = Board(
         known.cluster,
         known.profiles,
         touched,
         simplify=lambda cluster, live: drop_unused_labels(cluster, live, wanted),
-        earlier=group.earlier,
-        limit=options.limit,
-        watch=options.watch,
+        earlier=earlier,
+        limit=request.limit,
+        watch=request.watch,
     )
     owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
-    most = movable if options.most_moves is None else min(movable, options.most_moves)
+    most = movable if request.most_moves is None else min(movable, request.most_moves)
     if set(board.unsettled_workloads) & set(keys):
         return GroupSearchResult(board, tally, SearchResult(None, 0, True, ()), most, movable)
     return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)

@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.advice.rebalance.goals import constraint_change, is_broken
 from kubectl_spread.advice.rebalance.plan import (
@@ -22,7 +22,7 @@ from kubectl_spread.advice.rebalance.plan import (
     RemedyKind,
     RestartPlan,
 )
-from kubectl_spread.advice.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
+from kubectl_spread.advice.rebalance.planner import propose, RepairRequest, Workloads, workloads_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import set_cordon
@@ -44,21 +44,14 @@ _ALL = Limits(max_states=3_000, samples=20, has_messages=False)
 _MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
 
 
-class RestartRollout(NamedTuple):
-    """A rollout after which every constraint holds, in each outcome that was visited."""
-
-    steps: tuple[StepAnswer, ...]
-    changes: tuple[ConstraintChange, ...]
-    coverage: Coverage
-
-
-def restarts(known: Workloads, keys: Sequence[ObjectKey], options: SearchOptions) -> tuple[RestartPlan, ...]:
+def restarts(known: Workloads, keys: Sequence[ObjectKey], request: RepairRequest) -> tuple[RestartPlan, ...]:
     """Return the restarts of all workloads of a group, one after the other; none if they do not repair it."""
     if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
         return ()
-    found = roll_out(known, keys, [steps.Restart(key) for key in keys], options)
+    found = roll_out(known, keys, [steps.Restart(key) for key in keys], request)
     if found is None:
         return ()
+    played, changes, coverage = found
     running = {item.status.key: item.status for item in known.items}
     return tuple(
         RestartPlan(
@@ -66,11 +59,11 @@ def restarts(known: Workloads, keys: Sequence[ObjectKey], options: SearchOptions
             running[key].running,
             running[key].wanted or running[key].running,
             step.fewest_ready.get(key, 0),
-            found.coverage,
-            found.changes if at == len(keys) - 1 else (),
+            coverage,
+            changes if at == len(keys) - 1 else (),
             volatile_volumes(key, known.cluster),
         )
-        for at, (key, step) in enumerate(zip(keys, found.steps, strict=True))
+        for at, (key, step) in enumerate(zip(keys, played, strict=True))
     )
 
 
@@ -91,20 +84,22 @@ def roll_out(
     known: Workloads,
     keys: Sequence[ObjectKey],
     ops: Sequence[steps.Op],
-    options: SearchOptions,
+    request: RepairRequest,
     *,
     changed: Optional[Mapping[ObjectKey, Controller]] = None,
-) -> Optional[RestartRollout]:
-    """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
+) -> Optional[tuple[tuple[StepAnswer, ...], tuple[ConstraintChange, ...], Coverage]]:
+    """Simulate steps, and return them, and the constraints before and after them.
+
+    Return None if a workload does not complete, or a constraint does not hold, in some outcome.
 
     Args:
         known: all workloads.
         keys: the workloads to repair.
         ops: the steps.
-        options: extent of the search.
+        request: extent of the search.
         changed: controllers as the steps change them.
     """
-    watch, has_soft = options.watch, options.has_soft
+    watch, has_soft = request.watch, request.has_soft
     size = _size(known, keys)
     some = _ALL if size == 1 else _ALL._replace(mode=Mode.SAMPLE, samples=-(-_ALL.samples // size))
     for limits in (_FIRST, some):
@@ -124,7 +119,7 @@ def roll_out(
     basis = next((item for item in bases if not item.is_exact), Basis.ALL_OUTCOMES)
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
     statuses = [item for item in results if item is not None]
-    return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
+    return answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage
 
 
 def _size(known: Workloads, keys: Sequence[ObjectKey]) -> int:
@@ -216,16 +211,16 @@ class _Case:
     known: Workloads
     keys: tuple[ObjectKey, ...]
     broken: Sequence[tuple[ObjectKey, ConstraintStatus]]
-    options: SearchOptions
+    request: RepairRequest
     states: int
 
     @property
     def is_late(self) -> bool:
-        return self.options.watch.is_stopped or self.states <= 0
+        return self.request.watch.is_stopped or self.states <= 0
 
 
 def remedies(
-    known: Workloads, keys: Sequence[ObjectKey], found: Iterable[Obstacle], options: SearchOptions
+    known: Workloads, keys: Sequence[ObjectKey], found: Iterable[Obstacle], request: RepairRequest
 ) -> tuple[tuple[Remedy, ...], int]:
     """Return a few changes after which the constraints can hold, the least harmful first, and the states that are left.
 
@@ -233,15 +228,15 @@ def remedies(
         known: all workloads.
         keys: the workloads to repair.
         found: why there is no plan.
-        options: extent of the searches.
+        request: extent of the searches.
     """
     broken = tuple(
         (item.status.key, status)
         for item in known.items
         for status in item.status.constraints
-        if item.status.key in keys and is_broken(status, has_soft=options.has_soft)
+        if item.status.key in keys and is_broken(status, has_soft=request.has_soft)
     )
-    case = _Case(known, tuple(keys), broken, options, options.limit.max_states)
+    case = _Case(known, tuple(keys), broken, request, request.limit.max_states)
     made: list[Remedy] = []
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
@@ -272,8 +267,8 @@ def _with_plan(case: _Case, cluster: Cluster, remedy: Remedy) -> Iterator[Remedy
     """Yield a remedy with the length of the plan on the changed cluster, if there is one."""
     known = workloads_of(cluster, case.known.profiles)
     size = _size(known, case.keys)
-    limit = case.options.limit._replace(max_states=min(_STATES_OF_ONE, case.states) // size)
-    found = propose(known, RepairGroup(case.keys), case.options._replace(limit=limit))
+    limit = case.request.limit._replace(max_states=min(_STATES_OF_ONE, case.states) // size)
+    found = propose(known, case.keys, case.request._replace(limit=limit))
     case.states -= found.board.states * size
     plan = found.result.plan
     if plan is not None:
@@ -393,12 +388,12 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
         return
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     changed = _patched(case.known.cluster.controllers[key], status.position, fields)
-    options = case.options._replace(has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN)
+    request = case.request._replace(has_soft=case.request.has_soft and kind is not RemedyKind.SOFTEN)
     case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
-    found = roll_out(case.known, case.keys, [steps.Apply(changed)], options, changed={key: changed})
+    found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
     if found is not None:
         remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
-        yield remedy._replace(is_rollout=True, is_exact=found.coverage.is_exact)
+        yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)
 
 
 def _patched(controller: Controller, position: int, fields: dict[str, Any]) -> Controller:

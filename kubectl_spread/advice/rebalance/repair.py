@@ -9,8 +9,8 @@ Each group's plan begins where the plans of the previous groups end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Optional
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Optional
 
 from kubectl_spread.advice.rebalance.board import Board
 from kubectl_spread.advice.rebalance.goals import changes, conflict, Goal, is_broken, NEVER, violated
@@ -31,8 +31,7 @@ from kubectl_spread.advice.rebalance.planner import (
     GroupSearchResult,
     MOVABLE,
     propose,
-    RepairGroup,
-    SearchOptions,
+    RepairRequest,
     Workloads,
     workloads_of,
 )
@@ -47,7 +46,6 @@ from kubectl_spread.engine.state import Slot
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
@@ -166,7 +164,7 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
     # One obstacle for all pods whose eviction fails with the same message
     found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
     for item in result.troubles:
-        found.setdefault((item.kind, item.message), {})[item.pod] = None
+        found.setdefault((item.kind, item.message), {}).update(dict.fromkeys(item.pods))
     for kind, message in sorted(found, key=lambda key: _ORDER.index(key[0])):
         yield Obstacle(kind, None, tuple(found[kind, message]), message)
     if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
@@ -238,21 +236,6 @@ _STATES = 60_000  # Most states that the search for one group's evictions visits
 _STATES_OF_REMEDIES = 40_000  # of all groups
 
 
-class RepairRequest(NamedTuple):
-    """What to repair, and within which limits.
-
-    wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
-    evictions of a plan; None for no limit. effort: factor of the limits. has_defaults: include workloads that have only
-    ScheduleAnyway constraints of the scheduler's defaults.
-    """
-
-    wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
-    has_soft: bool = False
-    most_moves: Optional[int] = None
-    effort: float = 1.0
-    has_defaults: bool = False
-
-
 def rebalance(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
@@ -261,6 +244,7 @@ def rebalance(
 ) -> Rebalance:
     """Return a repair for each group of workloads with violated constraints."""
     request = request or RepairRequest()
+    request = request._replace(limit=Limit(int(_STATES * request.effort)), watch=watch or Watch())
     known = workloads_of(cluster, profiles)
     wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
     chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
@@ -275,7 +259,7 @@ def rebalance(
         )
     ]
     groups = _groups(broken, known)
-    return _Repairing(known, request, watch or Watch()).all(groups, checked)
+    return _Repairing(known, request).all(groups, checked)
 
 
 def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[ObjectKey, ...]]:
@@ -300,10 +284,9 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
 class _Repairing:
     """Repair of one group after the other."""
 
-    def __init__(self, known: Workloads, request: RepairRequest, watch: Watch) -> None:
+    def __init__(self, known: Workloads, request: RepairRequest) -> None:
         self._known = known
         self._request = request
-        self._watch = watch
         self._left = int(_STATES_OF_REMEDIES * request.effort)
         self._repaired: list[ObjectKey] = []
         self._evicted: list[str] = []
@@ -314,30 +297,28 @@ class _Repairing:
         """Return the repairs of all groups, in order."""
         found = []
         for at, keys in enumerate(groups):
-            self._watch.step = at
+            self._request.watch.step = at
             found.append(self._repair(keys))
         gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
         return Rebalance(tuple(found), checked, tuple(self._notes), gave_up)
 
     def _repair(self, keys: tuple[ObjectKey, ...]) -> Repair:
         known, request = self._known, self._request
-        options = SearchOptions(request.has_soft, request.most_moves, Limit(int(_STATES * request.effort)), self._watch)
         clear = tuple(beforehand(known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
-            return self._result(keys, None, () if is_unknown else self._restarts(keys, None, options), clear)
-        group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
-        proposal = propose(known, group, options)
+            return self._result(keys, None, () if is_unknown else self._restarts(keys, None), clear)
+        proposal = propose(known, keys, request, repaired=self._repaired, earlier=self._evicted)
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
-        plan = self._settling(keys, options) if is_unsettled else self._plan(keys, proposal)
+        plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
         reasons = () if plan is not None else tuple(of_search(known, keys, proposal))
-        found = self._result(keys, plan, () if is_unsettled else self._restarts(keys, plan, options), reasons)
+        found = self._result(keys, plan, () if is_unsettled else self._restarts(keys, plan), reasons)
         if found.verdict is RepairVerdict.EVICT:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
         if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
-            made, self._left = remedies(known, keys, reasons, options._replace(limit=Limit(self._left)))
+            made, self._left = remedies(known, keys, reasons, request._replace(limit=Limit(self._left)))
             return found._replace(remedies=made)
         return found
 
@@ -367,7 +348,7 @@ class _Repairing:
         found = {item.status.key: item.status for item in self._known.items}
         return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
 
-    def _settling(self, keys: tuple[ObjectKey, ...], options: SearchOptions) -> Optional[EvictionPlan]:
+    def _settling(self, keys: tuple[ObjectKey, ...]) -> Optional[EvictionPlan]:
         """Return a plan without evictions if a change that is under way repairs the constraints.
 
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
@@ -376,12 +357,12 @@ class _Repairing:
         ops = [
             steps.Scale(key, replicas) for key, replicas in wanted.items()
         ]  # Changes nothing, but names the workload.
-        found = roll_out(self._known, keys, ops, options)
+        found = roll_out(self._known, keys, ops, self._request)
         self._chosen = ()
         if found is None:
             return None
-        coverage = found.coverage._replace(basis=Basis.SAMPLE, is_in_motion=True)
-        return EvictionPlan((), 0, coverage, found.changes, wanted, wanted)
+        _, changes, coverage = found
+        return EvictionPlan((), 0, coverage._replace(basis=Basis.SAMPLE, is_in_motion=True), changes, wanted, wanted)
 
     def _plan(self, keys: tuple[ObjectKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
         found, board = proposal.result.plan, proposal.board
@@ -416,14 +397,12 @@ class _Repairing:
             basis = Basis.NOT_SIMULATED
         return Coverage(states, sum(item.visited for item in found.reached), basis, is_in_motion)
 
-    def _restarts(
-        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], options: SearchOptions
-    ) -> tuple[RestartPlan, ...]:
+    def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
-        if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
+        if self._request.watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
             return ()
-        return restarts(self._known, keys, options)
+        return restarts(self._known, keys, self._request)
 
 
 def _fewest_ready(found: FoundPlan, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
