@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.plan import daemon_pods, HypotheticalCluster, Plan, with_room
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.target import ADD, command, compact, END, local, Op, put_op, REMOVE
+from kubectl_spread.advice.target import ADD, command, compact, END, Op, put_op, recreate_command, REMOVE
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.keys import ObjectKey
@@ -385,10 +385,8 @@ class EditClass(_EditStorage):
 
     def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
         ops = [op.document() for op in self.ops]
-        get = command("get", "storageclass", self.after.name, rest=("-o", "json"))
-        edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", compact(ops))
         document = {"kind": "StorageClass", "name": self.after.name, "patch": ops}
-        return Written([document], [f"{get} | {edit} | kubectl replace --force -f -"])
+        return Written([document], [recreate_command("storageclass", self.after.name, patches=[("json", ops)])])
 
 
 @dataclass(frozen=True)
@@ -433,7 +431,7 @@ class DeleteClaims(_EditStorage):
         commands = [
             command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
             if key in again
-            else _recreate_claim_command(key)
+            else recreate_command("pvc", key.name, key.namespace, [("merge", _UNBOUND)])
             for key in self.claims
         ]
         pods, target = self._users(problem), problem.target
@@ -441,23 +439,17 @@ class DeleteClaims(_EditStorage):
             return Written(documents, commands)
         if target.kind == "Pod":
             documents += [_of_object("Pod", pod.namespace, pod.name, replaced=True) for pod in pods]
-            return Written(documents, [*commands, target.recreate_command()])
+            return Written(documents, [*commands, recreate_command("pod", target.name, target.namespace)])
         if len(again) < len(self.claims):
             documents.append(_of_pods(pods))
         delete = command("delete", "pod", *(pod.name for pod in pods), namespace=pods[0].namespace)
         return Written(documents, [*commands, delete])
 
 
-def _recreate_claim_command(key: NamespacedName) -> str:
-    """Return the command that deletes a claim and creates it again, without its volume and its selected node."""
-    get = command("get", "pvc", key.name, namespace=key.namespace, rest=("-o", "json"))
-    chosen = {"metadata": {"annotations": dict.fromkeys(_CHOSEN)}, "spec": {"volumeName": None}}
-    return f"{get} | {local('merge', compact(chosen))} | kubectl replace --force -f -"
-
-
-# What binding adds to a claim; null removes it.
+# A claim without its volume and its selected node: null removes what binding adds.
 _CHOSEN = (
     "pv.kubernetes.io/bind-completed",
     "pv.kubernetes.io/bound-by-controller",
     "volume.kubernetes.io/selected-node",
 )
+_UNBOUND = {"metadata": {"annotations": dict.fromkeys(_CHOSEN)}, "spec": {"volumeName": None}}

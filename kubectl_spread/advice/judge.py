@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Optional, Union
 
@@ -22,6 +22,7 @@ from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
 from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.domain_pods import ranges_of
@@ -31,10 +32,10 @@ from kubectl_spread.engine.world import Provisioner
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey, range_of
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
 
@@ -248,8 +249,7 @@ class Judge:
         """Return the matching pods per domain of the pod's constraints without any change."""
         problem = self.problem
         if self._is_large:
-            columns = problem.columns.copy_for_cluster(problem.cluster._replace(pods=()))
-            return count_pods(problem.pod, Scheduler(columns, problem.profiles, all_nodes=True))
+            return count_pods(problem.pod, problem.columns, problem.profiles)
         return self._counts(self._before.outcomes[0], problem.pod)
 
     def _counts(self, outcome: Outcome, model: Pod) -> Counts:
@@ -262,14 +262,7 @@ class Judge:
             at = columns.index.get(pod.node_name)
             if pod.uid not in known and at is not None:
                 columns.bind(pod, at)
-        only = names.POD_TOPOLOGY_SPREAD
-        counting = {
-            name: profile._replace(
-                pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
-            )
-            for name, profile in problem.profiles.items()
-        }
-        return count_pods(model, Scheduler(columns, counting, all_nodes=True))
+        return count_pods(model, columns, problem.profiles)
 
     # Many pods or nodes.
 
@@ -297,7 +290,7 @@ class Judge:
         return self._unsimulated(change, restarts)._replace(
             placed_after=len(placed) + (0 if scene.is_recreated else len(problem.running)),
             nodes=(placed[scene.model.key],) if scene.model.key in placed else tuple(placed.values())[:1],
-            spreads=spreads(self._counts_before, [count_pods(scene.model, result.scheduler)]),
+            spreads=spreads(self._counts_before, [count_pods(scene.model, result.scheduler.columns, problem.profiles)]),
             not_followed=(f"other orders in which {len(placed)} pods may be {words}",),
         )
 
@@ -346,14 +339,15 @@ def _rolled_out(scene: HypotheticalCluster) -> Optional[tuple[HypotheticalCluste
     return None
 
 
-def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
+def count_pods(pod: Pod, columns: Columns, profiles: Mapping[str, Profile]) -> Counts:
     """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
-    filtered = scheduler.filter(pod)
-    soft = soft_counts(
-        filter_topology_spread_constraints(pod.cls, hard=False, release=filtered.release), pod.cls, scheduler.columns
-    )
+    profile = profiles[pod.cls.scheduler_name]
+    plugin = profile.plugin(PodTopologySpread)
+    state = None if plugin is None else plugin.pre_filter(pod.cls, columns)
+    hard = state.counts if isinstance(state, PreFilterState) else ()
+    soft = filter_topology_spread_constraints(pod.cls, hard=False, release=profile.release)
     found: Counts = {}
-    for counts in (*hard_counts(filtered), *soft):
+    for counts in (*hard, *soft_counts(soft, pod.cls, columns)):
         found.setdefault(counts.constraint.topology_key, dict(counts.now().domains))
     return found
 

@@ -146,12 +146,12 @@ class TemplateOwner(NamedTuple):
         """
         if not self.is_live:
             return []
-        written = compact(self.patch(ops))
+        patch = self.patch(ops)
         if self.kind in _FIXED:
-            return [self._replace_command(written)]
-        lines = [
-            command("patch", self.resource, self.name, namespace=self.namespace, rest=("--type=json", "-p", written))
-        ]
+            again = [("merge", _JOB_AGAIN)] if self.kind == "Job" else []  # without its controller's fields
+            return [recreate_command(self.resource, self.name, self.namespace, [("json", patch), *again])]
+        rest = ("--type=json", "-p", compact(patch))
+        lines = [command("patch", self.resource, self.name, namespace=self.namespace, rest=rest)]
         if self.is_paused:
             lines.append(command("rollout", "resume", self.display_name, namespace=self.namespace))
         if self.kind in _KEEP_THEIR_PODS and waiting:
@@ -168,19 +168,6 @@ class TemplateOwner(NamedTuple):
         """Return the names of a CronJob's Jobs that have waiting pods."""
         jobs = (pod.owner.name for pod in waiting if pod.owner is not None and pod.owner.kind == "Job")
         return list(dict.fromkeys(jobs))
-
-    def recreate_command(self) -> str:
-        """Return the command line that deletes the object and creates it again unchanged, as no controller does it."""
-        get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
-        return f"{get} | kubectl replace --force -f -"
-
-    def _replace_command(self, written: str) -> str:
-        """Return the command line that replaces the object by a changed one; a Job without its controller's fields."""
-        get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
-        steps = [get, local("json", written)]
-        if self.kind == "Job":
-            steps.append(local("merge", compact(_JOB_AGAIN)))
-        return " | ".join([*steps, "kubectl replace --force -f -"])
 
 
 # Labels and selector that only the Job controller may set; null removes a field.
@@ -201,15 +188,20 @@ def compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def local(kind: str, patch: str) -> str:
-    """Return a command that patches the object on standard input without using the cluster."""
-    return shlex.join(("kubectl", "patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", patch))
-
-
 def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = ()) -> str:
     """Return a kubectl command line, quoted for a shell."""
     where = ("-n", namespace) if namespace else ()
     return shlex.join(("kubectl", verb, *words, *where, *rest))
+
+
+def recreate_command(resource: str, name: str, namespace: str = "", patches: Iterable[tuple[str, Any]] = ()) -> str:
+    """Return the command line that deletes an object and creates it again, with patches, each with its type."""
+    edits = [
+        command("patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", compact(patch))
+        for kind, patch in patches
+    ]
+    get = command("get", resource, name, namespace=namespace, rest=("-o", "json"))
+    return " | ".join([get, *edits, "kubectl replace --force -f -"])
 
 
 def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:

@@ -11,6 +11,7 @@ from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import Node, Taint
+from kubectl_spread.scheduler.framework.status import Status, status_of
 
 
 class NotConsidered(Enum):
@@ -19,13 +20,6 @@ class NotConsidered(Enum):
     NAMED_NODES = "namedNodes"  # the pod names other nodes
     CHOSEN_NODE = "chosenNode"  # another node is chosen for the pod, and it still fits
     REFUSED_BEFORE = "refusedBefore"  # the pod is refused before any node is looked at
-
-
-class PluginAnswer(NamedTuple):
-    """The result of one Filter plugin for the node; no reasons if the node passes."""
-
-    plugin: str
-    reasons: tuple[str, ...]
 
 
 class Room(NamedTuple):
@@ -53,7 +47,7 @@ class TaintAnswer(NamedTuple):
 class NodeView(NamedTuple):
     """A node from the point of view of one pod.
 
-    plugins: the plugins that filter this pod, in the order they run.
+    plugins: of the plugins that filter this pod, in the order they run; without reasons if the node passes.
     domains: the node's domain for each constraint; None if the node lacks the key.
     refusing: the requirements that the node does not meet.
     """
@@ -62,7 +56,7 @@ class NodeView(NamedTuple):
     fits: bool
     taints: tuple[TaintAnswer, ...]
     rooms: tuple[Room, ...]
-    plugins: tuple[PluginAnswer, ...]
+    plugins: tuple[Status, ...]
     refusing: tuple[Requirement, ...]
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
@@ -93,12 +87,7 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             _room(resource, request, columns, at) for resource, request in {PODS: 1, **dict(cls.requests)}.items()
         ),
         plugins=tuple(
-            PluginAnswer(
-                verdict.plugin,
-                tuple(
-                    reason.text for bit, reason in enumerate(verdict.state.reasons) if int(verdict.bits[at]) >> bit & 1
-                ),
-            )
+            status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[at]))
             for verdict in filtered.plugin_results
         ),
         refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),

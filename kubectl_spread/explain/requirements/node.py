@@ -20,13 +20,14 @@ from kubectl_spread.explain.requirements.requirement import (
     short_list,
     summarize_nodes,
 )
-from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm
 from kubectl_spread.objects.node import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity
 from kubectl_spread.text.wording import count_noun
 
 MOST_TAINTS = 24
@@ -62,7 +63,7 @@ def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> Ite
     if terms is None:
         return
     if len(terms) != 1 or terms[0].is_empty or not terms[0].is_valid:
-        allowed = np.logical_or.reduce([_meets(term, columns) for term in terms] or [np.zeros(columns.n, np.bool_)])
+        allowed = match_affinity(NodeRequirement((), terms), columns)
         why = partial(_why_no_term, terms, columns)
         yield Requirement(plugin, _terms_text(terms), allowed, RequirementKind.NODE_AFFINITY, why=why)
         return
@@ -71,7 +72,8 @@ def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> Ite
         if at < len(term.match_expressions):
             allowed, why = _by_label(condition, columns), partial(_why_label, condition.key, columns)
         else:
-            allowed, why = _by_name(condition, columns), partial(_why_name, condition)
+            allowed = match_affinity(NodeRequirement((), (NodeSelectorTerm((), (condition,)),)), columns)
+            why = partial(_why_name, condition)
         text = f"node affinity {requirement_text(condition)}"
         yield Requirement(plugin, text, allowed, RequirementKind.NODE_AFFINITY, condition.key, at, why)
 
@@ -81,21 +83,6 @@ def _by_label(condition: LabelRequirement, columns: Columns) -> Bools:
     topology = columns.topology(condition.key)
     of_values = [condition.matches({condition.key: value}) for value in topology.values]
     return np.array([*of_values, condition.matches({})], np.bool_)[topology.codes]  # -1, where it is missing, is last
-
-
-def _by_name(condition: LabelRequirement, columns: Columns) -> Bools:
-    return np.array([condition.matches({condition.key: node.name}) for node in columns.nodes], np.bool_)
-
-
-def _meets(term: NodeSelectorTerm, columns: Columns) -> Bools:
-    """Return the nodes that meet every condition of a term: bool (N,); none for an empty or invalid term."""
-    mask = np.full(columns.n, not term.is_empty and term.is_valid, np.bool_)
-    if mask.any():
-        for condition in term.match_expressions:
-            mask &= _by_label(condition, columns)
-        for condition in term.match_fields:
-            mask &= _by_name(condition, columns)
-    return mask
 
 
 def _terms_text(terms: tuple[NodeSelectorTerm, ...]) -> str:
