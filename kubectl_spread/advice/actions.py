@@ -14,13 +14,13 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import ADD, command, compact, END, Op, put_op, recreate_command, REMOVE
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.world import is_unreachable
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.storage import claim as read_claim
-from kubectl_spread.objects.storage import NamespacedName, Storage, StorageClass
+from kubectl_spread.objects.storage import Storage, StorageClass
 
 Plain = dict[str, Any]
 
@@ -415,12 +415,7 @@ class DeleteClaims(_EditStorage):
 
     def _users(self, problem: PendingPodProblem) -> list[Pod]:
         """Return the waiting pods that name the claims."""
-        claims = set(self.claims)
-        return [
-            pod
-            for pod in problem.own
-            if any(NamespacedName(pod.namespace, volume.claim) in claims for volume in pod.cls.volumes)
-        ]
+        return [pod for pod in problem.own if not set(self.claims).isdisjoint(pod.cls.claims())]
 
     def written(self, problem: PendingPodProblem) -> Written:
         # A StatefulSet creates the claims again whose names end with the name of a pod.

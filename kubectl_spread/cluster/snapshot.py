@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels, Selector
-from kubectl_spread.objects.storage import NamespacedName, Storage
+from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workloads.workload import Workload
 
 

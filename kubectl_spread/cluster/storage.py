@@ -7,9 +7,10 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, StorageClass, Volume
+from kubectl_spread.objects.storage import Claim, Storage, StorageClass, Volume
 
 Bools = NDArray[np.bool_]
 
@@ -36,11 +37,7 @@ class StorageState:
 
         If the facts lack all claims, there are none: see `unsupported_features`.
         """
-        keys = [
-            NamespacedName(pod_class.namespace, volume.claim)
-            for volume in pod_class.volumes
-            if volume.claim and (with_ephemeral or not volume.is_ephemeral) and self.storage.has_claims
-        ]
+        keys = pod_class.claims(with_ephemeral=with_ephemeral) if self.storage.has_claims else []
         return [(key, self.claims.get(key)) for key in keys]
 
     def class_of(self, claim: Claim) -> Optional[StorageClass]:

@@ -14,8 +14,9 @@ from kubectl_spread.engine.state import EventKind, Move, P, PENDING
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.selectors import LabelRequirement, ZONE
-from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, Volume
+from kubectl_spread.objects.storage import Claim, Storage, Volume
 
 if TYPE_CHECKING:
     from kubectl_spread.engine.draft import Draft

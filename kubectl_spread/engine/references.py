@@ -12,7 +12,6 @@ from kubectl_spread.engine.world import node_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.workload import Workload
 
 
@@ -51,7 +50,7 @@ def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
     if isinstance(op, steps.DeleteSelected):
         return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
     if isinstance(op, steps.DeleteClaims):
-        return (pod.uid for pod in cluster.pods if _claims(pod, op))
+        return (pod.uid for pod in cluster.pods if not set(op.keys).isdisjoint(pod.cls.claims()))
     return ()
 
 
@@ -60,10 +59,6 @@ def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[ObjectKey], set[str]
     found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
     owners = {key for key, _ in found if key is not None}
     return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
-
-
-def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
-    return any(NamespacedName(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
 
 
 def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:

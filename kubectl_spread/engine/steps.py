@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node, Taint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.objects.storage import NamespacedName
 
 
 class Apply(NamedTuple):

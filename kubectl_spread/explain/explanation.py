@@ -22,12 +22,12 @@ from kubectl_spread.explain.requirements.decisive import (
 )
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.objects.storage import Claim, NamespacedName
+from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

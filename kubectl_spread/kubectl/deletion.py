@@ -14,9 +14,8 @@ from kubectl_spread.kubectl.kinds import kind_of, OTHERS, records
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, selector, short_name
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.text.scalars import natural
 
 _ORPHANING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
@@ -127,13 +126,8 @@ def _claim(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     """Delete a claim; one that a pod with a node uses stays until the pod is gone."""
     cluster = situation.cluster
     claim, nodes = records(key.kind, cluster)[key], {node.name for node in cluster.nodes}
-    users = [
-        pod
-        for pod in cluster.bound_pods()
-        if pod.node_name in nodes
-        and pod.namespace == key.namespace
-        and any(volume.claim == key.name for volume in pod.cls.volumes)
-    ]
+    name = NamespacedName(key.namespace, key.name)
+    users = [pod for pod in cluster.bound_pods() if pod.node_name in nodes and name in pod.cls.claims()]
     if users:
         yield f"claim {key.name} stays until {users[0].name}, which uses it, is gone"
     if claim.volume_name:
@@ -141,7 +135,7 @@ def _claim(key: ObjectKey, situation: Situation) -> Iterator[Part]:
             f"the data in volume {claim.volume_name} is lost with claim {key.name}, unless its reclaim policy is Retain"
         )
     situation.change(key.kind, {key: claim._replace(is_deleted=True) if users else None})
-    yield steps.DeleteClaims((NamespacedName(key.namespace, key.name),))
+    yield steps.DeleteClaims((name,))
 
 
 def _volume(key: ObjectKey, situation: Situation) -> Iterator[Part]:

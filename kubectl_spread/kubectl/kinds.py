@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
 from kubectl_spread.kubectl.parsing import StepError
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import Labels
-from kubectl_spread.objects.storage import NamespacedName, Volume
+from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.text.wording import nearest
 

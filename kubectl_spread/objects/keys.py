@@ -19,6 +19,13 @@ class ObjectKey(NamedTuple):
     name: str = ""
 
 
+class NamespacedName(NamedTuple):
+    """The name of an object whose kind is known; `namespace` is empty for one of the cluster."""
+
+    namespace: str
+    name: str
+
+
 class Range(NamedTuple):
     """The lowest and the highest of some numbers."""
 

@@ -8,7 +8,7 @@ from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAf
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import Requests
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Toleration
 
 
@@ -101,6 +101,11 @@ class PodClass(NamedTuple):
     def owner_key(self) -> Optional[ObjectKey]:
         """Return the controller of the pods; None without one."""
         return None if self.owner is None else ObjectKey(self.owner.kind, self.namespace, self.owner.name)
+
+    def claims(self, *, with_ephemeral: bool = True) -> list[NamespacedName]:
+        """Return the claims of the volumes."""
+        named = (item for item in self.volumes if item.claim and (with_ephemeral or not item.is_ephemeral))
+        return [NamespacedName(self.namespace, item.claim) for item in named]
 
     @property
     def has_pod_affinity(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.objects.reading.read import driver_and_handle
@@ -22,13 +23,6 @@ _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-
-
-class NamespacedName(NamedTuple):
-    """The name of an object whose kind is known; `namespace` is empty for one of the cluster."""
-
-    namespace: str
-    name: str
 
 
 class Claim(NamedTuple):

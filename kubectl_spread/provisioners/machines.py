@@ -13,10 +13,10 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, NODE_POOL, ZONE
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.provisioners import pods
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool, Offering

@@ -13,11 +13,12 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, NODE_POOL
-from kubectl_spread.objects.storage import Claim, NamespacedName, Storage
+from kubectl_spread.objects.storage import Claim, Storage
 from kubectl_spread.provisioners import objects
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.requirement import of_expressions, of_labels, plus, Requirements
@@ -100,8 +101,7 @@ def _without_one(pod: PodClass, *, tolerates_preferences: bool) -> Optional[PodC
 
 
 def _claims(pod: PodClass, storage: Storage) -> list[tuple[NamespacedName, Optional[Claim]]]:
-    keys = [NamespacedName(pod.namespace, volume.claim) for volume in pod.volumes if volume.claim]
-    return [(key, storage.claims.get(key)) for key in keys]
+    return [(key, storage.claims.get(key)) for key in pod.claims()]
 
 
 def refusal_reasons(pod: PodClass, storage: Storage, well_known: frozenset[str], *, refuses_claims: bool) -> list[str]:

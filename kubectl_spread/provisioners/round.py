@@ -13,11 +13,11 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.provisioners import machines, pods, refusals, topology
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.machines import Machine, total, Types

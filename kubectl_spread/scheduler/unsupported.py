@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import CLAIMS_FOR_RESOURCES
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 
 UNKNOWN_CLAIMS = "claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"

@@ -33,10 +33,10 @@ from kubectl_spread.explain.constraints.report import constraint_reports, Shared
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.version import kubelet_minor
-from kubectl_spread.objects.storage import NamespacedName, NO_PROVISIONER
+from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles

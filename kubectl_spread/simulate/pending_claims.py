@@ -7,8 +7,9 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, Storage, StorageClass, Volume
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, Storage, StorageClass, Volume
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 
 Plain = dict[str, Any]

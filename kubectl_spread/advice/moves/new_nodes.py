@@ -15,7 +15,7 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS
-from kubectl_spread.objects.storage import NamespacedName, Volume
+from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
 
 Plain = dict[str, Any]
@@ -94,10 +94,8 @@ def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
 
 def _volumes(problem: PendingPodProblem) -> list[Volume]:
     """Return the volumes that are bound to the pod's claims."""
-    storage, pod = problem.cluster.storage, problem.pod
-    claims = [
-        storage.claims.get(NamespacedName(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim
-    ]
+    storage = problem.cluster.storage
+    claims = map(storage.claims.get, problem.pod.cls.claims())
     names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
     return [storage.volumes[name] for name in names if name in storage.volumes]
 

@@ -21,9 +21,10 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import drop, Op, put_op, test
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.wording import spelling_of
 
@@ -53,12 +54,7 @@ def _claims(problem: PendingPodProblem) -> list[Claim]:
 
 def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:
     """Return the claims that the pods name, in order."""
-    return dict.fromkeys(
-        NamespacedName(pod.namespace, volume.claim)
-        for pod in pods
-        for volume in pod.cls.volumes
-        if volume.claim and not volume.is_ephemeral
-    )
+    return dict.fromkeys(key for pod in pods for key in pod.cls.claims(with_ephemeral=False))
 
 
 def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Proposal]:
@@ -92,7 +88,7 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
 
 def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Proposal]:
     """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
-    own = {NamespacedName(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
+    own = problem.pod.cls.claims()
     groups = [[claim for claim in settled if claim.key in own], settled]
     for chosen in dict.fromkeys(tuple(group) for group in groups if group):
         names = ", ".join(claim.key.name for claim in chosen)
@@ -112,8 +108,7 @@ def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Itera
 def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Create the claims that the pod names but that do not exist."""
     storage, pod = problem.cluster.storage, problem.pod
-    named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
-    missing = [name for name in named if NamespacedName(pod.namespace, name) not in storage.claims]
+    missing = [key.name for key in pod.cls.claims(with_ephemeral=False) if key not in storage.claims]
     if not missing:
         return
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
@@ -164,9 +159,7 @@ def _held(problem: PendingPodProblem) -> Iterator[Proposal]:
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {NamespacedName(problem.pod.namespace, name) for name in claims}
     holders = [
-        pod
-        for pod in problem.cluster.bound_pods()
-        if not pod.terminating and any(NamespacedName(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
+        pod for pod in problem.cluster.bound_pods() if not pod.terminating and not own.isdisjoint(pod.cls.claims())
     ]
     for pod in holders:
         if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):

@@ -46,7 +46,6 @@ from kubectl_spread.engine.state import Slot
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload
@@ -139,9 +138,9 @@ def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle
         lost = {  # running pods whose claims are not in the facts; ephemeral claims end with their pods
             pod.name
             for pod in known.cluster.bound_pods()
-            if pod.cls.volumes and known.cluster.top_owner(pod) == key
-            for item in pod.cls.volumes
-            if item.claim and not item.is_ephemeral and NamespacedName(pod.namespace, item.claim) not in claims
+            if pod.cls.volumes
+            and known.cluster.top_owner(pod) == key
+            and not claims.keys() >= set(pod.cls.claims(with_ephemeral=False))
         }
         if lost:
             yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, tuple(sorted(lost)))
@@ -219,8 +218,7 @@ def pinned_pods(cluster: Cluster, keys: Iterable[ObjectKey], topology_keys: Iter
 
 def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
     storage = cluster.storage
-    for item in pod.cls.volumes:
-        claim = storage.claims.get(NamespacedName(pod.namespace, item.claim)) if item.claim else None
+    for claim in map(storage.claims.get, pod.cls.claims()):
         volume = storage.volumes.get(claim.volume_name) if claim is not None else None
         if volume is None:
             continue

@@ -18,8 +18,9 @@ from kubectl_spread.explain.requirements.requirement import (
     short_list,
     summarize_nodes,
 )
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD, Volume
+from kubectl_spread.objects.storage import Claim, READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS

@@ -30,7 +30,6 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import created_labels, revision_label
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -300,10 +299,7 @@ class RolloutChecker:
 
     def _unpredictable(self, pod_class: PodClass) -> str:
         """Return a feature on which the nodes of pods depend and that is not simulated; empty if there is none."""
-        claims = self._cluster.storage.claims
-        if any(
-            item.claim and NamespacedName(pod_class.namespace, item.claim) not in claims for item in pod_class.volumes
-        ):
+        if not self._cluster.storage.claims.keys() >= set(pod_class.claims()):
             return UNKNOWN_CLAIMS
         profile = self._profiles.get(pod_class.scheduler_name)
         return " and ".join(unsupported_features(pod_class, profile, self._cluster))

@@ -16,6 +16,7 @@ from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import (
     EPHEMERAL_CLAIM_MESSAGES,
@@ -26,7 +27,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, suits, Volume
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, suits, Volume
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,
