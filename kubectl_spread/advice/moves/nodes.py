@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Optional
 
-from kubectl_spread.advice.actions import Action, DeleteNode, EditNode
+from kubectl_spread.advice.actions import DeleteNode, EditNode
 from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
@@ -18,7 +19,7 @@ from kubectl_spread.advice.target import Op, put_op
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, Taint, UNSCHEDULABLE
+from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, OUTAGES, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
@@ -64,7 +65,6 @@ _LEAVING = (
     "cloud.google.com/impending-node-termination",
 )
 _LEAVING_PREFIXES = ("karpenter.sh/disrupt", "aws-node-termination-handler/")
-_DOWN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 
 def is_of_system(taint: Taint) -> bool:
@@ -80,7 +80,7 @@ def is_leaving(node: Node) -> bool:
 
 def is_down(node: Node) -> bool:
     """Return whether the node controller reports the node as not Ready or unreachable."""
-    return any(taint.key in _DOWN and taint.repels for taint in node.taints)
+    return any(taint.key in OUTAGES and taint.repels for taint in node.taints)
 
 
 def temporary_taints(node: Node) -> tuple[Taint, ...]:
@@ -157,10 +157,13 @@ def equal_ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], 
 _MOST = 4  # Most nodes that are proposed for one kind of change.
 
 
-def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes sorted so that domains at the global minimum come first: they lack a pod."""
+def _ladders(
+    problem: PendingPodProblem, nodes: Iterable[Node], change: Callable[[Sequence[Node], str], Change]
+) -> Iterator[Ladder]:
+    """Yield changes of equal nodes; domains at the global minimum, which lack a pod, come first."""
     held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
-    return sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
+    nodes = sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
+    return (equal_ladder(group, change) for group in equal_groups(nodes)[:_MOST])
 
 
 def propose_uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -179,36 +182,33 @@ def propose_uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
             fold="uncordon",
         )
 
-    for group in equal_groups(_by_minimum(problem, cordoned))[:_MOST]:
-        yield equal_ladder(group, change)
+    return _ladders(problem, cordoned, change)
 
 
 def propose_untainted(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Remove a taint that a user has put on nodes; taints that cluster components set are left alone."""
-    tolerations = problem.pod.cls.tolerations
-    chosen = (
-        node
-        for node in problem.cluster.nodes
-        if first_untolerated(node.taints, tolerations) is not None
-        and not is_control_plane(node)
-        and not any(is_of_system(taint) for taint in node.taints)
-    )
-    for group in equal_groups(_by_minimum(problem, chosen))[:_MOST]:
-        taint = first_untolerated(group[0].taints, tolerations)
-        if taint is not None:
-            yield equal_ladder(group, functools.partial(_without_taint, taint))
+    tolerations, every = problem.pod.cls.tolerations, problem.cluster.nodes
+    removable = {
+        node.taints: taint
+        for node in every
+        if (taint := first_untolerated(node.taints, tolerations)) is not None
+        and not any(is_of_system(other) for other in node.taints)
+    }
+    chosen = (node for node in every if node.taints in removable and not is_control_plane(node))
 
+    def change(nodes: Sequence[Node], named: str) -> Change:
+        taint = removable[nodes[0].taints]
+        return Change(
+            f"remove the taint {taint} from {named}",
+            tuple(EditNode(node.name, untainted=(taint,)) for node in nodes),
+            "taint",
+            Rank.TAINT,
+            weight=len(nodes),
+            gives_up=f"{taint} no longer keeps {named} free of pods",
+            fold=f"taint {taint}",
+        )
 
-def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
-    return Change(
-        f"remove the taint {taint} from {named}",
-        tuple(EditNode(node.name, untainted=(taint,)) for node in nodes),
-        "taint",
-        Rank.TAINT,
-        weight=len(nodes),
-        gives_up=f"{taint} no longer keeps {named} free of pods",
-        fold=f"taint {taint}",
-    )
+    return _ladders(problem, chosen, change)
 
 
 def propose_recordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -283,8 +283,7 @@ def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
         for at, node in enumerate(problem.cluster.nodes)
         if any(node.labels.get(key) != value for key, value in missing.items()) and not any(bits[at] for bits in others)
     ]
-    for group in equal_groups(_by_minimum(problem, lacking))[:_MOST]:
-        yield equal_ladder(group, functools.partial(_with_labels, missing))
+    yield from _ladders(problem, lacking, functools.partial(_with_labels, missing))
 
 
 def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> Change:
@@ -336,27 +335,18 @@ def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         if len(nodes) > _MOST_LABELLED:
             continue
         listed = ", ".join(node.name for node in nodes)
-        yield Change(
-            f"correct the label {key} of node {listed}: {right} instead of {wrong}",
-            tuple(EditNode(node.name, ((key, right),)) for node in nodes),
-            "node label",
-            Rank.MISTAKE,
-            gives_up="",
-            notes=(f"{wrong} and {right} look like two spellings of one value: label the node only if they are",),
-        )
+        title = f"correct the label {key} of node {listed}: {right} instead of {wrong}"
+        note = f"{wrong} and {right} look like two spellings of one value: label the node only if they are"
+        yield _of_labels(title, key, [(node, right) for node in nodes], Rank.MISTAKE)._replace(notes=(note,))
 
 
 def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
     key = report.constraint.topology_key
     empty = [node for node in problem.cluster.nodes if node.labels.get(key) == ""]
     if empty and len(empty) <= _MOST_VALUES:
-        yield Change(
-            f"remove the empty label {key} from node {', '.join(node.name for node in empty)}",
-            tuple(EditNode(node.name, ((key, None),)) for node in empty),
-            "node label",
-            Rank.NODE_LABEL,
-            gives_up="the pods no longer go to the node" if report.constraint.is_hard else "",
-        )
+        title = f"remove the empty label {key} from node {', '.join(node.name for node in empty)}"
+        change = _of_labels(title, key, [(node, None) for node in empty], Rank.NODE_LABEL)
+        yield change._replace(gives_up="the pods no longer go to the node")
 
 
 def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
@@ -368,13 +358,9 @@ def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Pr
     values = [node.labels[key] for node in shared]
     twice = [node for node in shared if values.count(node.labels[key]) > 1]
     if twice and len(twice) <= _MOST_LABELLED:
-        yield Change(
-            f"give each of {', '.join(node.name for node in twice)} its own {key}",
-            tuple(EditNode(node.name, ((key, node.name),)) for node in twice),
-            "node label",
-            Rank.NODE_LABEL,
-            gives_up="selectors that use the shared value no longer find these nodes",
-        )
+        title = f"give each of {', '.join(node.name for node in twice)} its own {key}"
+        change = _of_labels(title, key, [(node, node.name) for node in twice], Rank.NODE_LABEL)
+        yield change._replace(gives_up="selectors that use the shared value no longer find these nodes")
 
 
 def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
@@ -383,7 +369,7 @@ def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[P
     missing = [node for node in problem.cluster.nodes if key not in node.labels]
     known = [(node, value) for node in missing if (value := _known(node, key))]
     if known and len(known) <= _MOST_LABELLED:
-        yield _labelled(known, key, rank=Rank.NODE_LABEL, notes=())
+        yield _labelled(known, key, rank=Rank.NODE_LABEL)
     elif missing and not known:
         yield from _unknown(problem, report, missing)
 
@@ -399,13 +385,15 @@ def _known(node: Node, key: str) -> str:
 def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Proposal]:
     """Label nodes whose value is unknown: all that would take the pod at once, then one by one."""
     key = report.constraint.topology_key
-    note = (f"write the value of {key} that is true of each node; the values shown were simulated",)
-    fold = f"missing label {key}"
+    unknown: dict[str, Any] = {
+        "notes": (f"write the value of {key} that is true of each node; the values shown were simulated",),
+        "fold": f"missing label {key}",
+    }
     values = [domain.value for domain in sorted(report.domains, key=lambda domain: (domain.matching, domain.value))]
     if not values:
         if len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
             made = key.rpartition("/")[2] + "-1"
-            yield _labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note, fold=fold)
+            yield _labelled([(node, made) for node in missing], key)._replace(**unknown)
         return
     others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
     index = problem.columns.index
@@ -413,33 +401,28 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
     for first in range(min(len(values), _MOST_VALUES)):
         pairs = [(node, values[(first + at) % len(values)]) for at, node in enumerate(usable)]
         if 1 < len(pairs) <= _MOST_LABELLED:
-            yield _labelled(pairs, key, rank=Rank.NEW_LABEL, notes=note, fold=fold)
+            yield _labelled(pairs, key)._replace(**unknown)
     for node in usable[:_MOST_VALUES]:
         for value in values[:_MOST_VALUES]:
-            yield _labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99)
+            yield _labelled([(node, value)], key)._replace(**unknown, weight=100)
 
 
-def _labelled(
-    pairs: Sequence[tuple[Node, str]],
-    key: str,
-    *,
-    rank: int,
-    notes: tuple[str, ...],
-    fold: str = "",
-    weight: int = 0,
-) -> Change:
+def _labelled(pairs: Sequence[tuple[Node, str]], key: str, rank: Rank = Rank.NEW_LABEL) -> Change:
     values = dict.fromkeys(value for _, value in pairs)
     if len(values) == 1:
         listed = ", ".join(node.name for node, _ in pairs)
         title = f"label node {listed} with {key}={next(iter(values))}"
     else:
         title = "label nodes: " + ", ".join(f"{node.name} {key}={value}" for node, value in pairs)
-    actions: tuple[Action, ...] = tuple(EditNode(node.name, ((key, value),)) for node, value in pairs)
-    return Change(title, actions, "node label", rank, weight=weight + len(pairs), notes=notes, fold=fold)
+    return _of_labels(title, key, pairs, rank)._replace(weight=len(pairs))
+
+
+def _of_labels(title: str, key: str, pairs: Iterable[tuple[Node, Optional[str]]], rank: Rank) -> Change:
+    """Return a change of one label of nodes; None removes it."""
+    return Change(title, [EditNode(node.name, ((key, value),)) for node, value in pairs], "node label", rank)
 
 
 _OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
-_MOST_LABELLED = 20
 
 
 def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
