@@ -101,15 +101,16 @@ def bound_pod_report(
     filtered = scheduler.filter(unbound)
     scores = score_table(unbound, filtered, scheduler)
     at = scheduler.columns.index[pod.node_name]
-    return BoundPodReport(
+    report = BoundPodReport(
         again=_again(pod, scores),
         refusals=_refusals(filtered, at),
         constraints=constraint_reports(
             unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
         ),
-        skews=tuple(_skew(counts, pod, at) for counts in hard_counts(filtered) if counts.domains_num),
         scores=scores,
     )
+    scheduler.columns.bind(pod, at)
+    return report._replace(skews=tuple(_skew(counts, pod) for counts in hard_counts(filtered) if counts.domains_num))
 
 
 def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Optional[NotComparable]:
@@ -142,17 +143,14 @@ def _refusals(filtered: FilterResult, at: int) -> tuple[Status, ...]:
     return tuple(filtered.failures(at))
 
 
-def _skew(counts: DomainCounts, pod: Pod, at: int) -> SkewNow:
-    """Return the skew with the pod on its node; a terminating pod does not count."""
+def _skew(counts: DomainCounts, pod: Pod) -> SkewNow:
+    """Return the skew with the pods that are bound by now."""
     constraint = counts.constraint
-    matching = counts.match_num.copy()
-    counts_itself = constraint.self_match_num and not pod.terminating and not constraint.selector.is_empty
-    if counts_itself and counts.included[at]:
-        matching[counts.topology.codes[at]] += 1
+    counts.sync()
     return SkewNow(
         position=constraint.position,
         is_default=not pod.cls.constraints,
         topology_key=constraint.topology_key,
         max_skew=constraint.max_skew,
-        counts=counts.now(matching),
+        counts=counts.now(),
     )

@@ -20,7 +20,7 @@ from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, Refusal, Situation
-from kubectl_spread.kubectl.targets import find_targets, require, selector
+from kubectl_spread.kubectl.targets import find_targets, pairs_of, require, selector
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, PREFER_NO_SCHEDULE, Taint
@@ -144,18 +144,17 @@ def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
 
 def taint(command: Command, situation: Situation) -> Iterator[Part]:
     """Add taints to nodes, or remove them."""
-    words = command.arguments
-    at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
-    if not words[at:]:
+    words = pairs_of(command)
+    if not words:
         raise StepError("at least one taint update is required")
-    added = tuple(taint_of(word) for word in words[at:] if not word.endswith("-"))
+    added = tuple(taint_of(word) for word in words if not word.endswith("-"))
     removed = []  # keys and effects; an empty effect is any
-    for word in words[at:]:
+    for word in words:
         if word.endswith("-"):  # KEY:EFFECT- or KEY-
             pair, _, effect = word.removesuffix("-").partition(":")
             _check_effect(effect or NO_SCHEDULE)
             removed.append((pair.partition("=")[0], effect))
-    targets = find_targets(command._replace(arguments=words[:at]), situation)
+    targets = find_targets(command, situation, has_pairs=True)
     if any(target.kind != "Node" for target in targets):
         raise StepError("invalid resource type, only node(s) is supported")
     nodes = [node_of(situation, target.name) for target in targets]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -40,7 +42,7 @@ def find_targets(
     Args:
         command: the command.
         situation: the existing objects.
-        has_pairs: whether KEY=VALUE and KEY- follow the names.
+        has_pairs: whether KEY=VALUE, KEY:EFFECT and KEY- follow the names.
         takes_all: whether a type alone names all its objects.
 
     Raises:
@@ -48,7 +50,7 @@ def find_targets(
         RefusedError: an object does not exist.
     """
     namespace = situation.namespace
-    words = _parted(command.arguments)[0] if has_pairs else command.arguments
+    words = command.arguments[: len(command.arguments) - len(pairs_of(command))] if has_pairs else command.arguments
     if command.has("filename") or command.has("kustomize"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
@@ -98,14 +100,8 @@ def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situati
 
 
 def pairs_of(command: Command) -> tuple[str, ...]:
-    """Return the arguments of a command from its first KEY=VALUE or KEY- on."""
-    return _parted(command.arguments)[1]
-
-
-def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split arguments at the first KEY=VALUE or KEY- (GetResourcesAndPairs)."""
-    at = next((at for at, word in enumerate(words) if "=" in word or word.endswith("-")), len(words))
-    return tuple(words[:at]), tuple(words[at:])
+    """Return the arguments of a command from its first KEY=VALUE, KEY:EFFECT or KEY- on (GetResourcesAndPairs)."""
+    return tuple(itertools.dropwhile(lambda word: re.search(r"[=:]|-\Z", word) is None, command.arguments))
 
 
 def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:

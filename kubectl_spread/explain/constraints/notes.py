@@ -23,6 +23,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, match_affinity
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner, selecting_services
+from kubectl_spread.text.wording import nearest
 
 _MOST_NAMES = 3
 _MOST_ALIKE = 4
@@ -245,10 +246,8 @@ def notes(
 def _near(key: str, columns: Columns) -> str:
     """Return the node label that resembles a key most: with another prefix, or spelt similarly; empty without one."""
     labels = sorted({label for node in columns.nodes for label in node.labels})
-    same = [label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2]]
-    import difflib  # 3 ms
-
-    return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")
+    same = (label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2])
+    return next(same, "") or nearest(key, labels, cutoff=0.8)
 
 
 def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Iterator[Note]:

@@ -58,13 +58,12 @@ def requirements(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
 
 
 def _of_plugins(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
-    shared = dict(_OF_TWO_PLUGINS)
+    left = set(_OF_TWO_PLUGINS.values())
     for verdict in filtered.plugin_results:
         plugin = verdict.plugin
         if plugin in _OF_TWO_PLUGINS:
-            if plugin in shared:
-                maker = shared[plugin]
-                shared = {other: one for other, one in shared.items() if one is not maker}
+            if (maker := _OF_TWO_PLUGINS[plugin]) in left:
+                left.remove(maker)
                 yield from maker(cls, filtered)
         elif isinstance(verdict.state, PreFilterState):
             yield from (_spread(cls, counts) for counts in verdict.state.counts)
