@@ -56,13 +56,14 @@ class PendingPodProblem:
     owner's pods without a node, including `pod`, in scheduling order. before, after: waiting pods of other owners,
     scheduled before or after them. running: the owner's pods with a node. pending: number of pods in `own` that find no
     node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
-    order decides which of them waits. bound: columns of the unchanged cluster, if they exist already.
+    order decides which of them waits. columns: of the unchanged cluster; callers must not bind pods in them.
     """
 
     pod: Pod
     owner: Workload
     target: TemplateOwner
     cluster: Cluster
+    columns: Columns
     profiles: Mapping[str, Profile]
     explanation: Explanation
     before: tuple[Pod, ...]
@@ -73,7 +74,6 @@ class PendingPodProblem:
     pending: int
     all_nodes: bool = False
     is_contended: bool = False
-    bound: Optional[Columns] = None
 
     @property
     def spec(self) -> Plain:
@@ -93,11 +93,6 @@ class PendingPodProblem:
     def reports(self) -> list[ConstraintReport]:
         """Return the reports of the pod's own hard constraints, which its manifest can change."""
         return [item for item in self.explanation.constraints if item.constraint.is_hard and not item.is_default]
-
-    @cached_property
-    def columns(self) -> Columns:
-        """Return the columns of the unchanged cluster; callers must not bind pods in them."""
-        return self.bound or Columns(self.cluster)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -276,6 +271,7 @@ def of_pod(
         owner=owner,
         target=target,
         cluster=cluster,
+        columns=columns or Columns(cluster),
         profiles=profiles,
         explanation=explanation,
         before=tuple(other for other in others if other.key in placed_first),
@@ -286,7 +282,6 @@ def of_pod(
         pending=sum(other.key not in placed_first for other in own),
         all_nodes=all_nodes,
         is_contended=bool(placed_first),
-        bound=columns,
     )
 
 
@@ -320,6 +315,7 @@ def of_placements(
         owner=owner,
         target=target_of(owner, is_live=False),
         cluster=cluster,
+        columns=Columns(cluster),
         profiles=profiles,
         explanation=placement.pending[0].explanation,
         before=tuple(pod for pods in waiting[:at] for pod in pods),

@@ -129,4 +129,4 @@ def test_pods_are_replaced_and_manifests_only_edited() -> None:
         )
     ] == bare.commands(ops, [])
     assert [] == bare._replace(is_live=False).commands(ops, [])
-    assert "kubectl get pod web -n shop -o json | kubectl replace --force -f -" == bare.recreate_command()
+    assert "kubectl get pod web -n shop -o json | kubectl replace --force -f -" == targets.recreate_command("pod", "web", "shop")

@@ -73,10 +73,10 @@ class Board:
         profiles: Mapping[str, Profile],
         keys: Iterable[ObjectKey],
         *,
-        simplify: Callable[[Cluster, Collection[ObjectKey]], Cluster] = lambda cluster, _: cluster,
-        earlier: Sequence[str] = (),
-        limit: Limit = Limit(NO_LIMIT),  # noqa: B008 (immutable)
-        watch: Optional[Watch] = None,
+        simplify: Callable[[Cluster, Collection[ObjectKey]], Cluster],
+        earlier: Sequence[str],
+        limit: Limit,
+        watch: Watch,
     ) -> None:
         """Load the cluster.
 
@@ -89,11 +89,11 @@ class Board:
             limit: at which searches become random runs.
             watch: shows the progress, and can end the search.
         """
-        self._watch = watch or Watch()
+        self._watch = watch
         self._runs = _RUNS
         self.is_hasty = False  # Follow only a few states, to come to an end.
         self.states = 0  # visited so far, counted as ordinary states
-        self._earlier = tuple(earlier)
+        self._earlier = earlier
         self._cluster = self._whole = infer_owners(cluster)
         self._profiles = profiles
         self._touched = frozenset(keys)
@@ -216,9 +216,9 @@ class Board:
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
             return Obstacle(ObstacleKind.DISPLACES)
-        pending = _additional_pending(after, most_pending)
-        if pending is not None:
-            return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(pending, after))
+        waiting = _additional_pending(after, most_pending)
+        if waiting is not None:
+            return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(waiting, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
             return Obstacle(ObstacleKind.UNCREATED)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
@@ -397,8 +397,6 @@ def originals(states: Iterable[State]) -> list[P]:
 
 def _additional_pending(after: State, most_pending: Mapping[int, int]) -> Optional[P]:
     """Return a Pending pod of a workload that has more of them than before; None if there is none."""
-    pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
-    for owner, number in Counter(pod.owner for pod in pending).items():
-        if number > most_pending.get(owner, 0):
-            return next(item for item in pending if item.owner == owner)
-    return None
+    more = {owner for owner, number in pending([after]).items() if number > most_pending.get(owner, 0)}
+    waiting = (pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE)
+    return next((pod for pod in waiting if pod.owner in more), None)

@@ -31,7 +31,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
 
 NEVER = 1_000_000_000  # Lower bound of a goal that no eviction reaches.
 _BROKEN = (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
@@ -233,12 +233,6 @@ class Tally:
 
 
 Alike = Callable[[str], Mapping[str, object]]  # by topology key: signature of each domain
-
-
-def violated(status: WorkloadStatus, *, has_soft: bool) -> tuple[ConstraintChange, ...]:
-    """Return the violated constraints of a workload as they are."""
-    broken = (item for item in status.constraints if is_broken(item, has_soft=has_soft))
-    return tuple(constraint_change(status.key, item, is_violated=True) for item in broken)
 
 
 def constraint_change(

@@ -21,6 +21,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -239,10 +240,7 @@ def _selectors(cls: PodClass) -> Iterator[Selector]:
     """Yield the selectors by which a pod counts others."""
     labels = dict(cls.labels)
     yield from (effective_selector(item, labels) for item in cls.constraints)
-    for term in (*cls.pod_affinity, *cls.pod_anti_affinity):
-        yield term.selector
-    for _, term in (*cls.preferred_affinity, *cls.preferred_anti_affinity):
-        yield term.selector
+    yield from (term.selector for term in affinity_terms(cls))
 
 
 def _reduced(cls: PodClass, selectors: Collection[Selector], known: dict[int, PodClass]) -> PodClass:

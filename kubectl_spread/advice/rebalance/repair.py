@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.advice.rebalance.board import Board
-from kubectl_spread.advice.rebalance.goals import changes, conflict, Goal, is_broken, NEVER, violated
+from kubectl_spread.advice.rebalance.goals import changes, conflict, constraint_change, Goal, is_broken, NEVER
 from kubectl_spread.advice.rebalance.plan import (
     Coverage,
     Eviction,
@@ -328,10 +328,11 @@ class _Repairing:
         reasons: tuple[Obstacle, ...],
     ) -> Repair:
         before = tuple(
-            change
+            constraint_change(item.status.key, status, is_violated=True)
             for item in self._known.items
             if item.status.key in keys
-            for change in violated(item.status, has_soft=self._request.has_soft)
+            for status in item.status.constraints
+            if is_broken(status, has_soft=self._request.has_soft)
         )
         wanted = self._wanted(keys)
         verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT

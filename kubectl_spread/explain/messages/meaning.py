@@ -215,6 +215,10 @@ def _form(message: Message) -> Form:
     return next(form for form in FORMS if (form.name, form.component) == (message.form, message.component))
 
 
+# Words about several nodes, with those about one.
+_OF_ONE = {"them": "it", "they": "it", "have": "has", "are": "is", "were": "was", "do": "does", "run": "runs"}
+
+
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
     """Return the words for a part's nodes in a sentence about them."""
     one = part.number == 1
@@ -227,13 +231,7 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "those": those,
         "Groups": groups[0].upper() + groups[1:],
         "groups": groups,
-        "them": "it" if one else "them",
-        "they": "it" if one else "they",
-        "have": "has" if one else "have",
-        "are": "is" if one else "are",
-        "were": "was" if one else "were",
-        "do": "does" if one else "do",
-        "run": "runs" if one else "run",
+        **(_OF_ONE if one else dict(zip(_OF_ONE, _OF_ONE, strict=True))),
         "subject": part.subject or "...",
         "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
