@@ -90,7 +90,7 @@ class EditSpec(Action):
                 lines.append(f"{path.removesuffix(f'.{END}')}: {_flow(op.value)}")
             elif op.op == REMOVE:
                 lines.append(f"{path}: removed")
-        return Written(target.document(self.ops, problem.own), target.commands(self.ops, problem.own), lines)
+        return Written(*target.written(self.ops, problem.own), lines)
 
 
 def _flow(value: Any) -> str:

@@ -116,58 +116,36 @@ class TemplateOwner(NamedTuple):
         """Return whether a change of the template replaces the running pods."""
         return self.is_live and self.kind not in _LEAVE_THEIR_PODS
 
-    def patch(self, ops: Sequence[Op]) -> list[Plain]:
-        """Return the JSON patch of the object for operations on its pod spec."""
-        return [op.under(self.spec).document() for op in ops]
+    def written(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> tuple[list[Plain], list[str]]:
+        """Return a change of the pod spec for programs, one entry per object, and the command lines that make it.
 
-    def document(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[Plain]:
-        """Return a change of the pod spec for programs, one entry per object."""
-        own: Plain = self.key._asdict()
-        own["patch"] = self.patch(ops)
-        if self.is_paused:
-            own["patch"].append({"op": "add", "path": "/spec/paused", "value": False})
-        if self.is_live and self.kind in _FIXED:
-            own["replaced"] = True
-        found = [own]
-        if self.is_live and self.kind == "CronJob":
-            again = {"kind": "Job", "namespace": self.namespace, "recreatedFrom": f"cronjob/{self.name}"}
-            found += [{**again, "name": job} for job in self.jobs_of(waiting)]
-        if self.is_live and self.kind in _KEEP_THEIR_PODS and waiting:
-            pods = [pod.name for pod in waiting]
-            found.append({"kind": "Pod", "namespace": self.namespace, "name": pods[0], "deleted": pods})
-        return found
-
-    def commands(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[str]:
-        """Return the command lines that change the pod spec; none if the object is only in a file.
-
-        Args:
-            ops: of the pod spec.
-            waiting: the target's pods without a node that must be deleted by a command.
+        There are no command lines if the object is only in a file. `waiting` are the target's pods without a node that
+        must be deleted by a command.
         """
+        patch = [op.under(self.spec).document() for op in ops]
+        own: Plain = {**self.key._asdict(), "patch": patch}
         if not self.is_live:
-            return []
-        patch = self.patch(ops)
+            return [own], []
         if self.kind in _FIXED:
             again = [("merge", _JOB_AGAIN)] if self.kind == "Job" else []  # without its controller's fields
-            return [recreate_command(self.resource, self.name, self.namespace, [("json", patch), *again])]
+            line = recreate_command(self.resource, self.name, self.namespace, [("json", patch), *again])
+            return [{**own, "replaced": True}], [line]
         rest = ("--type=json", "-p", compact(patch))
-        lines = [command("patch", self.resource, self.name, namespace=self.namespace, rest=rest)]
+        documents, lines = [own], [command("patch", self.resource, self.name, namespace=self.namespace, rest=rest)]
         if self.is_paused:
+            patch.append(put_op(("spec", "paused"), False).document())
             lines.append(command("rollout", "resume", self.display_name, namespace=self.namespace))
         if self.kind in _KEEP_THEIR_PODS and waiting:
             names = [pod.name for pod in waiting]
+            documents.append({"kind": "Pod", "namespace": self.namespace, "name": names[0], "deleted": names})
             lines.append(command("delete", "pod", *names, namespace=self.namespace))
-        if self.kind == "CronJob":
-            for job in self.jobs_of(waiting):
-                lines.append(command("delete", "job", job, namespace=self.namespace))
-                source = (f"--from=cronjob/{self.name}",)
-                lines.append(command("create", "job", job, namespace=self.namespace, rest=source))
-        return lines
-
-    def jobs_of(self, waiting: Sequence[Pod]) -> list[str]:
-        """Return the names of a CronJob's Jobs that have waiting pods."""
-        jobs = (pod.owner.name for pod in waiting if pod.owner is not None and pod.owner.kind == "Job")
-        return list(dict.fromkeys(jobs))
+        owners = (pod.owner for pod in waiting if self.kind == "CronJob")
+        for job in dict.fromkeys(owner.name for owner in owners if owner is not None and owner.kind == "Job"):
+            source = f"cronjob/{self.name}"
+            documents.append({"kind": "Job", "namespace": self.namespace, "recreatedFrom": source, "name": job})
+            lines.append(command("delete", "job", job, namespace=self.namespace))
+            lines.append(command("create", "job", job, namespace=self.namespace, rest=(f"--from={source}",)))
+        return documents, lines
 
 
 # Labels and selector that only the Job controller may set; null removes a field.

@@ -114,7 +114,7 @@ def test_commands_are_safe_for_shells() -> None:
             '\'[{"op":"add","path":"/spec/template/spec/nodeSelector/it\'"\'"\'s","value":"$(x)"}]\''
         ),
         "kubectl delete pod web-0 -n 'o'\"'\"'ne; rm -rf /'",
-    ] == target.commands(ops, waiting)
+    ] == target.written(ops, waiting)[1]
 
 
 def test_pods_are_replaced_and_manifests_only_edited() -> None:
@@ -127,6 +127,8 @@ def test_pods_are_replaced_and_manifests_only_edited() -> None:
             "kubectl get pod web -n shop -o json | kubectl patch --local -f - --type=json -o json -p "
             '\'[{"op":"remove","path":"/spec/nodeSelector"}]\' | kubectl replace --force -f -'
         )
-    ] == bare.commands(ops, [])
-    assert [] == bare._replace(is_live=False).commands(ops, [])
-    assert "kubectl get pod web -n shop -o json | kubectl replace --force -f -" == targets.recreate_command("pod", "web", "shop")
+    ] == bare.written(ops, [])[1]
+    assert [] == bare._replace(is_live=False).written(ops, [])[1]
+    assert "kubectl get pod web -n shop -o json | kubectl replace --force -f -" == targets.recreate_command(
+        "pod", "web", "shop"
+    )

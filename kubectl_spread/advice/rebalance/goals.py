@@ -239,7 +239,7 @@ def constraint_change(
     key: ObjectKey,
     status: ConstraintStatus,
     *,
-    is_violated: bool,
+    has_soft: bool,
     counts: Sequence[Mapping[str, int]] = (),
     alike: Optional[Mapping[str, object]] = None,
 ) -> ConstraintChange:
@@ -259,7 +259,7 @@ def constraint_change(
         status.when_unsatisfiable,
         status.min_domains,
         status.is_default,
-        is_violated,
+        is_broken(status, has_soft=has_soft),
         tuple(DomainChange(value, matching, ranges.get(value)) for value, matching in status.counts.domains.items()),
         status.skew,
         range_of(skews) if skews else None,
@@ -275,7 +275,7 @@ def changes(
         constraint_change(
             goal.key,
             goal.status,
-            is_violated=is_broken(goal.status, has_soft=has_soft),
+            has_soft=has_soft,
             counts=[item[at].all for item in found],
             alike=alike(goal.status.topology_key),
         )

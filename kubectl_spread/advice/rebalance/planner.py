@@ -265,16 +265,6 @@ class Workloads(NamedTuple):
     profiles: Mapping[str, Profile]
     items: tuple[CountedWorkload, ...]
 
-    def goals(self, wanted: Iterable[ObjectKey], *, has_soft: bool) -> tuple[Goal, ...]:
-        """Return the constraints that a plan must repair or must not break."""
-        return tuple(goals(self.items, self.cluster.nodes, wanted, has_soft=has_soft))
-
-    def goals_of(self, keys: Iterable[ObjectKey]) -> list[Goal]:
-        """Return the constraints of some workloads."""
-        wanted = frozenset(keys)
-        items = [item for item in self.items if item.status.key in wanted]
-        return list(goals(items, self.cluster.nodes, wanted, has_soft=True))
-
 
 def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
     """Count the pods of all constraints."""
@@ -327,7 +317,11 @@ def propose(
         earlier: uids of the pods that these plans evict.
     """
     touched = {*keys, *repaired}
-    wanted = _relevant(known.goals(touched, has_soft=request.has_soft), keys, known)
+    # Only the goals that count pods of the workloads to repair, or are theirs
+    owned = OwnedPods(known.cluster)
+    classes = {id(pod.cls): pod.cls for key in keys for pod in owned.of(key)}.values()
+    every = goals(known.items, known.cluster.nodes, touched, has_soft=request.has_soft)
+    wanted = [goal for goal in every if goal.key in keys or any(map(goal.is_counted, classes))]
     board = Board(
         known.cluster,
         known.profiles,
@@ -344,13 +338,6 @@ def propose(
     if set(board.unsettled_workloads) & set(keys):
         return GroupSearchResult(board, tally, SearchResult(None, 0, True, ()), most, movable)
     return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
-
-
-def _relevant(wanted: Sequence[Goal], keys: Sequence[ObjectKey], known: Workloads) -> list[Goal]:
-    """Return the goals that count pods of the workloads to repair, or are theirs."""
-    owned = OwnedPods(known.cluster)
-    classes = {id(pod.cls): pod.cls for key in keys for pod in owned.of(key)}.values()
-    return [goal for goal in wanted if goal.key in keys or any(map(goal.is_counted, classes))]
 
 
 def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:

@@ -180,7 +180,7 @@ def _changes(
                 constraint_change(
                     key,
                     status,
-                    is_violated=is_broken(status, has_soft=has_soft),
+                    has_soft=has_soft,
                     counts=counts,
                     alike=last.symmetry.alike(status.topology_key),
                 )

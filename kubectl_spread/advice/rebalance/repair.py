@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.advice.rebalance.board import Board
-from kubectl_spread.advice.rebalance.goals import changes, conflict, constraint_change, Goal, is_broken, NEVER
+from kubectl_spread.advice.rebalance.goals import changes, conflict, constraint_change, Goal, goals, is_broken, NEVER
 from kubectl_spread.advice.rebalance.plan import (
     Coverage,
     Eviction,
@@ -265,15 +265,17 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
     owned = OwnedPods(known.cluster)
     classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
 
-    def counts(goals: Iterable[Goal], keys: Collection[ObjectKey], others: Iterable[ObjectKey]) -> bool:
+    def counts(found: Iterable[Goal], keys: Collection[ObjectKey], others: Iterable[ObjectKey]) -> bool:
         """Return whether a constraint of some workloads counts pods of others."""
         counted = [cls for other in others for cls in classes[other]]
-        return any(goal.key in keys and any(map(goal.is_counted, counted)) for goal in goals)
+        return any(goal.key in keys and any(map(goal.is_counted, counted)) for goal in found)
 
     groups: list[list[ObjectKey]] = []
     for key in (item.status.key for item in broken):
-        goals = known.goals_of([key, *(other for group in groups for other in group)])
-        joined = [group for group in groups if counts(goals, [key], group) or counts(goals, group, [key])]
+        wanted = frozenset((key, *(other for group in groups for other in group)))
+        items = (item for item in known.items if item.status.key in wanted)
+        found = list(goals(items, known.cluster.nodes, wanted, has_soft=True))
+        joined = [group for group in groups if counts(found, [key], group) or counts(found, group, [key])]
         groups = [group for group in groups if group not in joined]
         groups.append([*(other for group in joined for other in group), key])
     return [tuple(sorted(group)) for group in groups]
@@ -328,11 +330,11 @@ class _Repairing:
         reasons: tuple[Obstacle, ...],
     ) -> Repair:
         before = tuple(
-            constraint_change(item.status.key, status, is_violated=True)
+            change
             for item in self._known.items
             if item.status.key in keys
             for status in item.status.constraints
-            if is_broken(status, has_soft=self._request.has_soft)
+            if (change := constraint_change(item.status.key, status, has_soft=self._request.has_soft)).is_violated
         )
         wanted = self._wanted(keys)
         verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
