@@ -91,20 +91,17 @@ class HypotheticalCluster(NamedTuple):
         label = "" if is_same_revision else problem.revision_label
         labels = {label: created_labels(owner).get(label, "")} if label else {}
         controller = controller_of(owner) if label and problem.pod.owner is not None else None
+        name = self.spec.get("priorityClassName") or ""
+        is_same = name == (problem.spec.get("priorityClassName") or "")
+        priority = None if is_same else problem.cluster.priority_classes.get(name)
         keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]
         return Recreation(
             problem.spec,
             self.spec,
             labels=labels,
             owner=None if keeps_owner else controller,
-            priority=self._priority(),
+            priority=None if priority is None else priority.value,
         )
-
-    def _priority(self) -> Optional[int]:
-        """Return the value of the new priority class; None if the class does not change."""
-        name = self.spec.get("priorityClassName")
-        found = self.problem.cluster.priority_classes.get(name or "")
-        return None if found is None or name == self.problem.spec.get("priorityClassName") else found.value
 
     def new_owner(self) -> Workload:
         """Return the workload with the changed template, as a new revision."""

@@ -18,7 +18,7 @@ from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 
@@ -79,21 +79,20 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
         "topologyKey": constraint.topology_key,
         "whenUnsatisfiable": constraint.when_unsatisfiable,
         **_given(
-            labelSelector=_label_selector(selector),
+            labelSelector=None
+            if selector is None
+            else _without_empty(
+                {
+                    "matchLabels": dict(selector.match_labels),
+                    "matchExpressions": _expressions(selector.match_expressions),
+                }
+            ),
             matchLabelKeys=list(constraint.match_label_keys) or None,
             minDomains=constraint.min_domains,
             nodeAffinityPolicy=constraint.node_affinity_policy,
             nodeTaintsPolicy=constraint.node_taints_policy,
         ),
     }
-
-
-def _label_selector(selector: Optional[LabelSelector]) -> Optional[Plain]:
-    if selector is None:
-        return None
-    return _without_empty(
-        {"matchLabels": dict(selector.match_labels), "matchExpressions": _expressions(selector.match_expressions)}
-    )
 
 
 def _affinity(cls: PodClass) -> Plain:

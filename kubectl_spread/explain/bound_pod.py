@@ -20,7 +20,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, hard_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 
@@ -110,7 +110,15 @@ def bound_pod_report(
         scores=scores,
     )
     scheduler.columns.bind(pod, at)
-    return report._replace(skews=tuple(_skew(counts, pod) for counts in hard_counts(filtered) if counts.domains_num))
+    skews = []
+    for counts in hard_counts(filtered):
+        counts.sync()
+        item = counts.constraint
+        if counts.domains_num:
+            skews.append(
+                SkewNow(item.position, not pod.cls.constraints, item.topology_key, item.max_skew, counts.now())
+            )
+    return report._replace(skews=tuple(skews))
 
 
 def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Optional[NotComparable]:
@@ -141,16 +149,3 @@ def _refusals(filtered: FilterResult, at: int) -> tuple[Status, ...]:
     if filtered.rejection is not None or not filtered.considered[at]:
         return (filtered.diagnosis().status(filtered.columns.nodes[at].name),)
     return tuple(filtered.failures(at))
-
-
-def _skew(counts: DomainCounts, pod: Pod) -> SkewNow:
-    """Return the skew with the pods that are bound by now."""
-    constraint = counts.constraint
-    counts.sync()
-    return SkewNow(
-        position=constraint.position,
-        is_default=not pod.cls.constraints,
-        topology_key=constraint.topology_key,
-        max_skew=constraint.max_skew,
-        counts=counts.now(),
-    )

@@ -340,7 +340,12 @@ def explain_filtered(
         ignored=IgnoredFields(f"1.{profile.minor}", ignored_fields(cls.constraints, profile.minor)),
     )
     if not diagnosis.feasible and not beyond:
-        item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
+        result = post_filter(pod, filtered, scheduler)  # It completes the message.
+        report = None
+        if is_detailed and result.dry_run is not None:
+            report = preemption_report(pod, filtered, scheduler, result.dry_run)
+        message = diagnosis.message(result.message)
+        item = item._replace(message=message, nominated_node=result.node, victims=result.victims, preemption=report)
     found = requirements(cls, filtered)
     of_causes = merge_causes(found)
     sets = ConflictSets() if diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
@@ -358,20 +363,4 @@ def explain_filtered(
             profile=profile if is_detailed else None,
         ),
         scores=score_table(pod, filtered, scheduler) if is_detailed else None,
-    )
-
-
-def _with_preemption(
-    item: Explanation, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool
-) -> Explanation:
-    """Return the explanation of a Pending pod with the result of preemption, which completes the message."""
-    result = post_filter(item.pod, filtered, scheduler)
-    report = None
-    if is_detailed and result.dry_run is not None:
-        report = preemption_report(item.pod, filtered, scheduler, result.dry_run)
-    return item._replace(
-        message=item.diagnosis.message(result.message),
-        nominated_node=result.node,
-        victims=result.victims,
-        preemption=report,
     )

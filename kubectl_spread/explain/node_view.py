@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
@@ -84,26 +83,25 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             for taint in node.taints
         ),
         rooms=tuple(
-            _room(resource, request, columns, at) for resource, request in {PODS: 1, **dict(cls.requests)}.items()
+            Room(
+                resource,
+                node.allocatable.get(resource, 0),
+                int((columns.pod_count if resource == PODS else columns.requested_of(resource))[at]),
+                request,
+            )
+            for resource, request in {PODS: 1, **dict(cls.requests)}.items()
         ),
         plugins=tuple(
             status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[at]))
             for verdict in filtered.plugin_results
         ),
         refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),
-        domains=tuple((report, _domain(report, node)) for report in explanation.constraints),
+        domains=tuple(
+            (report, next((item for item in report.domains if item.value == node.labels.get(key)), None))
+            for report in explanation.constraints
+            for key in [report.constraint.topology_key]
+        ),
         pods=int(columns.pod_count[at]),
         not_considered=why_not,
         chosen=explanation.pod.nominated_node if why_not is NotConsidered.CHOSEN_NODE else "",
     )
-
-
-def _room(resource: str, request: int, columns: Columns, at: int) -> Room:
-    allocatable = columns.nodes[at].allocatable.get(resource, 0)
-    requested = int(columns.pod_count[at]) if resource == PODS else int(columns.requested_of(resource)[at])
-    return Room(resource, allocatable, requested, request)
-
-
-def _domain(report: ConstraintReport, node: Node) -> Optional[DomainReport]:
-    value = node.labels.get(report.constraint.topology_key)
-    return next((domain for domain in report.domains if domain.value == value), None)

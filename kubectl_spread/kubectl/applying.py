@@ -153,17 +153,14 @@ def apply_objects(objects: list[Plain], situation: Situation) -> Iterator[Part]:
         if kind == "Node":
             yield from put_nodes(situation, [read.node(plain)])
         elif kind == "Pod":
-            yield _pod(plain, situation)
+            key = key_of_object(plain, situation)
+            if key in records("Pod", situation.cluster):
+                yield f"pod {key.name} exists already: changing it moves no pod"
+                continue
+            owner = admitted_workload(workload(plain, "Pod", namespace=key.namespace), situation.cluster)
+            yield steps.CreatePod(key.name, replica(owner, 0).cls)
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
             yield from _workload(plain, situation)
-
-
-def _pod(plain: Plain, situation: Situation) -> Part:
-    key = key_of_object(plain, situation)
-    if key in records("Pod", situation.cluster):
-        return f"pod {key.name} exists already: changing it moves no pod"
-    owner = admitted_workload(workload(plain, "Pod", namespace=key.namespace), situation.cluster)
-    return steps.CreatePod(key.name, replica(owner, 0).cls)
 
 
 def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:

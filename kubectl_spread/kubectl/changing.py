@@ -119,7 +119,11 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> I
         yield from situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
         return
     if target.kind == "PodDisruptionBudget":
-        _check_budget(target, spec)
+        if "selector" in spec:
+            raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+            wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
+            raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
     read = next(iter(records(target.kind, cluster_of([after])).values()))
     changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
     if target.kind == "Node":
@@ -133,15 +137,6 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> I
     if target.kind == "HorizontalPodAutoscaler":
         yield next(key for key, item in situation.cluster.autoscalers.items() if item is changed)
         yield changed.note
-
-
-def _check_budget(target: ObjectKey, spec: Plain) -> None:
-    """Refuse what the API server refuses in a patched budget."""
-    if "selector" in spec:
-        raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
-    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        wrong = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
-        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong}')
 
 
 def label(command: Command, situation: Situation) -> Iterator[Part]:

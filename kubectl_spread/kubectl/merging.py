@@ -81,7 +81,9 @@ def strategic(value: Plain, patch: Plain) -> Plain:
         found = {key: item for key, item in found.items() if key in patch[_RETAIN]}
     for key, item in patch.items():
         if key.startswith(_FROM):
-            _drop_texts(found, key.removeprefix(_FROM), item)
+            name = key.removeprefix(_FROM)
+            if isinstance(found.get(name), list) and isinstance(item, list):
+                found[name] = [text for text in found[name] if text not in item]
         elif not key.startswith((_PATCH, _ORDER, _RETAIN)):
             _merge(found, key, item)
     return found
@@ -146,11 +148,6 @@ def _as_go(value: Any) -> str:
     if value is None:
         return "<nil>"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _drop_texts(found: Plain, key: str, texts: Any) -> None:
-    if isinstance(found.get(key), list) and isinstance(texts, list):
-        found[key] = [text for text in found[key] if text not in texts]
 
 
 def merge(value: Any, patch: Any) -> Any:

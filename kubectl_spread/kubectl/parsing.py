@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kubectl_spread.errors import RequestError
 from kubectl_spread.kubectl.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
 from kubectl_spread.text.scalars import natural
-from kubectl_spread.text.wording import nearest, short
+from kubectl_spread.text.wording import did_you_mean, nearest, short
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 _PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))
@@ -78,7 +78,9 @@ def parse(words: Sequence[str]) -> Command:
     verb, rest = _verb(arguments)
     taken = split(verb, rest)
     if taken.others:
-        raise StepError(_unknown_flag(taken.others[0], verb))
+        name = taken.others[0].partition("=")[0]
+        hint = did_you_mean(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
+        raise StepError("; ".join(filter(None, (f"unknown flag {short(name)} of `{verb.name}`", hint))))
     return Command(verb, taken.arguments, taken.flags, shlex.join(arguments))
 
 
@@ -223,9 +225,3 @@ def _value(flag: Flag, given: str | None, left: list[str]) -> str:
     if flag.takes is Takes.NOTHING and given not in (*_TRUE, *_FALSE):
         raise StepError(f'invalid argument "{given}" for "--{flag.name}" flag: it takes true or false')
     return given
-
-
-def _unknown_flag(word: str, verb: Verb) -> str:
-    name = word.partition("=")[0]
-    near = nearest(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
-    return f"unknown flag {short(name)} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")

@@ -54,7 +54,9 @@ def find_targets(
     if command.has("filename") or command.has("kustomize"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
-        return _existing(_of_files(command, situation), command, situation)
+        objects = objects_of_files(command, situation)  # except kinds that never affect pods
+        keys = [key_of_object(plain, situation) for plain in objects if plain.get("kind") in {*KINDS, *OTHERS}]
+        return _existing(keys, command, situation)
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
@@ -247,17 +249,6 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
             pass_it = f"You must pass '--namespace={namespace}' to perform this operation."
             raise RefusedError(f"error: the namespace from the provided object {what}. {pass_it}")
     return objects
-
-
-def _of_files(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
-    """Return the objects in files, except kinds that never affect pods."""
-    found = []
-    for plain in objects_of_files(command, situation):
-        kind = str(plain.get("kind"))
-        if kind not in KINDS and kind not in OTHERS:
-            continue
-        found.append(key_of_object(plain, situation))
-    return tuple(found)
 
 
 def key_of_object(plain: dict[str, Any], situation: Situation) -> ObjectKey:

@@ -36,20 +36,16 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose changes of the waiting pods' claims and of their StorageClasses."""
     yield from _missing(problem)
     yield from _held(problem)
-    claims = _claims(problem)
+    # The claims of the waiting pods, except claims in use by a pod with a node: these cannot go away
+    keys = _named(problem.own)
+    used = _named(problem.columns.bound_pods) if keys else {}
+    there = problem.cluster.storage.claims
+    claims = [there[key] for key in keys if key in there and key not in used]
     classes = {claim.storage_class for claim in claims}
     for name in sorted(classes):
         found = problem.cluster.storage.classes.get(name)
         if found is not None and found.provisioner not in ("", NO_PROVISIONER):
             yield from _of_class(problem, found, [claim for claim in claims if claim.storage_class == name])
-
-
-def _claims(problem: PendingPodProblem) -> list[Claim]:
-    """Return the claims of the waiting pods, except claims in use by a pod with a node: these cannot go away."""
-    keys = _named(problem.own)
-    used = _named(problem.columns.bound_pods) if keys else {}
-    claims = problem.cluster.storage.claims
-    return [claims[key] for key in keys if key in claims and key not in used]
 
 
 def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:

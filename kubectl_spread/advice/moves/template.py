@@ -370,7 +370,10 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
     least = request // _LEAST_PART
     rest = dict(problem.pod.cls.requests).get(resource, 0) - request
     room = free[~requirement.allowed] - rest
-    amounts = {_rounded(int(amount) // parts, resource) for amount in set(room.tolist()) for parts in range(1, 5)}
+    # Rounded down to values that people write: 10 milli-CPU or 1 MiB
+    unit = 10 if resource == CPU else _MEBI
+    shares = {int(amount) // parts for amount in set(room.tolist()) for parts in range(1, 5)}
+    amounts = {share if resource == CPU and share < unit else share // unit * unit for share in shares}
     steps = sorted((amount for amount in amounts if least <= amount < request and amount > 0), reverse=True)
     path = ("containers", at, "resources", "requests", resource)
     name = mappings(problem.spec.get("containers"))[at].get("name")
@@ -388,13 +391,6 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
 
     if steps:
         yield Ladder(len(steps), step)
-
-
-def _rounded(amount: int, resource: str) -> int:
-    """Round an amount down to a value that people write: 10 milli-CPU or 1 MiB."""
-    if resource == CPU:
-        return amount // 10 * 10 if amount >= 10 else amount
-    return amount // _MEBI * _MEBI
 
 
 def _text(amount: int, resource: str) -> str:

@@ -229,7 +229,7 @@ class Board:
 
         `slot` is the evicted pod, whose replacement is followed and whose workload's ready pods are counted.
         """
-        owner = -1 if slot is None else slot[0]
+        owner, ordinal = (-1, -1) if slot is None else (slot[0], slot[2])
         first = self._symmetry.canonical(start)
         seen, queue = {first}, deque([first])
         ends: list[State] = []
@@ -248,7 +248,9 @@ class Board:
             for way in ways:
                 step = way()
                 for move in step.moves:
-                    if slot is not None and move.kind is EventKind.SCHEDULED and _replaces(move.pod, slot):
+                    pod = None if slot is None or move.kind is not EventKind.SCHEDULED else move.pod
+                    # It may replace the evicted one: it has the same workload, and the same ordinal if any.
+                    if pod is not None and pod.owner == owner and pod.ordinal in (ordinal, NO_ORDINAL):
                         nodes.update(self._alike.get(move.node, (move.node,)))
                 if len(ways) > 1 and self._is_repeated(step, contents, tried):
                     continue
@@ -353,11 +355,6 @@ def _sizes(own: object) -> Counter[int]:
     """Return the size of each ReplicaSet of a Deployment, by its revision."""
     sets = own.sets if isinstance(own, DeploymentState) else ()
     return Counter({item.rev: item.size for item in sets})
-
-
-def _replaces(pod: Optional[P], slot: Slot) -> bool:
-    """Return whether a pod may replace an evicted one: it has the same workload, and the same ordinal if any."""
-    return pod is not None and pod.owner == slot[0] and pod.ordinal in (slot[2], NO_ORDINAL)
 
 
 def _running(state: State, owner: int) -> int:

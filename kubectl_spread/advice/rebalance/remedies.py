@@ -387,21 +387,17 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
     if case.is_late or (is_by_revision and key.kind != "Deployment"):
         return
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
-    changed = _patched(case.known.cluster.controllers[key], status.position, fields)
+    controller = case.known.cluster.controllers[key]
+    spec = controller.workload.pod_spec
+    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
+    written[status.position].update(fields)
+    if kind is RemedyKind.SOFTEN:
+        written[status.position].pop("minDomains", None)
+    owner = controller.workload.with_pod_spec({**spec, "topologySpreadConstraints": written})
+    changed = controller._replace(workload=owner)
     request = case.request._replace(has_soft=case.request.has_soft and kind is not RemedyKind.SOFTEN)
     case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
     found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
     if found is not None:
         remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
         yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)
-
-
-def _patched(controller: Controller, position: int, fields: dict[str, Any]) -> Controller:
-    owner = controller.workload
-    spec = owner.pod_spec
-    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
-    written[position].update(fields)
-    if "whenUnsatisfiable" in fields:
-        written[position].pop("minDomains", None)
-    changed = owner.with_pod_spec({**spec, "topologySpreadConstraints": written})
-    return controller._replace(workload=changed)

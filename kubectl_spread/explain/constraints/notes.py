@@ -239,8 +239,17 @@ def notes(
         yield Note(NoteKind.ONLY_DOMAIN if is_alone else NoteKind.FITS_ONE_DOMAIN, values=(value,))
     yield from _odd_values(counts, columns)
     yield from _bad_nodes(counts, filtered, usable)
-    if selects and constraint.selector.requirements is not None:
-        yield from _finished(counts, cls, columns)
+    if selects and constraint.selector.requirements is not None:  # pods that are still listed, but not counted
+        pods = [
+            pod.name
+            for pod in columns.cluster.pods
+            if not pod.is_visible
+            and pod.node_name
+            and pod.namespace == cls.namespace
+            and constraint.selector.matches(pod.labels)
+        ]
+        if pods:
+            yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))
 
 
 def _near(key: str, columns: Columns) -> str:
@@ -304,20 +313,6 @@ def _bad_nodes(counts: DomainCounts, filtered: FilterResult, usable: Bools) -> I
     for key, at_nodes in down.items():
         first = tuple(columns.nodes[at].name for at in at_nodes[:_MOST_NAMES])
         yield Note(NoteKind.OUTAGE, key, names=first, number=len(at_nodes))
-
-
-def _finished(counts: DomainCounts, cls: PodClass, columns: Columns) -> Iterator[Note]:
-    """Yield a note on matching pods that have finished: still listed, but not counted."""
-    pods = [
-        pod.name
-        for pod in columns.cluster.pods
-        if not pod.is_visible
-        and pod.node_name
-        and pod.namespace == cls.namespace
-        and counts.constraint.selector.matches(pod.labels)
-    ]
-    if pods:
-        yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))
 
 
 def _of_nodes(note: Note, mask: Bools, columns: Columns) -> Note:
