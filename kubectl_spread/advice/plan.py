@@ -190,8 +190,11 @@ class Plan:
             self.create_written(ops)
         elif key is None or key.kind not in reading.KINDS or not (key.kind == "Job" or key in self._start.controllers):
             self._replace_waiting()
-        elif key.kind == "Job":
-            self._recreate_jobs(ops)
+        elif key.kind == "Job":  # Delete the Jobs whose pods wait, and create them again.
+            for job in filter(None, dict.fromkeys(pod.owner_key for pod in self.problem.own)):
+                known = self._controller(job)
+                self.ops.append(steps.Delete(job))
+                self._apply(known._replace(workload=_patched(known.workload, ops)))
         else:
             known = self._controller(key)
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
@@ -277,14 +280,6 @@ class Plan:
         owner = controller.workload
         self._controllers[key_of(owner)] = controller
         self.ops.append(steps.Apply(controller))
-
-    def _recreate_jobs(self, ops: Sequence[Op]) -> None:
-        """Delete the Jobs whose pods wait, and create them again."""
-        waiting = [pod.owner_key for pod in self.problem.own]
-        for key in filter(None, dict.fromkeys(waiting)):
-            known = self._controller(key)
-            self.ops.append(steps.Delete(key))
-            self._apply(known._replace(workload=_patched(known.workload, ops)))
 
     def _replace_waiting(self) -> None:
         """Replace only the waiting pods, because their controller's behaviour is unknown."""

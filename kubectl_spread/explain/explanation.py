@@ -278,23 +278,15 @@ def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
         if not chosen <= set(explanation.diagnosis.feasible):
             return explanation
         return explanation._replace(verdict=PodVerdict.WAITS_FOR_VOLUME, claims=claims)
-    victims = _evicted(pod, filtered) if explanation.verdict is PodVerdict.PENDING else ()
-    if not victims:
-        return explanation
-    return explanation._replace(
-        verdict=PodVerdict.WAITS_FOR_PREEMPTION, nominated_node=pod.nominated_node, victims=victims
-    )
-
-
-def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
-    """Return the terminating pods of lower priority on the pod's nominated node, if it fits there without them."""
     at = filtered.columns.index.get(pod.nominated_node)
-    if at is None or filtered.rejection is not None:
-        return ()
-    ending = [
-        other for other in filtered.columns.pods[at] if other.terminating and other.cls.priority < pod.cls.priority
-    ]
-    return tuple(ending) if ending and filtered.filter_with(at, ending, ()) is None else ()
+    if explanation.verdict is not PodVerdict.PENDING or at is None or filtered.rejection is not None:
+        return explanation
+    victims = [item for item in filtered.columns.pods[at] if item.terminating and item.cls.priority < pod.cls.priority]
+    if not victims or filtered.filter_with(at, victims, ()) is not None:
+        return explanation  # It does not fit there without them.
+    return explanation._replace(
+        verdict=PodVerdict.WAITS_FOR_PREEMPTION, nominated_node=pod.nominated_node, victims=tuple(victims)
+    )
 
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:

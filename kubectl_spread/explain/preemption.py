@@ -5,7 +5,6 @@ Source: pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreempti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple, Optional
 
@@ -104,25 +103,23 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
     if found.not_eligible:
         return PreemptionReport(found.not_eligible)
     ordered = sorted(found.candidates, key=preference)
-    chosen = found.chosen
+    chosen, cluster = found.chosen, scheduler.columns.cluster
+    own, victims = owner_of(pod.cls, cluster), []
+    if chosen is not None:
+        for victim in chosen.victims:
+            owner = owner_of(victim.cls, cluster)
+            counted_by = tuple(_name(pod, item) for item in hard_counts(filtered) if _is_counted(victim, item, pod))
+            is_sibling = owner is not None and owner == own
+            victims.append(Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating))
     return PreemptionReport(
         node="" if chosen is None else chosen.node,
-        victims=() if chosen is None else tuple(_victims(pod, chosen, filtered, scheduler)),
+        victims=tuple(victims),
         choices=tuple(ordered[:_MOST_CANDIDATES]),
         candidates=len(ordered),
         criterion=_criterion(ordered[0], ordered[1]) if len(ordered) > 1 else None,
         unhelpful=tuple(_unhelpful(filtered, found)),
         other_node=_eviction_on_other_node(pod, filtered),
     )
-
-
-def _victims(pod: Pod, chosen: Candidate, filtered: FilterResult, scheduler: Scheduler) -> Iterator[Victim]:
-    cluster = scheduler.columns.cluster
-    own = owner_of(pod.cls, cluster)
-    for victim in chosen.victims:
-        owner = owner_of(victim.cls, cluster)
-        counted_by = tuple(_name(pod, item) for item in hard_counts(filtered) if _is_counted(victim, item, pod))
-        yield Victim(victim, owner, owner is not None and owner == own, counted_by, victim.key in chosen.violating)
 
 
 def _name(pod: Pod, counts: DomainCounts) -> str:

@@ -128,18 +128,12 @@ def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
     if pod.owner is not None and pod.owner.kind == "DaemonSet":
         return "" if command.has("ignore-daemonsets") or not pod.is_visible else _DAEMON
     deletes_local = command.has("delete-emptydir-data") or command.has("delete-local-data")
-    if pod.is_visible and not deletes_local and (pod.has_local_storage or _has_local_storage(pod, cluster)):
+    controller = cluster.controllers.get(cluster.top_owner(pod) or ObjectKey())
+    spec = {} if controller is None else fields(controller.workload.template.get("spec"))
+    is_local = pod.has_local_storage or any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
+    if pod.is_visible and not deletes_local and is_local:
         return _LOCAL
     return _BARE if pod.owner is None and pod.is_visible and not command.has("force") else ""
-
-
-def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
-    key = cluster.top_owner(pod)
-    controller = None if key is None else cluster.controllers.get(key)
-    if controller is None:
-        return False
-    spec = fields(controller.workload.template.get("spec"))
-    return any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
 
 
 def taint(command: Command, situation: Situation) -> Iterator[Part]:

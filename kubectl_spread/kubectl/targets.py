@@ -112,18 +112,14 @@ def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
     if any(slashed):
         if not all(slashed):
             raise StepError(_MIXED)
-        return [_slashed(word) for word in words]
+        pairs = [word.partition("/") for word in words]
+        if any(not kind or not name or "/" in name for kind, _, name in pairs):
+            raise StepError("arguments in resource/name form must have a single resource and name")
+        return [(kind_of(kind), name) for kind, _, name in pairs]
     kinds = [kind_of(word) for word in words[0].split(",")]
     if len(words) < 2:
         raise StepError("resource(s) were provided, but no name was specified")
     return [(kind, name) for kind in kinds for name in words[1:]]
-
-
-def _slashed(word: str) -> tuple[str, str]:
-    kind, _, name = word.partition("/")
-    if not kind or not name or "/" in name:
-        raise StepError("arguments in resource/name form must have a single resource and name")
-    return kind_of(kind), name
 
 
 def _selected(command: Command, words: Sequence[str], situation: Situation, namespace: str) -> tuple[ObjectKey, ...]:

@@ -135,17 +135,13 @@ def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[
         asked |= _met(cls.node_affinity.required[0])
     for wanted in ({}, asked):
         for model in models:
-            labels = _moved({**model.labels, **wanted}, place)
+            labels = {**model.labels, **wanted}
+            # Other zone labels are of the old place.
+            is_there = all(labels.get(key) == value for key, value in place.items())
+            labels = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS} | place
             if _is_allowed(problem, labels):
                 return labels
     return asked | place if _is_allowed(problem, asked | place) else None
-
-
-def _moved(labels: Labels, place: dict[str, str]) -> dict[str, str]:
-    """Return labels moved to another place, without other zone labels of the old place."""
-    is_there = all(labels.get(key) == value for key, value in place.items())
-    kept = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS}
-    return {**kept, **place}
 
 
 def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:

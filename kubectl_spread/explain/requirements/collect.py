@@ -66,7 +66,18 @@ def _of_plugins(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
                 left.remove(maker)
                 yield from maker(cls, filtered)
         elif isinstance(verdict.state, PreFilterState):
-            yield from (_spread(cls, counts) for counts in verdict.state.counts)
+            for counts in verdict.state.counts:
+                constraint = counts.constraint
+                name = constraint_name(constraint.position, is_default=not cls.constraints)
+                yield Requirement(
+                    plugin,
+                    f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
+                    counts.fits().copy(),
+                    RequirementKind.CONSTRAINT,
+                    constraint.topology_key,
+                    constraint.position,
+                    partial(_why_skewed, counts),
+                )
         elif verdict.bits.any():
             maker_of_one = _MAKERS.get(plugin)
             if maker_of_one is None:
@@ -78,20 +89,6 @@ def _of_plugins(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
 def constraint_name(position: int, *, is_default: bool) -> str:
     """Return the field that holds a constraint: in the pod, or in the arguments of the scheduler's plugin."""
     return f"{'defaultConstraints' if is_default else 'topologySpreadConstraints'}[{position}]"
-
-
-def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
-    constraint = counts.constraint
-    name = constraint_name(constraint.position, is_default=not cls.constraints)
-    return Requirement(
-        names.POD_TOPOLOGY_SPREAD,
-        f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
-        counts.fits().copy(),
-        RequirementKind.CONSTRAINT,
-        constraint.topology_key,
-        constraint.position,
-        partial(_why_skewed, counts),
-    )
 
 
 def _why_skewed(counts: DomainCounts, refused: Bools) -> str:

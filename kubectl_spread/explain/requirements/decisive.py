@@ -56,19 +56,14 @@ def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictS
     search = _Search(rows, len(found))
     search.run()
     ordered = sorted(search.found, key=lambda chosen: (len(chosen), chosen))
-    sets = tuple(_conflict([found[at] for at in chosen], has_words=has_words) for chosen in ordered[:MAX_SETS])
-    return ConflictSets(sets, len(ordered) - len(sets), search.is_complete)
-
-
-def _conflict(chosen: list[Requirement], *, has_words: bool) -> Conflict:
-    if not has_words:
-        return Conflict(tuple(chosen))
-    left = np.ones_like(chosen[0].allowed)
-    words = []
-    for requirement in chosen:
-        words.append(requirement.why(left & ~requirement.allowed))
-        left &= requirement.allowed
-    return Conflict(tuple(chosen), tuple(words))
+    sets = []
+    for chosen in ordered[:MAX_SETS]:
+        left, words = np.ones_like(found[0].allowed), list[str]()
+        for at in chosen if has_words else ():
+            words.append(found[at].why(left & ~found[at].allowed))
+            left &= found[at].allowed
+        sets.append(Conflict(tuple(found[at] for at in chosen), tuple(words)))
+    return ConflictSets(tuple(sets), len(ordered) - len(sets), search.is_complete)
 
 
 def _rows(found: Sequence[Requirement]) -> set[int]:
@@ -107,17 +102,13 @@ class _Search:
             self._size += 1
             self._was_cut = False
             self._extend((), [], self._all, candidates)
-        if not self.found:
-            self.found.append(self._any())
-
-    def _any(self) -> tuple[int, ...]:
-        """Return one set, perhaps not the smallest: drop each requirement that the rest does not need."""
-        kept = list(range(len(self._hits)))
-        for item in reversed(range(len(self._hits))):
-            others = [other for other in kept if other != item]
-            if functools.reduce(int.__or__, (self._hits[other] for other in others), 0) == self._all:
-                kept = others
-        return tuple(kept)
+        if not self.found:  # One set, perhaps not the smallest: drop each requirement that the rest does not need.
+            kept = list(range(len(self._hits)))
+            for item in reversed(kept.copy()):
+                others = [other for other in kept if other != item]
+                if functools.reduce(int.__or__, (self._hits[other] for other in others), 0) == self._all:
+                    kept = others
+            self.found.append(tuple(kept))
 
     def _extend(self, chosen: tuple[int, ...], critical: list[int], left: int, candidates: int) -> None:
         """Add a requirement.
@@ -132,7 +123,7 @@ class _Search:
             self._was_cut = True
             return
         row = self._rows[(left & -left).bit_length() - 1]
-        options = _bits(row & candidates)
+        options = [item for item in range(len(self._hits)) if row & candidates & 1 << item]
         candidates &= ~row
         for item in options:
             self._steps += 1
@@ -144,15 +135,6 @@ class _Search:
             if all(still):
                 self._extend((*chosen, item), [*still, left & hits], left & ~hits, candidates)
             candidates |= 1 << item
-
-
-def _bits(number: int) -> list[int]:
-    found = []
-    while number:
-        low = number & -number
-        found.append(low.bit_length() - 1)
-        number ^= low
-    return found
 
 
 def merge_causes(requirements: Sequence[Requirement]) -> list[Requirement]:
@@ -248,7 +230,10 @@ def causes(
 
 
 def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str], *, has_words: bool) -> Cause:
-    narrowing = _narrowing(conflict)
+    # Those that choose among nodes, spread constraints first; none of a single requirement
+    narrowing = [item for item in conflict.requirements if item.position is not None]
+    if not narrowing and len(conflict.requirements) > 1:
+        narrowing = [item for item in conflict.requirements if item.kind in _CHOOSING]
     decisive = np.logical_and.reduce([item.allowed for item in narrowing]) if narrowing else np.ones(len(names), bool)
     of_conflict = {item.id for item in conflict.requirements}
     chosen = {item.id for item in narrowing}
@@ -268,14 +253,6 @@ def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str
             for item, refused in refusing
         ),
     )
-
-
-def _narrowing(conflict: Conflict) -> list[Requirement]:
-    """Return the requirements of a conflict that choose among nodes, spread constraints first; none of a single one."""
-    spread = [item for item in conflict.requirements if item.position is not None]
-    if spread or len(conflict.requirements) == 1:
-        return spread
-    return [item for item in conflict.requirements if item.kind in _CHOOSING]
 
 
 def _named(mask: Bools, names: Sequence[str]) -> tuple[str, ...]:
