@@ -306,7 +306,7 @@ def _rolled_out(scene: HypotheticalCluster) -> Optional[tuple[HypotheticalCluste
     """Return the cluster after a rollout, its new pods on nodes, and the number of old pods; None if it stalls."""
     problem = scene.problem
     old = [pod for pod in problem.running if pod.uid not in scene.gone]
-    made, restarts = scene.recreation().pod, len(old)
+    made, restarts = scene.recreation(), len(old)
     again = [made(pod) for item in problem.running if (pod := recreated_pod(item, problem.cluster)) is not None]
     wanted = len(again) + len(problem.own) if problem.owner.kind == "DaemonSet" else max(problem.replicas, 1)
     fresh, bound = _with_more([*scene.own(), *again], wanted), list[Pod]()

@@ -6,11 +6,11 @@ pods, so that it can act. Terminating pods and the like are removed at the start
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.recreate import is_made_of, recreated_pod, Recreation, whole_spec_of
+from kubectl_spread.advice.recreate import is_made_of, recreated_pod, recreation, whole_spec_of
 from kubectl_spread.advice.target import edited, Op
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
@@ -76,8 +76,7 @@ class HypotheticalCluster(NamedTuple):
             pods = tuple((recreated_pod(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
         if not self.is_recreated:
             return pods
-        recreation = self.recreation(is_same_revision=is_same_revision)
-        return tuple(map(recreation.pod, pods))
+        return tuple(map(self.recreation(is_same_revision=is_same_revision), pods))
 
     @property
     def model(self) -> Pod:
@@ -85,8 +84,8 @@ class HypotheticalCluster(NamedTuple):
         pod = self.problem.pod
         return next((other for other in self.own() if other.key == pod.key), pod)
 
-    def recreation(self, *, is_same_revision: bool = False) -> Recreation:
-        """Return the function object that re-creates existing pods from the changed template."""
+    def recreation(self, *, is_same_revision: bool = False) -> Callable[[Pod], Pod]:
+        """Return the function that re-creates existing pods from the changed template."""
         problem, owner = self.problem, self.new_owner()
         label = "" if is_same_revision else problem.revision_label
         labels = {label: created_labels(owner).get(label, "")} if label else {}
@@ -95,7 +94,7 @@ class HypotheticalCluster(NamedTuple):
         is_same = name == (problem.spec.get("priorityClassName") or "")
         priority = None if is_same else problem.cluster.priority_classes.get(name)
         keeps_owner = controller is None or controller.kind == problem.pod.owner.kind != "ReplicaSet"  # type: ignore[union-attr]
-        return Recreation(
+        return recreation(
             problem.spec,
             self.spec,
             labels=labels,
@@ -228,7 +227,7 @@ class Plan:
 
     def _new_pods(self) -> list[Pod]:
         """Return the waiting pods as they are created from the changed template."""
-        return [] if self._scene is None else list(map(self._scene.recreation().pod, self.problem.own))
+        return [] if self._scene is None else list(map(self._scene.recreation(), self.problem.own))
 
     def edit_strategy(self, rolling: Plain) -> None:
         """Change the rollout strategy of a Deployment, before its template changes."""

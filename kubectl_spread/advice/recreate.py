@@ -7,7 +7,8 @@ fields from the template. It keeps all others, such as the ones from admission a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -162,52 +163,41 @@ def _without_empty(fields: Plain) -> Plain:
     return {name: value for name, value in fields.items() if value}
 
 
-class Recreation:
-    """Change of a pod spec that is applied to pods. Pods of one class stay in one class."""
+def recreation(
+    before: Plain,
+    after: Plain,
+    *,
+    labels: dict[str, str],
+    owner: Optional[Owner] = None,
+    priority: Optional[int] = None,
+) -> Callable[[Pod], Pod]:
+    """Return the change of a pod spec, as applied to pods. Pods of one class stay in one class.
 
-    def __init__(
-        self,
-        before: Plain,
-        after: Plain,
-        *,
-        labels: dict[str, str],
-        owner: Optional[Owner] = None,
-        priority: Optional[int] = None,
-    ) -> None:
-        """Store the change without reading it yet.
+    A re-created pod has neither a nominated node nor a message of the scheduler.
 
-        Args:
-            before: the old pod spec.
-            after: the new pod spec.
-            labels: labels of the new revision, which replace the old ones.
-            owner: controller of the new pods; None if it does not change.
-            priority: of the new pods; None if it does not change.
-        """
-        self._priority = priority
-        self._before, self._after = before, after
-        self._labels, self._owner = labels, owner
-        self._known: dict[PodClass, PodClass] = {}
+    Args:
+        before: the old pod spec.
+        after: the new pod spec.
+        labels: labels of the new revision, which replace the old ones.
+        owner: controller of the new pods; None if it does not change.
+        priority: of the new pods; None if it does not change.
+    """
 
-    def pod(self, pod: Pod) -> Pod:
-        """Return the re-created pod, without a nominated node or a message of the scheduler."""
-        found = self._known.get(pod.cls)
-        if found is None:
-            found = self._known[pod.cls] = self._changed(pod.cls)
-        return pod._replace(cls=found, nominated_node="", message="", reason="")
-
-    def _changed(self, cls: PodClass) -> PodClass:
-        labels = {**dict(cls.labels), **self._labels}
-        old = _read(cls, dict(cls.labels), self._before)
-        new = _read(cls, labels, self._after)
+    @functools.cache
+    def changed(cls: PodClass) -> PodClass:
+        own = dict(cls.labels)
+        old, new = _read(cls, own, before), _read(cls, own | labels, after)
         touched = {name: getattr(new, name) for name in differences(old, new)}
-        if self._priority is not None:
-            touched |= {"priority": self._priority, "preemption_policy": ""}
+        if priority is not None:
+            touched |= {"priority": priority, "preemption_policy": ""}
         if new.tolerations != old.tolerations:
             added = [item for item in cls.tolerations if item not in old.tolerations]
             touched["tolerations"] = (*new.tolerations, *added)
-        if labels != dict(cls.labels) and any(item.match_label_keys for item in new.constraints):
+        if own | labels != own and any(item.match_label_keys for item in new.constraints):
             touched["constraints"] = new.constraints  # A stored pod's constraints select its own revision.
-        return cls._replace(labels=tuple(sorted(labels.items())), owner=self._owner or cls.owner, **touched)
+        return cls._replace(labels=tuple(sorted((own | labels).items())), owner=owner or cls.owner, **touched)
+
+    return lambda pod: pod._replace(cls=changed(pod.cls), nominated_node="", message="", reason="")
 
 
 def _read(cls: PodClass, labels: dict[str, str], spec: Plain) -> PodClass:

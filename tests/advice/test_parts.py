@@ -11,7 +11,7 @@ from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.advice import target as targets
-from kubectl_spread.advice.recreate import Recreation, spec_of
+from kubectl_spread.advice.recreate import recreation, spec_of
 from kubectl_spread.advice.target import drop, edited, put_op, TemplateOwner
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
@@ -89,7 +89,7 @@ def test_what_the_api_server_adds_for_match_label_keys_is_not_written() -> None:
     stored = read.pod(pod("p", labels={"app": "web", "pod-template-hash": "1"}, topologySpreadConstraints=[constraint]))
     spec = spec_of(stored.cls)
     changed = edited(spec, [put_op(("topologySpreadConstraints", 0, "maxSkew"), 2)])
-    anew = Recreation(spec, changed, labels={"pod-template-hash": "2"}).pod(stored)
+    anew = recreation(spec, changed, labels={"pod-template-hash": "2"})(stored)
 
     assert [{"matchLabels": {"app": "web"}}] == [item["labelSelector"] for item in spec["topologySpreadConstraints"]]
     assert (2, ()) == (anew.cls.constraints[0].max_skew, anew.cls.constraints[0].label_selector.match_expressions)

@@ -108,13 +108,13 @@ class Board:
         loaded = load(self._cluster, self._profiles, touched=self._touched, nodes=self._nodes)
         self.world, self.loaded = loaded.world, loaded.state
         self._oracle = Oracle(self.world)
-        self._moves = Moves(self.world, self._oracle, twins=lambda state: self._symmetry.twins(state))  # noqa: PLW0108 (set later)
+        self._moves = Moves(self.world, self._oracle, twins=lambda state: self.symmetry.twins(state))  # noqa: PLW0108 (set later)
         self._hasty = Moves(self.world, self._oracle, is_hasty=True)
 
     def _settled(self, names: frozenset[str]) -> SettledStates:
         """Return the states in which the cluster is at rest before the first eviction."""
         while True:
-            self._symmetry = Symmetry(self.world, self.loaded, names)
+            self.symmetry = Symmetry(self.world, self.loaded, names)
             self._known: dict[tuple[State, Slot], SettledStates] = {}
             self._alike = self.kinds(names)
             nodes = self.world.facts[self.loaded.facts].nodes
@@ -154,10 +154,6 @@ class Board:
                 groups.setdefault(signed[at], []).append(at)
         return {at: tuple(groups[signature]) for at, signature in signed.items()}
 
-    def alike(self, topology_key: str) -> dict[str, object]:
-        """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
-        return self._symmetry.alike(topology_key)
-
     @property
     def is_late(self) -> bool:
         """Return whether the limit is reached, or the user ended the search."""
@@ -186,8 +182,7 @@ class Board:
             ready = min(ready, found.fewest_ready)
         few = _FEWEST_ENDS if self.is_hasty else _FEW_ENDS
         if len(ends) > (few if self.is_hasty or not is_exact else _MOST_ENDS):
-            chosen = random.Random(len(ends)).sample(sorted(ends), few)  # noqa: S311 (no secret)
-            return SettledStates(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
+            ends, is_exact = set(random.Random(len(ends)).sample(sorted(ends), few)), False  # noqa: S311 (no secret)
         return SettledStates(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
 
     def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
@@ -230,7 +225,7 @@ class Board:
         `slot` is the evicted pod, whose replacement is followed and whose workload's ready pods are counted.
         """
         owner, ordinal = (-1, -1) if slot is None else (slot[0], slot[2])
-        first = self._symmetry.canonical(start)
+        first = self.symmetry.canonical(start)
         seen, queue = {first}, deque([first])
         ends: list[State] = []
         nodes: set[int] = set()
@@ -254,7 +249,7 @@ class Board:
                         nodes.update(self._alike.get(move.node, (move.node,)))
                 if len(ways) > 1 and self._is_repeated(step, contents, tried):
                     continue
-                after = self._symmetry.canonical(step.state)
+                after = self.symmetry.canonical(step.state)
                 if after not in seen:
                     seen.add(after)
                     queue.append(after)
@@ -277,7 +272,7 @@ class Board:
         visited, ready = 0, _ready(start, owner)
         for at in range(self._runs):
             chooser = explore.first if at == 0 else explore.at_random(at)
-            found = explore.one(self._hasty, start, chooser, canonical=self._symmetry.canonical)
+            found = explore.one(self._hasty, start, chooser, canonical=self.symmetry.canonical)
             ends.update(found.steady)
             visited += found.states
             self.states += found.states * weight(len(start.pods))

@@ -26,7 +26,7 @@ from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
@@ -63,41 +63,24 @@ class Goal(NamedTuple):
             and self.selector.matches(dict(cls.labels))
         )
 
-    def counts(self, counts: Mapping[str, int]) -> ConstraintCounts:
-        """Return counts per domain as a record."""
-        domains = {value: counts.get(value, 0) for value in self.values}
-        return ConstraintCounts(domains, self.status.counts.is_below_min_domains)
-
-    def fewest(self, counts: Mapping[str, int], movable: Mapping[str, int], *, arriving: int = 0) -> Need:
-        """Return the lower bound of evictions; each eviction moves one of the `movable` pods.
-
-        Args:
-            counts: matching pods per domain.
-            movable: those of them that may be evicted.
-            arriving: pods without a node, which may arrive without any eviction.
-        """
-        found = self._bound(counts, movable, arriving=arriving)
-        skew = self.counts(counts).skew
-        if found.evictions or (skew is not None and skew <= self.most_skew):
-            return found
-        return found._replace(evictions=1)  # The pods that could arrive did not.
-
-    def _bound(self, counts: Mapping[str, int], movable: Mapping[str, int], *, arriving: int) -> Need:
-        numbers = [counts.get(value, 0) for value in self.values]
-        able = [movable.get(value, 0) for value in self.values]
+    def fewest(self, counts: GoalCounts) -> Need:
+        """Return the lower bound of evictions; each moves a movable pod, and others may arrive without any."""
+        numbers = [counts.all[value] for value in self.values]
+        able = [counts.movable[value] for value in self.values]
         if not numbers:
             return Need(NEVER, 0)
-        if self.status.counts.is_below_min_domains:
-            return Need(_to_remove(numbers, able, self.most_skew), 0)
-        found = Need(NEVER, min(numbers))
-        for least in range(min(numbers), max(numbers) + 1):
-            missing = sum(least - number for number in numbers if number < least) - arriving
+        minima = range(1) if self.status.counts.is_below_min_domains else range(min(numbers), max(numbers) + 1)
+        found = Need(NEVER, minima[0])
+        for least in minima:
+            missing = sum(least - number for number in numbers if number < least) - counts.arriving
             if missing > found.evictions:
                 break  # It only grows.
             need = max(missing, _to_remove(numbers, able, least + self.most_skew))
             if need < found.evictions:
                 found = Need(need, least)
-        return found
+        if found.evictions or max(numbers) - minima[0] <= self.most_skew:
+            return found
+        return found._replace(evictions=1)  # The pods that could arrive did not.
 
 
 class Need(NamedTuple):
@@ -187,20 +170,19 @@ class Tally:
 
     def counts(self, state: State) -> tuple[GoalCounts, ...]:
         """Return the counts of every goal."""
-        return tuple(self._of(at, state) for at in range(len(self.goals)))
-
-    def _of(self, at: int, state: State) -> GoalCounts:
-        found, movable = Counter(self._fixed[at]), Counter[str]()
-        domain_of, arriving = self._domain[at], 0
-        for pod in state.pods:
-            if pod.end != Deletion.ALIVE or not self.is_counted(at, pod.cls):
-                continue
-            arriving += pod.node == PENDING
-            value = domain_of.get(pod.node)
-            if value is not None:
-                found[value] += 1
-                movable[value] += self.is_movable(pod)
-        return GoalCounts(found, movable, arriving)
+        every = []
+        for at, (fixed, domain_of) in enumerate(zip(self._fixed, self._domain, strict=True)):
+            found, movable, arriving = Counter(fixed), Counter[str](), 0
+            for pod in state.pods:
+                if pod.end != Deletion.ALIVE or not self.is_counted(at, pod.cls):
+                    continue
+                arriving += pod.node == PENDING
+                value = domain_of.get(pod.node)
+                if value is not None:
+                    found[value] += 1
+                    movable[value] += self.is_movable(pod)
+            every.append(GoalCounts(found, movable, arriving))
+        return tuple(every)
 
     def is_movable(self, pod: P) -> bool:
         """Return whether a pod may be evicted."""
@@ -222,8 +204,7 @@ class Tally:
         found = self._needs.get(state)
         if found is None:
             found = self._needs[state] = tuple(
-                goal.fewest(item.all, item.movable, arriving=item.arriving)
-                for goal, item in zip(self.goals, self.counts(state), strict=True)
+                goal.fewest(item) for goal, item in zip(self.goals, self.counts(state), strict=True)
             )
         return found
 

@@ -156,8 +156,9 @@ class Search:
         names = self._board.world.node_names
         first = min(states)
         left = [pod for pod in originals(states) if slot(pod) in self._slots and self._tally.is_movable(pod)]
-        ranks = Ranks(self._tally, first)
-        left.sort(key=lambda pod: (ranks.order(pod), -pod.ordinal, names[pod.node]))
+        # Pods of full domains first, then pods on nodes with many of their siblings
+        gain, own = gains(self._tally, first), Counter((pod.owner, pod.node) for pod in first.pods)
+        left.sort(key=lambda pod: (-gain(pod), -own[pod.owner, pod.node], -pod.ordinal, names[pod.node]))
         yield from left[:1]  # perf: most searches need no other, and finding the kinds takes as long as an eviction
         touched = frozenset(names[item[4]] for item in before)
         if touched not in self._kinds:
@@ -169,42 +170,31 @@ class Search:
         yield from list(found.values())[1:]
 
 
-class Ranks:
-    """Estimate of how much the eviction of each pod helps, in one state."""
+def gains(tally: Tally, state: State) -> Callable[[P], int]:
+    """Return how much the goals gain by the eviction of each pod: more than 0 in a domain with more than it needs."""
+    found = list(enumerate(zip(tally.goals, tally.counts(state), tally.needs(state), strict=True)))
 
-    def __init__(self, tally: Tally, state: State) -> None:
-        self._tally = tally
-        self._counts = tally.counts(state)
-        self._needs = tally.needs(state)
-        self._own = Counter((pod.owner, pod.node) for pod in state.pods)
-
-    def gain(self, pod: P) -> int:
-        """Return how much the goals gain: positive for a pod in a domain that has more than it needs."""
-        return sum(self._gains(pod))
-
-    def order(self, pod: P) -> tuple[int, int]:
-        """Return a sort key: pods of full domains first, then pods on nodes with many of their siblings."""
-        return (-self.gain(pod), -self._own[pod.owner, pod.node])
-
-    def _gains(self, pod: P) -> Iterator[int]:
-        for at, (goal, counts, need) in enumerate(zip(self._tally.goals, self._counts, self._needs, strict=True)):
-            value = self._tally.domain(at, pod.node)
-            if value is None or not self._tally.is_counted(at, pod.cls):
+    def gain(pod: P) -> int:
+        total = 0
+        for at, (goal, counts, need) in found:
+            value = tally.domain(at, pod.node)
+            if value is None or not tally.is_counted(at, pod.cls):
                 continue
-            number = counts.all[value]
-            if need.evictions and number > need.least + goal.most_skew:
-                yield 4
-            elif number > need.least:
-                yield 1 if need.evictions else 0
+            if need.evictions and counts.all[value] > need.least + goal.most_skew:
+                total += 4
+            elif counts.all[value] > need.least:
+                total += 1 if need.evictions else 0
             else:
-                yield -3
+                total -= 3
+        return total
+
+    return gain
 
 
 def useful(tally: Tally, states: Belief) -> list[P]:
     """Return the original pods whose eviction takes something from a domain that has more than it needs."""
-    first = min(states)
-    ranks = Ranks(tally, first)
-    return [pod for pod in originals(states) if tally.is_movable(pod) and ranks.gain(pod) > 0]
+    gain = gains(tally, min(states))
+    return [pod for pod in originals(states) if tally.is_movable(pod) and gain(pod) > 0]
 
 
 def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Iterable[Goal]) -> Cluster:

@@ -380,7 +380,7 @@ class _Repairing:
             tuple(evictions(found, pods, board, cluster, topology_keys)),
             proposal.result.at_least,
             self._coverage(found, board, keys, len(states)),
-            changes(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
+            changes(keys, proposal.tally, states, alike=board.symmetry.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
             tuple(key for key in board.unsettled_workloads if key not in self._repaired),
