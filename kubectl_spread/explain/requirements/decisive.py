@@ -53,9 +53,8 @@ def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictS
     rows = _rows(found)
     if not rows or 0 in rows:
         return ConflictSets()
-    search = _Search(rows, len(found))
-    search.run()
-    ordered = sorted(search.found, key=lambda chosen: (len(chosen), chosen))
+    chosen_sets, is_complete = _hitting_sets(rows, len(found))
+    ordered = sorted(chosen_sets, key=lambda chosen: (len(chosen), chosen))
     sets = []
     for chosen in ordered[:MAX_SETS]:
         left, words = np.ones_like(found[0].allowed), list[str]()
@@ -63,7 +62,7 @@ def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictS
             words.append(found[at].why(left & ~found[at].allowed))
             left &= found[at].allowed
         sets.append(Conflict(tuple(found[at] for at in chosen), tuple(words)))
-    return ConflictSets(tuple(sets), len(ordered) - len(sets), search.is_complete)
+    return ConflictSets(tuple(sets), len(ordered) - len(sets), is_complete)
 
 
 def _rows(found: Sequence[Requirement]) -> set[int]:
@@ -80,61 +79,42 @@ def _rows(found: Sequence[Requirement]) -> set[int]:
     return set(least)
 
 
-class _Search:
-    """Minimal hitting sets, size by size. Rows and requirements are bits of numbers."""
+def _hitting_sets(unordered: set[int], count: int) -> tuple[list[tuple[int, ...]], bool]:
+    """Return minimal hitting sets, and whether there are no others. Rows and requirements are bits of numbers.
 
-    def __init__(self, rows: set[int], count: int) -> None:
-        self._rows = sorted(rows, key=lambda row: (row.bit_count(), row))
-        # The rows that each requirement hits.
-        self._hits = [sum(1 << at for at, row in enumerate(self._rows) if row >> item & 1) for item in range(count)]
-        self._all = (1 << len(self._rows)) - 1
-        self._steps = 0
-        self._size = 0
-        self._was_cut = False
-        self.found: list[tuple[int, ...]] = []
-        self.is_complete = True
-
-    def run(self) -> None:
-        """Search sets of one requirement, of two, and so on."""
-        candidates = (1 << len(self._hits)) - 1
-        self._was_cut = True
-        while self._was_cut and self.is_complete:
-            self._size += 1
-            self._was_cut = False
-            self._extend((), [], self._all, candidates)
-        if not self.found:  # One set, perhaps not the smallest: drop each requirement that the rest does not need.
-            kept = list(range(len(self._hits)))
-            for item in reversed(kept.copy()):
-                others = [other for other in kept if other != item]
-                if functools.reduce(int.__or__, (self._hits[other] for other in others), 0) == self._all:
-                    kept = others
-            self.found.append(tuple(kept))
-
-    def _extend(self, chosen: tuple[int, ...], critical: list[int], left: int, candidates: int) -> None:
-        """Add a requirement.
-
-        critical: for each chosen one, the rows that only it hits. left: the rows that none hits.
-        """
-        if not left:
-            if len(chosen) == self._size:
-                self.found.append(tuple(sorted(chosen)))
-            return
-        if len(chosen) == self._size:
-            self._was_cut = True
-            return
-        row = self._rows[(left & -left).bit_length() - 1]
-        options = [item for item in range(len(self._hits)) if row & candidates & 1 << item]
-        candidates &= ~row
-        for item in options:
-            self._steps += 1
-            if self._steps > MAX_STEPS or len(self.found) >= MAX_COUNTED:
-                self.is_complete = False
-                return
-            hits = self._hits[item]
-            still = [rows & ~hits for rows in critical]
-            if all(still):
-                self._extend((*chosen, item), [*still, left & hits], left & ~hits, candidates)
-            candidates |= 1 << item
+    All sets of one requirement are extended to sets of two, and so on. `critical`: for each chosen requirement, the
+    rows that only it hits. `left`: the rows that none hits.
+    """
+    rows = sorted(unordered, key=lambda row: (row.bit_count(), row))
+    hits = [sum(1 << at for at, row in enumerate(rows) if row >> item & 1) for item in range(count)]
+    every, found, steps = (1 << len(rows)) - 1, list[tuple[int, ...]](), 0
+    level: list[tuple[tuple[int, ...], list[int], int, int]] = [((), [], every, (1 << count) - 1)]
+    while level and steps <= MAX_STEPS and len(found) < MAX_COUNTED:
+        following = []
+        for chosen, critical, left, candidates in level:
+            if not left:
+                found.append(tuple(sorted(chosen)))
+                continue
+            row = rows[(left & -left).bit_length() - 1]
+            open_to = candidates & ~row
+            for item in (item for item in range(count) if row & candidates & 1 << item):
+                steps += 1
+                still = [own & ~hits[item] for own in critical]
+                if all(still):
+                    following.append(((*chosen, item), [*still, left & hits[item]], left & ~hits[item], open_to))
+                open_to |= 1 << item
+            if steps > MAX_STEPS:
+                break
+        level = following
+    found += [tuple(sorted(chosen)) for chosen, _, left, _ in level if not left]
+    if not found:  # One set, perhaps not the smallest: drop each requirement that the rest does not need.
+        kept = list(range(count))
+        for item in reversed(kept.copy()):
+            others = [other for other in kept if other != item]
+            if functools.reduce(int.__or__, (hits[other] for other in others), 0) == every:
+                kept = others
+        found.append(tuple(kept))
+    return found, not level
 
 
 def merge_causes(requirements: Sequence[Requirement]) -> list[Requirement]:
