@@ -17,7 +17,6 @@ from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts
@@ -100,10 +99,13 @@ def bound_pod_report(
     scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(unbound)
     scores = score_table(unbound, filtered, scheduler)
-    at = scheduler.columns.index[pod.node_name]
+    at, refusals = scheduler.columns.index[pod.node_name], tuple[Status, ...]()
+    if not filtered.feasible[at]:
+        is_examined = filtered.rejection is None and filtered.considered[at]
+        refusals = tuple(filtered.failures(at)) if is_examined else (filtered.diagnosis().status(pod.node_name),)
     report = BoundPodReport(
         again=_again(pod, scores),
-        refusals=_refusals(filtered, at),
+        refusals=refusals,
         constraints=constraint_reports(
             unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
         ),
@@ -141,11 +143,3 @@ def _again(pod: Pod, scores: Optional[ScoreTable]) -> NodeToday:
     if pod.node_name not in scores.hosts:
         return NodeToday.ANOTHER_NODE
     return NodeToday.SAME_NODE if len(scores.hosts) == 1 else NodeToday.ANY_OF_SEVERAL
-
-
-def _refusals(filtered: FilterResult, at: int) -> tuple[Status, ...]:
-    if filtered.feasible[at]:
-        return ()
-    if filtered.rejection is not None or not filtered.considered[at]:
-        return (filtered.diagnosis().status(filtered.columns.nodes[at].name),)
-    return tuple(filtered.failures(at))

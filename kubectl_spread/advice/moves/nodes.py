@@ -429,24 +429,18 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose a nodeSelector for the nodes that can run the pods, so that other nodes do not count as domains."""
     if not problem.reports or problem.owner.kind == "DaemonSet":
         return
-    yield from _system(problem)
-    yield from _device(problem)
-
-
-def _system(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Select the operating system of the pods, if the cluster has nodes of several."""
+    # The operating system of the pods, if the cluster has nodes of several
     systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
     wanted = problem.operating_system
-    if len(systems) < 2 or _asks_for(problem, OS):
-        return
-    title = f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods"
-    yield Change(
-        title,
-        (_selecting(problem, OS, wanted),),
-        "nodeSelector",
-        Rank.NODE_KIND,
-        gives_up=f"the pods never run on nodes without {OS}={wanted}",
-    )
+    if len(systems) > 1 and not _asks_for(problem, OS):
+        yield Change(
+            f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods",
+            (_selecting(problem, OS, wanted),),
+            "nodeSelector",
+            Rank.NODE_KIND,
+            gives_up=f"the pods never run on nodes without {OS}={wanted}",
+        )
+    yield from _device(problem)
 
 
 def _device(problem: PendingPodProblem) -> Iterator[Proposal]:

@@ -110,8 +110,13 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
     for name in missing:
         near = spelling_of(name, free)
-        if near and problem.is_template_known:
-            yield from _other_claim(problem, name, near)
+        for at, volume in enumerate(
+            mappings(problem.spec.get("volumes")) if near and problem.is_template_known else ()
+        ):
+            if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
+                path = ("volumes", at, "persistentVolumeClaim", "claimName")
+                title = f"write claimName: {near} instead of {name}, which does not exist"
+                yield Change(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
     classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))
     storage_class = {"storageClassName": classes[0].name} if classes else {}
     written = tuple(
@@ -140,14 +145,6 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
             ),
         ),
     )
-
-
-def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[Proposal]:
-    for at, volume in enumerate(mappings(problem.spec.get("volumes"))):
-        if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
-            path = ("volumes", at, "persistentVolumeClaim", "claimName")
-            title = f"write claimName: {near} instead of {name}, which does not exist"
-            yield Change(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)
 
 
 def _held(problem: PendingPodProblem) -> Iterator[Proposal]:

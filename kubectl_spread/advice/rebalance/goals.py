@@ -149,24 +149,23 @@ class Tally:
         self.goals = tuple(goals)
         self._world = world
         self._owners = frozenset(owners)
-        self._fixed = [self._background(goal) for goal in self.goals]
+        self._fixed = []
+        for goal in self.goals:
+            found: Counter[str] = Counter()
+            matches: dict[int, bool] = {}  # by id of the class, which the pods keep
+            for pod in world.background:
+                if pod.terminating or pod.node_name not in goal.domain_of:
+                    continue
+                at = id(pod.cls)
+                if matches[at] if at in matches else matches.setdefault(at, goal.is_counted(pod.cls)):
+                    found[goal.domain_of[pod.node_name]] += 1
+            self._fixed.append(found)
         self._domain = [
             {world.node_at[name]: value for name, value in goal.domain_of.items() if name in world.node_at}
             for goal in self.goals
         ]
         self._counted: list[dict[int, bool]] = [{} for _ in self.goals]  # by class
         self._needs: dict[State, tuple[Need, ...]] = {}
-
-    def _background(self, goal: Goal) -> Counter[str]:
-        found: Counter[str] = Counter()
-        matches: dict[int, bool] = {}  # by id of the class, which the pods keep
-        for pod in self._world.background:
-            if pod.terminating or pod.node_name not in goal.domain_of:
-                continue
-            at = id(pod.cls)
-            if matches[at] if at in matches else matches.setdefault(at, goal.is_counted(pod.cls)):
-                found[goal.domain_of[pod.node_name]] += 1
-        return found
 
     def counts(self, state: State) -> tuple[GoalCounts, ...]:
         """Return the counts of every goal."""

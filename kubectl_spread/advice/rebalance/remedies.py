@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -241,7 +241,14 @@ def remedies(
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
         return (), case.states  # A higher limit is enough.
-    for way in _ways(kinds):
+    of_templates = (
+        (RemedyKind.BY_REVISION,),
+        (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION),
+        (RemedyKind.MAX_SKEW,),
+        (RemedyKind.SOFTEN,),
+    )
+    templates = (functools.partial(_templates, changes) for changes in of_templates)
+    for way in (*((_budgets,) if ObstacleKind.REFUSED in kinds else ()), _uncordoned, _nodes, *templates):
         if len(made) == _MOST_REMEDIES or case.is_late:
             break
         remedy = next(way(case), None)
@@ -249,18 +256,6 @@ def remedies(
         if remedy is not None and not (remedy.kind is RemedyKind.HONOR_BY_REVISION and has_smaller):
             made.append(remedy)
     return tuple(made), case.states
-
-
-def _ways(kinds: set[ObstacleKind]) -> Iterator[Callable[[_Case], Iterator[Remedy]]]:
-    """Yield the ways to make a plan possible; of each, the first remedy is taken."""
-    if ObstacleKind.REFUSED in kinds:
-        yield _budgets
-    yield _uncordoned
-    yield _nodes
-    yield functools.partial(_templates, (RemedyKind.BY_REVISION,))
-    yield functools.partial(_templates, (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION))
-    yield functools.partial(_templates, (RemedyKind.MAX_SKEW,))
-    yield functools.partial(_templates, (RemedyKind.SOFTEN,))
 
 
 def _with_plan(case: _Case, cluster: Cluster, remedy: Remedy) -> Iterator[Remedy]:
