@@ -8,9 +8,10 @@ reachable from this node only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.engine.state import EventKind, Move, P, PENDING
+from kubectl_spread.engine.state import EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
@@ -134,13 +135,33 @@ def release(draft: Draft, pod: P) -> None:
 
 
 def _is_used(draft: Draft, key: NamespacedName) -> bool:
-    world = draft.world
-    live = (world.classes[pod.cls] for pod in draft.pods if pod.node != PENDING)
-    others = (pod.cls for pod in world.background)
-    return any(
-        cls.namespace == key.namespace and any(volume.claim == key.name for volume in cls.volumes)
-        for cls in (*live, *others)
-    )
+    return bool(_users(draft.world, (pod for pod in draft.pods if pod.node != PENDING), key))
+
+
+def _users(world: World, pods: Iterable[P], key: NamespacedName) -> set[str]:
+    """Return the nodes of the pods that use a claim, of some pods and those that take no part."""
+    found = ((world.node_names[pod.node], world.classes[pod.cls]) for pod in pods)
+    others = ((pod.node_name, pod.cls) for pod in world.background if pod.cls.volumes)
+    return {
+        node
+        for node, cls in (*found, *others)
+        if cls.namespace == key.namespace and any(volume.claim == key.name for volume in cls.volumes)
+    }
+
+
+def attached_elsewhere(world: World, state: State, pod: P, node: int) -> Iterator[str]:
+    """Yield the claims of a pod on a node whose volumes stay attached to another node, as long as its pods use them.
+
+    Source: pkg/controller/volume/attachdetach/reconciler/reconciler.go, attachDesiredVolumes (v1.36.2).
+    """
+    cls = world.classes[pod.cls]
+    storage = storage_of(world, world.facts[state.facts].cluster.storage, state.claims)
+    for name in sorted({volume.claim for volume in cls.volumes if volume.claim}):
+        key = NamespacedName(cls.namespace, name)
+        if storage.is_for_one_node(key):
+            staying = (other for other in state.pods if other.node != PENDING and not world.ends(state.facts, other))
+            if _users(world, staying, key) - {world.node_names[node]}:
+                yield name
 
 
 def _claim(world: World, key: NamespacedName) -> Optional[Claim]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine import budgets
-from kubectl_spread.engine.claims import Made, storage_of
+from kubectl_spread.engine.claims import attached_elsewhere, Made, storage_of
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Arrangement, Symmetry
@@ -375,6 +375,9 @@ class Oracle:
         """Return the state of claims after a pod is bound to a node."""
         if not self._world.classes[pod.cls].volumes:
             return state.claims
+        for name in attached_elsewhere(self._world, state, pod, node):
+            text = f"claim {name} for pods on two nodes, as its volume is attached to one node at a time"
+            self._world.leave_out(text, self._world.keys[pod.owner] if pod.owner >= 0 else None)
         return self._kept(state).reserve(pod, node, state)
 
     def _kept(self, state: State) -> _Kept:

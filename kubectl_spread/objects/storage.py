@@ -18,6 +18,7 @@ Plain = dict[str, Any]
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+_ON_MANY_NODES = frozenset({"ReadOnlyMany", "ReadWriteMany"})
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -128,12 +129,24 @@ class Storage(NamedTuple):
     capacities: tuple[Capacity, ...] = ()
     attachments: tuple[tuple[str, str], ...] = ()  # node, volume
     drivers: frozenset[str] = frozenset()  # named by a CSIDriver or a CSINode
+    unattached: frozenset[str] = frozenset()  # drivers whose volumes need no attachment
     has_claims: bool = True  # False: the facts lack claims that running pods use
 
     def admitted(self, claim: Claim) -> Claim:
         """Return a new claim as the API server stores it: with the default class, unless it sets one."""
         default = next((item.name for item in self.classes.values() if item.is_default), "")
         return claim if claim.names_class else claim._replace(storage_class=default)
+
+    def is_for_one_node(self, key: NamespacedName) -> bool:
+        """Return whether the volume of a claim is attached to one node at a time.
+
+        Source: pkg/volume/util/util.go, IsMultiAttachAllowed (v1.36.2).
+        """
+        claim = self.claims.get(key)
+        volume = None if claim is None else self.volumes.get(claim.volume_name)
+        if volume is None or volume.csi is None or volume.csi[0] in self.unattached:
+            return False
+        return bool(volume.access_modes) and volume.access_modes.isdisjoint(_ON_MANY_NODES)
 
     def has_driver(self, name: str) -> bool:
         """Return whether anything in the cluster shows that a CSI driver is installed."""

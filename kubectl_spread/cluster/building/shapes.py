@@ -35,7 +35,7 @@ TopologySelectorTerm: matchLabelExpressions []TopologySelectorLabelRequirement
 VolumeNodeResources: count int32
 CSINodeDriver: name string; allocatable VolumeNodeResources
 CSINodeSpec: drivers []CSINodeDriver
-CSIDriverSpec: storageCapacity bool
+CSIDriverSpec: storageCapacity, attachRequired bool
 VolumeAttachmentSource: persistentVolumeName string
 VolumeAttachmentSpec: nodeName string; source VolumeAttachmentSource
 CrossVersionObjectReference: apiVersion, kind, name string

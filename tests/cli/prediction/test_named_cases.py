@@ -69,6 +69,25 @@ ANSWERS = (
         "the API server refuses new pods: minimum cpu usage per Container is 500m, but request is 100m",
     ),
     next_rollout("statefulset/db", "unready-ordinal"),
+    Case(
+        "simulate rollout restart deploy/web -n shop --snapshot engine/claim-for-one-node.json", 1,
+        (
+            "rollout restart deploy/web: not known",
+            (
+                "not simulated, and the outcome depends on it: claim data for pods on two nodes, as its volume is "
+                "attached to one node at a time"
+            ),
+        ),
+    ),
+    Case(
+        "check -n shop --snapshot engine/claim-for-one-node.json", 0,
+        (
+            (
+                "Next rollout is not known (it depends on claim data for pods on two nodes, as its volume is attached "
+                "to one node at a time): deployment/web"
+            ),
+        ),
+    ),
     next_rollout("deployment/web", "recreate-on-dead-node"),
     next_rollout("statefulset/pz", "ordinal-on-dead-node"),
     on_missing_node(
