@@ -8,8 +8,8 @@ reachable from this node only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Optional, TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.engine.state import EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World
@@ -31,12 +31,13 @@ DELETING = "deleting "  # Before the state of a claim that a pod with a node sti
 RELEASED = "released"  # Replaces the namespace for a volume whose claim was deleted.
 
 
-def storage_of(world: World, base: Storage, claims: Made) -> Storage:
+def storage_of(world: World, now: Union[State, Draft]) -> Storage:
     """Return the storage objects after claims were created, bound or deleted."""
-    if not claims:
+    base = world.facts[now.facts].cluster.storage
+    if not now.claims:
         return base
     found, volumes = dict(base.claims), dict(base.volumes)
-    for namespace, name, value in claims:
+    for namespace, name, value in now.claims:
         key = NamespacedName(namespace, name)
         if namespace == RELEASED:
             volumes[name] = volumes[name]._replace(claim=key, claim_uid=RELEASED, is_available=False)
@@ -66,21 +67,10 @@ def ensure(draft: Draft, owner: int, ordinal: int) -> None:
     key = world.keys[owner]
     for template in world.claim_templates.get(owner, {}) if world.cluster.storage.has_claims else ():
         name = f"{template}-{key.name}-{ordinal}"
-        if exists(draft, key.namespace, name):
-            continue
-        claim = _claim(world, NamespacedName(key.namespace, name))
-        if claim is not None:
-            storage = storage_of(world, world.facts[draft.facts].cluster.storage, draft.claims)
+        storage, claim = storage_of(world, draft), _claim(world, NamespacedName(key.namespace, name))
+        if claim is not None and claim.key not in storage.claims:
             volume = _bound_at_once(claim, storage)
             put(draft, key.namespace, name, NEW if volume is None else f"volume/{volume.name}")
-
-
-def exists(draft: Draft, namespace: str, name: str) -> bool:
-    """Return whether a claim exists now."""
-    for other, known, value in draft.claims:
-        if (other, known) == (namespace, name):
-            return value != GONE
-    return NamespacedName(namespace, name) in draft.world.facts[draft.facts].cluster.storage.claims
 
 
 def put(draft: Draft, namespace: str, name: str, value: str) -> None:
@@ -98,9 +88,7 @@ def is_made_at_once(world: World, namespace: str, name: str) -> bool:
 
 def delete(draft: Draft, namespace: str, name: str) -> None:
     """Delete a claim; its volume keeps its data and is not bound again."""
-    key = NamespacedName(namespace, name)
-    storage = storage_of(draft.world, draft.world.facts[draft.facts].cluster.storage, draft.claims)
-    claim = storage.claims.get(key)
+    claim = storage_of(draft.world, draft).claims.get(NamespacedName(namespace, name))
     if claim is None:
         return
     put(draft, namespace, name, GONE)
@@ -110,9 +98,8 @@ def delete(draft: Draft, namespace: str, name: str) -> None:
 
 def delete_unused(draft: Draft, namespace: str, name: str) -> None:
     """Delete a claim as users do: one that a pod with a node uses only is marked."""
-    if not exists(draft, namespace, name):
-        return
-    if not _is_used(draft, NamespacedName(namespace, name)):
+    key = NamespacedName(namespace, name)
+    if key not in storage_of(draft.world, draft).claims or not _is_used(draft, key):
         delete(draft, namespace, name)
         return
     value = next((value for *known, value in draft.claims if known == [namespace, name]), "")
@@ -149,19 +136,18 @@ def _users(world: World, pods: Iterable[P], key: NamespacedName) -> set[str]:
     }
 
 
-def attached_elsewhere(world: World, state: State, pod: P, node: int) -> Iterator[str]:
-    """Yield the claims of a pod on a node whose volumes stay attached to another node, as long as its pods use them.
+def note_attachments(world: World, state: State, pod: P, node: int) -> None:
+    """Record the claims of a pod on a node whose volumes stay attached to another node, as its pods use them.
 
     Source: pkg/controller/volume/attachdetach/reconciler/reconciler.go, attachDesiredVolumes (v1.36.2).
     """
-    cls = world.classes[pod.cls]
-    storage = storage_of(world, world.facts[state.facts].cluster.storage, state.claims)
-    for name in sorted({volume.claim for volume in cls.volumes if volume.claim}):
-        key = NamespacedName(cls.namespace, name)
-        if storage.is_for_one_node(key):
-            staying = (other for other in state.pods if other.node != PENDING and not world.ends(state.facts, other))
-            if _users(world, staying, key) - {world.node_names[node]}:
-                yield name
+    cls, storage = world.classes[pod.cls], storage_of(world, state)
+    staying = [other for other in state.pods if other.node != PENDING and not world.ends(state.facts, other)]
+    for volume in cls.volumes:
+        key = NamespacedName(cls.namespace, volume.claim)
+        if storage.is_for_one_node(key) and _users(world, staying, key) - {world.node_names[node]}:
+            text = f"claim {key.name} for pods on two nodes, as its volume is attached to one node at a time"
+            world.leave_out(text, world.keys[pod.owner] if pod.owner >= 0 else None)
 
 
 def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
@@ -177,23 +163,9 @@ def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
 
 def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
     """Return the volume that the controller binds without waiting for a pod: the smallest that fits."""
-    own = [volume for volume in storage.volumes.values() if volume.claim == claim.key and not volume.claim_uid]
-    if own:
-        return own[0]
-    storage_class = storage.classes.get(claim.storage_class)
-    if storage_class is not None and storage_class.waits:
-        return None
-    taken = {other.volume_name for other in storage.claims.values()}
-    free = [
-        volume
-        for volume in storage.volumes.values()
-        if volume.claim is None
-        and volume.name not in taken
-        and volume.storage_class == claim.storage_class
-        and volume.capacity >= claim.request
-        and claim.access_modes <= volume.access_modes
-    ]
-    return min(free, key=lambda volume: volume.capacity, default=None)
+    found, storage_class = objects.smallest(claim, storage.volumes.values()), storage.classes.get(claim.storage_class)
+    waits = storage_class is not None and storage_class.waits
+    return None if waits and found is not None and found.claim is None else found
 
 
 def _provisioned(world: World, claim: Claim, node: str) -> Volume:

@@ -47,7 +47,7 @@ def cluster_at(world: World, state: State, names: Sequence[str] = ()) -> Cluster
         )
         for at, pod in enumerate(state.pods)
     ]
-    return facts._replace(pods=(*world.background, *pods), storage=storage_of(world, facts.storage, state.claims))
+    return facts._replace(pods=(*world.background, *pods), storage=storage_of(world, state))
 
 
 def additions(world: World, state: State) -> tuple[tuple[Node, ...], ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine import budgets
-from kubectl_spread.engine.claims import attached_elsewhere, Made, storage_of
+from kubectl_spread.engine.claims import Made, note_attachments, storage_of
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Arrangement, Symmetry
@@ -375,9 +375,7 @@ class Oracle:
         """Return the state of claims after a pod is bound to a node."""
         if not self._world.classes[pod.cls].volumes:
             return state.claims
-        for name in attached_elsewhere(self._world, state, pod, node):
-            text = f"claim {name} for pods on two nodes, as its volume is attached to one node at a time"
-            self._world.leave_out(text, self._world.keys[pod.owner] if pod.owner >= 0 else None)
+        note_attachments(self._world, state, pod, node)
         return self._kept(state).reserve(pod, node, state)
 
     def _kept(self, state: State) -> _Kept:
@@ -396,7 +394,7 @@ class _Kept:
     def __init__(self, world: World, state: State, *, all_nodes: bool = True) -> None:
         self._world = world
         facts = world.facts[state.facts]
-        cluster = facts.cluster._replace(storage=storage_of(world, facts.cluster.storage, state.claims))
+        cluster = facts.cluster._replace(storage=storage_of(world, state))
         self.columns = world.columns(cluster)
         self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=all_nodes)
         self.world_node = [world.node_at[node.name] for node in cluster.nodes]

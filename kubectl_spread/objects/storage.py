@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
@@ -79,11 +80,27 @@ class Volume(NamedTuple):
         return self.terms is None or any(term.matches(labels, "") for term in self.terms)
 
 
-def suits(volume: Volume, claim: Claim) -> bool:
-    """Return whether claimRef, capacity, mode and state of a volume let it be bound to a claim."""
-    if volume.claim is not None and (volume.claim != claim.key or volume.claim_uid not in ("", claim.uid)):
-        return False
-    return volume.capacity >= claim.request and volume.volume_mode == claim.volume_mode and not volume.is_deleted
+def smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
+    """Return the volume that a controller binds to a claim: a reserved one, else the smallest that fits."""
+    able = [
+        volume
+        for volume in volumes
+        if volume.storage_class == claim.storage_class
+        and volume.claim in (None, claim.key)
+        and volume.claim_uid in ("", claim.uid)
+        and volume.capacity >= claim.request
+        and volume.volume_mode == claim.volume_mode
+        and not volume.is_deleted
+    ]
+    free = (
+        volume
+        for volume in able
+        if volume.is_available
+        and claim.access_modes <= volume.access_modes
+        and (claim.selector is None or claim.selector.matches(volume.labels))
+    )
+    reserved = next((volume for volume in able if volume.claim is not None), None)
+    return reserved or min(free, key=lambda volume: volume.capacity, default=None)
 
 
 class StorageClass(NamedTuple):
@@ -144,9 +161,9 @@ class Storage(NamedTuple):
         """
         claim = self.claims.get(key)
         volume = None if claim is None else self.volumes.get(claim.volume_name)
-        if volume is None or volume.csi is None or volume.csi[0] in self.unattached:
+        if volume is None or volume.csi is None:
             return False
-        return bool(volume.access_modes) and volume.access_modes.isdisjoint(_ON_MANY_NODES)
+        return volume.csi[0] not in self.unattached and volume.access_modes.isdisjoint(_ON_MANY_NODES)
 
     def has_driver(self, name: str) -> bool:
         """Return whether anything in the cluster shows that a CSI driver is installed."""

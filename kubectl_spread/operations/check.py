@@ -34,8 +34,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.report.check.baseline import Baseline
     from kubectl_spread.report.check.report import CheckReport
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts
-    from kubectl_spread.simulate.rollouts.result import Rollouts
+    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, Rollouts
     from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.text.source import SourceFile

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Optional
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.facts import (
@@ -61,8 +61,10 @@ from kubectl_spread.simulate.evidence import (
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.policy_facts import refuted_rules
 from kubectl_spread.simulate.replicas import as_replicaset, KnownPods, new_pods, Rehearsal, soften
-from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import running_workload
+
+if TYPE_CHECKING:  # loads the engine
+    from kubectl_spread.simulate.rollouts.manifests import Rollouts
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 

@@ -60,25 +60,11 @@ def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Opti
         return claim._replace(is_new=False), None
     if not cluster.complete >= _STORAGE_KINDS:
         return None
-    volume = _smallest(claim, volumes.values())
+    volume = storage.smallest(claim, volumes.values())
     if volume is not None:
         return claim._replace(is_new=False, volume_name=volume.name, is_bind_completed=True), volume
     makes_none = found is None or found.provisioner == NO_PROVISIONER or lacks_provisioner(found, cluster)
     return (claim._replace(is_new=False), None) if makes_none else None
-
-
-def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
-    """Return the volume that the controller binds to a claim: a reserved one, else the smallest that fits."""
-    best: Optional[Volume] = None
-    for volume in volumes:
-        if volume.storage_class != claim.storage_class or not storage.suits(volume, claim):
-            continue
-        if volume.claim is not None:
-            return volume
-        is_open = volume.is_available and claim.access_modes <= volume.access_modes
-        if is_open and (claim.selector is None or claim.selector.matches(volume.labels)):
-            best = volume if best is None or volume.capacity < best.capacity else best
-    return best
 
 
 def lacks_provisioner(storage_class: StorageClass, cluster: Cluster) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
@@ -198,6 +198,9 @@ class ManifestRollouts:
             cluster = _with_controllers(found.outcomes[0].cluster(), {item.key: item.controller for item in self._new})
         controllers = {item.key: item.controller for item in self._workloads}
         return RolloutChecker(cluster, self._profiles, controllers, budget=self._budget)
+
+
+Rollouts = Union[RolloutChecker, ManifestRollouts]
 
 
 def _creation(items: Iterable[ManifestWorkload]) -> RolloutQuestion:

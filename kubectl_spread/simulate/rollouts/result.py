@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, Verdict
@@ -66,15 +66,3 @@ class RolloutResult(NamedTuple):
         witness = () if self.summary is None else self.summary.witness
         deleted = (event.pod for part in witness for event in part if event.kind is EventKind.DELETED)
         return next((name for name in deleted if not name.endswith("-*")), "")
-
-
-class Rollouts(Protocol):
-    """Rollouts of some workloads, each simulated at most once."""
-
-    def results(self) -> tuple[RolloutResult, ...]:
-        """Return all rollouts in order."""
-        ...
-
-    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
-        """Return the rollout of a workload; None if there is none."""
-        ...

@@ -27,7 +27,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, suits, Volume
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, smallest, Volume
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,
@@ -185,20 +185,10 @@ class _State(FilterState):
 
     def _matching(self, claim: Claim, node: int, taken: set[str]) -> Optional[Volume]:
         """Return the smallest volume that suits a claim on a node; a volume made for the claim wins."""
-        best: Optional[Volume] = None
-        for volume in self._storage.volumes.values():
-            if volume.name in taken or volume.storage_class != claim.storage_class or not suits(volume, claim):
-                continue
-            reachable = bool(self._storage.reachable(volume)[node])
-            if volume.claim is not None:
-                return volume if reachable else None
-            if not volume.is_available or not reachable or not claim.access_modes <= volume.access_modes:
-                continue
-            if claim.selector is not None and not claim.selector.matches(volume.labels):
-                continue
-            if best is None or volume.capacity < best.capacity:
-                best = volume
-        return best
+        reachable = self._storage.reachable
+        every = (volume for volume in self._storage.volumes.values() if volume.name not in taken)
+        found = smallest(claim, (volume for volume in every if volume.claim is not None or reachable(volume)[node]))
+        return found if found is not None and reachable(found)[node] else None
 
     def _refusal(self, claim: Claim, node: int) -> int:
         """Return the bit why no volume can be provisioned for a claim on a node (checkVolumeProvisions), else 0."""
