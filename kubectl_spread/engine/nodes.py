@@ -84,9 +84,8 @@ def tainted_as_cordoned(node: Node) -> Node:
 
 def keeps(node: Node, taint: Taint) -> bool:
     """Return whether a taint that a user sets stays; the taint of a node condition must be present already."""
-    if not taint.repels or taint.key not in _OF_CONDITIONS:
-        return True
-    return any(item.key == taint.key for item in node.taints)
+    is_condition = taint.repels and taint.key in _OF_CONDITIONS
+    return not is_condition or any(item.key == taint.key for item in node.taints)
 
 
 _OF_CONDITIONS = frozenset(
@@ -153,13 +152,10 @@ def takes_away(world: World, facts: int, pod: P, *, patience_s: float = float("i
 def is_evicted(node: Node, cls: PodClass, patience_s: float) -> bool:
     """Return whether a NoExecute taint removes a pod from its node, within a time."""
     taints = [taint for taint in node.taints if taint.effect == NO_EXECUTE]
-    if not taints:
-        return False
     used = []
     for taint in taints:
         found = [item for item in cls.tolerations if item.tolerates(taint)]
         if not found:
             return True
         used += found
-    seconds = [item.seconds for item in used if item.seconds is not None]
-    return bool(seconds) and min(seconds) <= patience_s
+    return any(item.seconds is not None and item.seconds <= patience_s for item in used)

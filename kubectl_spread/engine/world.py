@@ -454,13 +454,10 @@ class World:
         """Return the nodes that do not exist, or have a NoExecute taint."""
         found = self._evicting.get(facts)
         if found is None:
-            nodes = self.facts[facts].nodes
             found = self._evicting[facts] = frozenset(
                 at
                 for at in range(len(self.node_names))
-                if at >= len(nodes)
-                or (node := nodes[at]) is None
-                or any(taint.effect == NO_EXECUTE for taint in node.taints)
+                if (node := self.node(facts, at)) is None or any(taint.effect == NO_EXECUTE for taint in node.taints)
             )
         return found
 

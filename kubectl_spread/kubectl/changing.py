@@ -23,6 +23,7 @@ from kubectl_spread.kubectl.workloads import scale_workload, SCALED
 from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.reading.read import DELETION_COST
 from kubectl_spread.objects.reading.workload_shape import type_of_kind
 from kubectl_spread.objects.releases.version import Release
@@ -57,7 +58,7 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
     for target in targets:
         if subresource == "scale":
             only([target], SCALED, "scaling")
-            replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
+            replicas = fields(fields(change).get("spec")).get("replicas")
             if type(replicas) is not int or replicas < 0:
                 raise StepError("a patch of the scale subresource has a number in spec.replicas")
             yield from scale_workload(target, situation, replicas)
@@ -66,7 +67,9 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
         elif target.kind == "Pod":
             before = labels_of(records("Pod", situation.cluster).get(target))
             plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
-            after = _patched(plain, change, kind, target, situation.release)
+            changes = change if isinstance(change, list) else []
+            is_of_spec = any(str(fields(one).get("path")).startswith("/spec") for one in changes)
+            after: Plain = {"spec": 1} if is_of_spec else _patched(plain, change, kind, target, situation.release)
             if after.get("spec"):
                 raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
             now = (after.get("metadata") or {}).get("labels") or {}

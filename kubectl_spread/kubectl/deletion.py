@@ -73,9 +73,8 @@ def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]
 def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Optional[steps.DeleteSelected]:
     """Return the deletion of all pods with some labels; None if other kinds are deleted."""
     words = command.arguments
-    if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
-        return None
-    if kind_of(words[0]) != "Pod":
+    is_selecting = command.has("selector") or command.has("all")
+    if not is_selecting or len(words) != 1 or "/" in words[0] or kind_of(words[0]) != "Pod":
         return None
     chosen = selector(command.value("selector")) if command.has("selector") else Selector(())
     namespace = "" if command.has("all-namespaces") else situation.namespace

@@ -121,13 +121,11 @@ class Situation:
         if not controller.workload.is_simulated:
             raise StepError(f"{full_name(key.kind)} {key.name}: {decode.too_many(controller.workload.replicas or 0)}")
         before = self.cluster.controllers.get(key)
-        if before is not None:
-            for change in _immutable(key.kind, plain_workload(before)["spec"], fields(plain.get("spec")), self.release):
-                raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {change}')
         wrong = list(_invalid(controller, self.release))
-        if wrong and before is not None:  # what is wrong already refuses no change of the rest
+        if before is not None:  # what is wrong already refuses no change of the rest
             known = set(_invalid(before, self.release))
-            wrong = [text for text in wrong if text not in known]
+            changes = _immutable(key.kind, before.spec, controller.spec, self.release)
+            wrong = [*changes, *(text for text in wrong if text not in known)]
         if wrong:
             raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {wrong[0]}')
         if before is not None:
@@ -243,17 +241,11 @@ def controller_of(plain: Plain) -> Controller:
     )
 
 
-_OF_STATEFULSETS = (
-    "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
-    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
-    "forbidden"
-)
 _OF_JOBS = {  # with their defaults
     "completions": None,
     "completionMode": "NonIndexed",
     **dict.fromkeys(("podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")),
 }
-_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iterator[str]:
@@ -262,12 +254,16 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
     Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetUpdate; pkg/apis/batch/validation/validation.go,
     ValidateJobSpecUpdate (v1.36.2). Difference: whether a suspended Job has ever started is not known.
     """
-    has_selector = (before.get("selector") or {}) != (after.get("selector") or {})
+    has_selector = fields(before.get("selector")) != fields(after.get("selector"))
     if kind == "StatefulSet":
         service = before.get("serviceName")
         kept = [(_claims(spec), spec.get("podManagementPolicy") or "OrderedReady") for spec in (before, after)]
         if has_selector or kept[0] != kept[1] or (service and service != after.get("serviceName")):
-            yield _OF_STATEFULSETS
+            yield (
+                "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+                "'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+                "'minReadySeconds' are forbidden"
+            )
     elif has_selector and kind in ("Deployment", "ReplicaSet", "DaemonSet", "Job"):
         yield "spec.selector: Invalid value: field is immutable"
     if kind != "Job":
@@ -277,22 +273,19 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
     templates = [fields(spec.get("template")) for spec in (before, after)]
     if not (same_template(*templates) or (before.get("suspend") and same_template(*map(_fixed, templates)))):
         yield "spec.template: Invalid value: field is immutable"
-    is_elastic = after.get("completionMode") == "Indexed" and ELASTIC_INDEXED_JOB.of(release)
+    may_grow = after.get("completionMode") == "Indexed" and ELASTIC_INDEXED_JOB.of(release)
     for field, default in _OF_JOBS.items():
-        value = after.get(field, default)
-        if value == before.get(field, default):
-            continue
-        if field != "completions" or not is_elastic:
-            yield f"spec.{field}: Invalid value: {json.dumps(value)}: field is immutable"
-        elif value != after.get("parallelism", 1):
-            yield f"spec.{field}: Invalid value: {value}: can only be modified in tandem with spec.parallelism"
+        value, is_elastic = after.get(field, default), may_grow and field == "completions"
+        if value != before.get(field, default) and not (is_elastic and value == after.get("parallelism", 1)):
+            why = "can only be modified in tandem with spec.parallelism" if is_elastic else "field is immutable"
+            yield f"spec.{field}: Invalid value: {json.dumps(value)}: {why}"
 
 
 def _fixed(template: Plain) -> Plain:
     """Return the part of a suspended Job's template that may not change."""
-    spec = {key: value for key, value in fields(template.get("spec")).items() if key not in _DIRECTIVES}
-    affinity = {key: value for key, value in fields(spec.get("affinity")).items() if key != "nodeAffinity"}
-    return {"spec": {**spec, "affinity": affinity}}
+    spec = fields(template.get("spec"))
+    affinity = {**fields(spec.get("affinity")), "nodeAffinity": None}
+    return {"spec": {**spec, "affinity": affinity, "nodeSelector": {}, "tolerations": [], "schedulingGates": []}}
 
 
 def _claims(spec: Plain) -> list[Any]:

@@ -29,6 +29,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
 from kubectl_spread.report.wording import (
+    counted,
     find_no_node,
     name,
     nodes_of_pools,
@@ -48,6 +49,7 @@ VERDICTS = {
     Verdict.MAY_GET_STUCK: "may get stuck",
     Verdict.GETS_STUCK: "gets stuck",
 }
+_ENDLESS = {**VERDICTS, Verdict.MAY_GET_STUCK: "may never settle", Verdict.GETS_STUCK: "never settles"}
 TONES = {
     Verdict.COMPLETES: "good",
     Verdict.NOT_KNOWN: "warn",
@@ -97,10 +99,7 @@ def _verdict(step: PlayedStep) -> str:
 
 def words_of(verdict: Verdict, step: StepSummary) -> str:
     """Return a verdict in words; without an end, nothing gets stuck."""
-    words = VERDICTS[verdict]
-    return (
-        words.replace("get stuck", "never settle").replace("gets stuck", "never settles") if step.is_endless else words
-    )
+    return (_ENDLESS if step.is_endless else VERDICTS)[verdict]
 
 
 def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
@@ -218,6 +217,9 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
     yield f"{name(item.key)} {paint(words_of(item.verdict, step), TONES[item.verdict])}{paused}"
     yield from _indented([numbers(item, step)], style)
+    old = item.ready.least - item.updated.most
+    if item.verdict is Verdict.COMPLETES and old > 0 and item.key.kind in ("StatefulSet", "DaemonSet"):
+        yield f"  its updateStrategy leaves {plural(old, 'pod')} of the old template"
     by_node: dict[str, list[str]] = {}
     for pod in item.astray:
         by_node.setdefault(pod.node, []).append(pod.name)
@@ -225,7 +227,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         where = f"on node {node}, which is not in the cluster facts"
         yield from _indented([f"{comma_list(names, most=3)} {'was' if len(names) == 1 else 'were'} {where}"], style)
     for pod in item.held:
-        where = f"{pod.name} stays Terminating on {pod.node}" if pod.node else f"{pod.name} stays Terminating"
+        where = f"{pod.name} stays Terminating{pod.node and f' on {pod.node}'}"
         yield from _indented([f"{where}, and is not created again before it is gone"], style)
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
@@ -254,10 +256,10 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
         parts.append(f"as few as {item.fewest_ready} during the step")
     if item.terminating.most and item.terminating == item.restarted:
-        noun = "old pod stays" if item.terminating == Range(1, 1) else "old pods stay"
-        parts.append(f"{item.terminating} {noun} Terminating")
+        verb = "stays" if item.terminating == Range(1, 1) else "stay"
+        parts.append(f"{counted(item.terminating, 'old pod')} {verb} Terminating")
     elif item.restarted.most:
-        parts.append(f"{item.restarted} {'old pod' if item.restarted == Range(1, 1) else 'old pods'} deleted")
+        parts.append(f"{counted(item.restarted, 'old pod')} deleted")
         parts += [f"{item.terminating} of them still Terminating"] if item.terminating.most else []
     if item.pending.most:
         parts.append(f"{item.pending} Pending")

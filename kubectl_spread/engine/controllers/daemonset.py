@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import Deletion, of_owner, P, Stage, State
+from kubectl_spread.engine.state import of_owner, P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import NO_EXECUTE, Node
@@ -45,12 +45,13 @@ class DaemonVerdict(NamedTuple):
     stays: bool
 
 
-def verdicts(world: World, facts: int, rev: int) -> tuple[Optional[DaemonVerdict], ...]:
-    """Return the verdict of a revision on each node; None for nodes that do not exist."""
+def verdicts(world: World, facts: int, rev: int) -> tuple[DaemonVerdict, ...]:
+    """Return the verdict of a revision on each node; nothing changes on nodes that do not exist."""
     found = world.daemon_verdicts.get((facts, rev))
     if found is None:
         verdict_on = verdict_of(world.revisions[rev].workload)
-        found = tuple(None if node is None else verdict_on(node) for node in world.facts[facts].nodes)
+        gone = DaemonVerdict(runs=False, stays=True)
+        found = tuple(gone if node is None else verdict_on(node) for node in world.facts[facts].nodes)
         world.daemon_verdicts[facts, rev] = found
     return found
 
@@ -89,14 +90,12 @@ def act(draft: Draft, owner: int) -> bool:
     covered = {pod.ordinal for pod in mine}
     done = False
     for at, says in enumerate(verdicts(draft.world, draft.facts, spec.rev)):
-        if says is None:
-            continue
         if says.runs and at not in covered:
             done |= draft.create(spec.rev, at, node=draft.world.node_names[at])
         elif not says.stays:
-            pods = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
+            pods = [pod for pod in mine if pod.ordinal == at and not pod.end]
             draft.delete(pods)
-            done = done or bool(pods)
+            done |= bool(pods)
     return done
 
 
@@ -146,7 +145,7 @@ def _some(pods: list[P], count: int) -> Iterator[tuple[P, ...]]:
 
 def _eligible(world: World, state: State, rev: int) -> list[int]:
     """Return the nodes that get a pod of a revision."""
-    return [at for at, says in enumerate(verdicts(world, state.facts, rev)) if says is not None and says.runs]
+    return [at for at, says in enumerate(verdicts(world, state.facts, rev)) if says.runs]
 
 
 def _is_available(pod: Optional[P]) -> bool:
@@ -157,8 +156,6 @@ def is_complete(world: World, state: State, owner: int) -> bool:
     """Return whether every eligible node has a ready pod of this revision."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     ready = {
-        pod.ordinal
-        for pod in of_owner(state.pods, owner)
-        if pod.rev == spec.rev and pod.end == Deletion.ALIVE and pod.stage == Stage.READY
+        pod.ordinal for pod in of_owner(state.pods, owner) if pod.rev == spec.rev and not pod.end and _is_available(pod)
     }
     return ready.issuperset(_eligible(world, state, spec.rev))

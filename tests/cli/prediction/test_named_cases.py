@@ -233,6 +233,24 @@ ANSWERS = (
             "There is one outcome (9 states visited).",
         ),
     ),
+    Case(
+        "simulate set image sts/db c=img:2 -n shop --snapshot engine/statefulset-with-partition.yaml", 0,
+        ("set image sts/db c=img:2: completes", "  its updateStrategy leaves 2 pods of the old template"),
+    ),
+    Case(
+        """simulate patch sts db -n shop -p '{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}' """
+        "--then 'set image sts/db c=img:2 -n shop' --snapshot engine/statefulset-with-partition.yaml", 0,
+        (
+            "Step 2: set image sts/db c=img:2 -n shop: completes",
+            "  3 of 3 pods ready",
+            "  its updateStrategy leaves 3 pods of the old template",
+        ),
+    ),
+    Case(
+        """simulate patch pod web-h1web-b1 -n shop --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' """
+        "--snapshot engine/gated-pods.yaml", 2,
+        ("error: of a pod only the labels can be patched here: changes of its spec are not simulated",),
+    ),
 )  # fmt: skip
 
 JOBS = "--snapshot engine/jobs.yaml -n ml"
