@@ -499,7 +499,7 @@ def _notes(scene: HypotheticalCluster) -> Iterator[str]:
         if problem.pod.key not in placed.bound:  # It helps only because the new pods get another revision hash.
             yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
     target, running = problem.target, problem.running
-    if target.is_guessed:
+    if target.is_guessed and not problem.pod.new_of:
         yield f"{target.display_name} was inferred from the name of the pod's ReplicaSet"
     if target.kind not in KINDS:
         yield f"{target.kind} {target.name} creates the pods: change the pod template in it"

@@ -7,6 +7,7 @@ import functools
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, TypeVar
@@ -20,7 +21,7 @@ from kubectl_spread.errors import RequestError
 from kubectl_spread.objects.releases.version import FIRST_MINOR, LAST_MINOR, RECORDED_MINOR
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.report.table import Style
-from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live.flags import as_words, Flags
 from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ _CONNECTION = (
     option("--as NAME: User or service account to impersonate.", name="impersonate"),
     option("--as-uid UID: UID to impersonate.", name="impersonate_uid"),
     option("--as-group NAME...: Group to impersonate.", name="impersonate_group"),
-    option("--as-user-extra KEY=VALUE...: Extra user attribute to impersonate.", name="impersonate_extra"),
+    option("--as-user-extra KEY=VALUE...: Extra user attribute to impersonate.", name="impersonate_user_extra"),
 )
 
 _OPTIONS = (
@@ -214,7 +215,9 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
         @functools.wraps(function)
         def styled(*args: Any, wide: bool, color: str, output: Output, **kwargs: Any) -> Any:
             output = output._replace(colour=wants_colour(color) and not output.file)
-            return function(*args, output=output, style=Style(width(_WIDTH), wide), **kwargs)
+            flags = as_words(kwargs["source"].connection._asdict())
+            style = Style(width(_WIDTH), wide, kubectl=shlex.join(("kubectl", *flags)))
+            return function(*args, output=output, style=style, **kwargs)
 
         wrapped: Any = colour_option(styled)
         text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file.{note}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING
 from kubectl_spread.cli.console import Exit
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.rule_choice import LEVELS
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
-    from kubectl_spread.operations.check import CheckResult
+    from kubectl_spread.operations.check import CheckResult, CheckSettings
     from kubectl_spread.operations.fix import Fixable
     from kubectl_spread.report.check.report import CheckReport, RunningResults
     from kubectl_spread.simulate.placement import Placement
@@ -68,12 +69,21 @@ def summary(outcome: CheckResult, fixable: Fixable) -> str:
     lists = f" and {count_noun(counts['lists'], 'list')} of constraints without pods" if "lists" in counts else ""
     text = f"checked {count_noun(workloads, 'workload')}{lists} {where}: {', '.join(_results(outcome))}"
     text = "\nnote: ".join((text, *outcome.notes)) + offer(fixable)
-    if any(item.stuck for item in outcome.report.placements):
-        text += "\nwhat would help: kubectl spread explain -f FILE, with the same flags for the cluster"
+    stuck = {item.workload.key for item in outcome.report.placements if item.stuck}
+    for result in outcome.run.read.results:
+        if stuck.intersection(subject.workload.key for subject in result.subjects):
+            text += f"\nwhat would help: {_explain(result.source.name, outcome.run.settings)}"
+            break
     if any(pod.hosts > 1 for placement in outcome.report.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
         text += "here it is the first by name"
     return text
+
+
+def _explain(name: str, settings: CheckSettings) -> str:
+    """Return the command that explains a manifest in the cluster of the check."""
+    manifest = ("-k" if os.path.isdir(name) else "-f", "-" if name == "<stdin>" else name)
+    return safe(settings.source.command("explain", *manifest, "-n", settings.namespace))
 
 
 def offer(count: Fixable) -> str:

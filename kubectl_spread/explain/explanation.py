@@ -214,7 +214,6 @@ class Explanation(NamedTuple):
     rivals: tuple[str, ...] = ()  # keys of Pending pods that compete with it and may come before it
     disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
     outage: str = ""  # key of the taint that marks the node of a bound pod as down
-    new_of: str = ""  # the workload of a pod that does not exist yet, and whose name is made up
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
 

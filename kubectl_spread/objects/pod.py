@@ -150,6 +150,12 @@ class Pod(NamedTuple):
     ready_since: str = ""  # when that changed last
     deletion_cost: int = 0
     has_local_storage: bool = False  # emptyDir volumes, whose data goes with the pod
+    new_of: str = ""  # the workload of a pod that does not exist yet, and whose name is made up
+
+    @property
+    def known_name(self) -> str:
+        """Return the name of the pod, or whose pod it is."""
+        return f"a pod of {self.new_of}" if self.new_of else self.name
 
     @property
     def namespace(self) -> str:

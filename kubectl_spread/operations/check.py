@@ -253,7 +253,9 @@ def result_of(check: PreparedCheck) -> CheckResult:
         check,
         (
             *notes,
-            *text.coverage(read.results, rendered, unjoined=judged.unjoined, unused=unused),
+            *text.coverage(
+                read.results, rendered, unjoined=judged.unjoined, unused=unused, command=check.settings.source.command
+            ),
             *text.unapplied_kinds(not_applied),
             *text.claim_quotas(_claim_quotas(known, check.placements)),
         ),

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.live.flags import as_words, Flags
 
 if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -77,9 +77,10 @@ class ClusterSource(NamedTuple):
     listener: Listener = ignore
 
     def command(self, *words: str) -> str:
-        """Return a command of this program with the snapshots of this one."""
-        files = (word for path in self.snapshot for word in ("--snapshot", path))
-        return shlex.join(("kubectl", "spread", *words, *files))
+        """Return a command of this program that asks the same cluster, with the flags that this one got."""
+        own = self._replace(live=False, inside=None, connection=(), listener=None)  # type: ignore[arg-type]
+        flags = {**own._asdict(), **self.connection._asdict()}
+        return shlex.join(("kubectl", "spread", *words, *as_words(flags)))
 
     @property
     def is_given(self) -> bool:

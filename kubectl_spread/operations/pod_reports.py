@@ -169,10 +169,8 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
             state = state._replace(failures=(refused,))
         models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
+    twin = twin._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
     report = _report(_examined(twin, cluster, asked), cluster, asked, state=state)
-    report = report._replace(
-        explanation=report.explanation._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
-    )
     if state.running or not state.failures:
         return report
     return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
@@ -201,7 +199,8 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
     for report in reports:
         owner, pod = placement.workload, report.explanation.pod
         explanation = report.explanation._replace(
-            ignored=placement.ignored, new_of="" if owner.has_named_pods or pod.node_name else owner.key
+            ignored=placement.ignored,
+            pod=pod._replace(new_of="" if owner.has_named_pods or pod.node_name else owner.key),
         )
         yield report._replace(explanation=explanation, placement=placement)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
@@ -34,6 +34,9 @@ from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.manifest_objects import StepObjects
 from kubectl_spread.text.wording import comma_list, count_noun
+
+if TYPE_CHECKING:
+    from kubectl_spread.advice.suggestion import Suggestion
 
 
 class SimulateRequest(NamedTuple):
@@ -254,7 +257,9 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
     seen: set[str] = set()
     pods = []
     for at, pod in enumerate(cluster.pods):
-        pods.append(pod._replace(name=f"{pod.name} {at}") if pod.key in seen else pod)
+        new_of = pod.name.removesuffix("-*")
+        named = pod._replace(new_of=new_of) if new_of != pod.name else pod
+        pods.append(named._replace(name=f"{pod.name} {at}") if pod.key in seen else named)
         seen.add(pod.key)
     return cluster._replace(pods=tuple(pods), provisioning=after.provisioning)
 
@@ -279,16 +284,10 @@ def _explained(
     from kubectl_spread.report.explain.verdict import cause
 
     cluster = _with_own_names(outcome.cluster(), after)
-    # The names that no pod has yet, with and without the namespace
-    unnamed = {
-        text: f"a pod of {text.rpartition('-*')[0]}"
-        for pod in cluster.pods
-        if "-*" in pod.name
-        for text in (pod.key, pod.name)
-    }
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}
-    advice: tuple[str, ...] = ()
-    unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes} | unnamed.keys()
+    advice: Optional[Suggestion] = None
+    unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
+    unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     bare = {pod.key for pod in known.cluster.pending()}  # pods without a controller that waited before
     owner_of = {(item.namespace, item.name): item.owner for item in outcome.pending}
@@ -300,10 +299,7 @@ def _explained(
     }
     for (owner, _), pod in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
-        text = cause(found)
-        for named in sorted(unnamed, key=len, reverse=True):
-            text = text.replace(named, unnamed[named])
-        causes[owner, found.message] = text
+        causes[owner, found.message] = cause(found)
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
             changed = {
@@ -314,7 +310,7 @@ def _explained(
             }
             if not advice and changed.isdisjoint(unusable):
                 whose = f", for {owner.kind} {owner.name}" if owner and len({key for key, _ in waiting}) > 1 else ""
-                advice = (f"{item.title}{whose}", *item.commands)
+                advice = item._replace(title=f"{item.title}{whose}")
     return played._replace(causes=causes, advice=advice)
 
 

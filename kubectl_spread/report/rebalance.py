@@ -101,7 +101,7 @@ def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
 
 def _script(item: Repair, style: Style) -> list[str]:
     end = wrap("If a command fails, the rest do not run. Run rebalance again.", style)
-    return ["Commands:", *(f"  {line}" for line in script_lines(commands(item))), *end]
+    return ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item))), *end]
 
 
 def verdict(item: Repair) -> str:
@@ -309,7 +309,7 @@ _OBSTACLES = {
     ObstacleKind.PENDING: "the pod that replaces {any_pod} would stay Pending{why}",
     ObstacleKind.UNCREATED: (
         "the pod that replaces {any_pod} would not be created, because its controller waits for another pod; "
-        "`kubectl spread explain` says why that one is Pending"
+        "`explain` says why that one is Pending"
     ),
     ObstacleKind.REFUSED: "the eviction of {any_pod} would be refused: {message}",
     ObstacleKind.DISPLACES: "the pod that replaces {any_pod} would take the place of another pod (preemption)",

@@ -171,7 +171,7 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
         most = len(patches) if style.is_wide or len(spec) == len(whole_spec) else 1
         if style.is_detailed:
             yield from (f"    {line}" for line in (whole_spec if style.is_wide else spec))
-        yield from (f"  $ {line}" for line in patches[:most])
+        yield from (f"  $ {style.command(line)}" for line in patches[:most])
         if patches[most:]:
             yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
     costs = "; ".join(_costs(option))

@@ -148,8 +148,9 @@ def _step_blocks(
     if step.refused:
         yield ["Pods that do not leave their nodes:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if played.advice:
-        title, *commands = played.advice
-        yield [*wrap(f"Do: {title}", style, hanging="  "), *(f"  $ {command}" for command in commands)]
+        from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
+
+        yield item_lines(played.advice, "Do: ", style)
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         yield _paragraphs([_totals(concerned, step)], style)

@@ -18,12 +18,22 @@ _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attem
 
 
 class Style(NamedTuple):
-    """The width of a text, None to break no line; whether long lists are complete, and whether it has all details."""
+    """The width of a text, None to break no line; whether long lists are complete, and whether it has all details.
+
+    kubectl: how commands for the reader begin: with the reader's flags for the cluster.
+    """
 
     width: Optional[int] = 120
     is_wide: bool = False
     is_detailed: bool = False
+    kubectl: str = "kubectl"
 
+    def command(self, line: str) -> str:
+        """Return a command line to copy, which asks the cluster that the answer is about."""
+        return safe(_KUBECTL.sub(lambda _: self.kubectl, line))
+
+
+_KUBECTL = re.compile(r"(?:^|(?<=\| |\$\())kubectl(?= )")  # where a command begins
 
 UNBROKEN = Style(None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,8 +15,11 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.cli.commands import rebalance
 from kubectl_spread.cli.complete import lines
 from kubectl_spread.cli.main import run
+from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.sources.live.flags import Flags
 from tests.apiserver import ApiServer
 from tests.cli.running_objects import constraint, deployment, node, pod, replica_set
 from tests.live.conftest import Kubeconfig
@@ -80,13 +84,45 @@ def test_a_snapshot_and_the_live_cluster_give_the_same_answers(
     jsonschema.validate(document, schemas.load("snapshot"))
     assert "aHVudGVyMg" not in json.dumps(document)
     for command in COMMANDS if not redact else [["status", "-A", "-a", "-o", "json"]]:
-        live = run([*command, "--kubeconfig", kube]), capsys.readouterr().out
+        code, out = run([*command, "--kubeconfig", kube]), capsys.readouterr().out
+        live = code, out.replace(f" --kubeconfig {kube}", "")  # in commands that the answer names
         namespace = [] if "-A" in command else ["-n", "shop"]
         code, out = run([*command, *namespace, "--snapshot", str(target)]), capsys.readouterr().out
-        kept = code, out.replace(f" --snapshot {target}", "")  # in commands that the answer names
+        kept = code, out.replace(f" --snapshot {target}", "")
 
         assert live[1]
         assert (command, numbers(*live) if redact else live) == (command, numbers(*kept) if redact else kept)
+
+
+def test_a_copied_command_asks_the_same_cluster(kube: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No other kubeconfig is in this place, so that a command without the reader's flags fails."""
+    assert run(["status", "-A", "--kubeconfig", kube]) == 1
+    named = capsys.readouterr().err.splitlines()[-1].partition(": ")[2]
+    assert named == f"kubectl spread check -A --kubeconfig {kube}"
+    assert run(shlex.split(named)[2:]) == 1
+    named = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  $ "))
+    named = named.removeprefix("  $ ").partition("  #")[0]
+    assert named == f"kubectl spread explain pod w-3 -n shop --kubeconfig {kube}"
+    assert run(shlex.split(named)[2:]) == 1
+    patch = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  $ "))
+    assert patch.startswith(f"  $ kubectl --kubeconfig {kube} ")
+
+
+def test_a_command_has_every_flag_of_the_cluster() -> None:
+    """Read again, it is the same source; a token is not repeated."""
+    texts = {field: field for field in Flags._fields}
+    connection = Flags(**{**texts, "insecure_skip_tls_verify": True})._replace(
+        impersonate_group=("a", "b c"), impersonate_user_extra=("k=v",), token="TOKEN"
+    )
+    files = ("a.yaml", "b.yaml")
+    source = ClusterSource(False, files, "zones=3", None, "s", "1.34", "i", "1.8", True, 0, connection)
+    words = shlex.split(source.command("rebalance", "-A"))
+    values = rebalance.command.make_context("rebalance", words[3:]).params
+    read = Flags(**{field: values[field] for field in Flags._fields})
+    assert read == connection
+    found = {field: values[field] for field in ClusterSource._fields if field in values}
+    assert source._replace(**found) == source
+    assert "secret" not in source._replace(connection=Flags(token="secret")).command("check")
 
 
 def numbers(code: int, text: str) -> tuple[int, list[str]]:

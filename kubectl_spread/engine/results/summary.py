@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
@@ -16,6 +16,9 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+
+if TYPE_CHECKING:
+    from kubectl_spread.advice.suggestion import Suggestion
 
 
 class Moment(NamedTuple):
@@ -667,7 +670,7 @@ class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
-    their workload and the scheduler's message. advice: a change that helps them, and its commands.
+    their workload and the scheduler's message. advice: a change that helps them.
     """
 
     text: str
@@ -675,7 +678,7 @@ class PlayedStep(NamedTuple):
     refusal: str = ""
     notes: tuple[str, ...] = ()
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}  # noqa: RUF012 (never written to)
-    advice: tuple[str, ...] = ()
+    advice: Optional[Suggestion] = None
 
     @property
     def is_refused(self) -> bool:

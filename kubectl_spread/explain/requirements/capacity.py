@@ -120,7 +120,7 @@ def _why_pods(verb: str, pods: Indices, columns: Columns, refused: Bools) -> str
 
 def pods_on_nodes(pods: list[int], columns: Columns) -> str:
     """Return up to three pods with their nodes; `pods` are indices into `columns.bound_pods`."""
-    places = [(columns.bound_pods[at].name, columns.nodes[columns.bound_nodes[at]].name) for at in pods[:3]]
+    places = [(columns.bound_pods[at].known_name, columns.nodes[columns.bound_nodes[at]].name) for at in pods[:3]]
     return short_list([f"{pod} on {node}" for pod, node in places], of=len(pods))
 
 

@@ -126,6 +126,6 @@ def _nominated(filtered: FilterResult) -> Iterator[Requirement]:
 def _why_nominated(columns: Columns, refused: Bools) -> str:
     here = {columns.nodes[at].name for at in np.flatnonzero(refused).tolist()}
     waiting = [
-        f"{pod.name} for {pod.nominated_node}" for pod in columns.cluster.pending() if pod.nominated_node in here
+        f"{pod.known_name} for {pod.nominated_node}" for pod in columns.cluster.pending() if pod.nominated_node in here
     ]
     return f"nominated and waiting: {short_list(waiting)}" if waiting else f"pods wait for {nodes(refused, columns)}"

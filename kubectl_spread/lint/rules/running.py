@@ -28,7 +28,7 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
             if live.minimum_in
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
-        hint = "run `kubectl spread rebalance`: it names the pods to evict, as nothing else moves running pods"
+        hint = "`kubectl spread rebalance` with the same flags names the pods to evict, as nothing else moves them"
         again = project.cluster.place_again(subject.workload, constraint)
         counts = [] if again is None else [number for _, number in again.domains]
         if again is not None and 0 < len(counts) <= _SHOWN and max(counts) - min(counts) <= account.max_skew:

@@ -130,7 +130,7 @@ def _way(result: RolloutResult) -> list[str]:
     sentences = list(map(safe, _sentences(result, is_detailed=False)))
     if not result.is_stuck or len(sentences) < 2:
         return []
-    where = "`kubectl spread simulate` prints all"
+    where = "`simulate` prints all"
     return [f"    {text}" for text in numbered(sentences, most=_MOST_SENTENCES, ends=_ENDS, where=where)]
 
 

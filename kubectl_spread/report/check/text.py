@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
@@ -205,10 +205,12 @@ def coverage(
     *,
     unjoined: Sequence[str],
     unused: Sequence[tuple[str, str]],
+    command: Callable[..., str],
 ) -> tuple[str, ...]:
     """Return the lines about what was not checked, and how to check it; none if all was.
 
-    `unused` are kinds of objects that were not used, each with the option that uses them.
+    `unused` are kinds of objects that were not used, each with the option that uses them; `command` returns a command
+    of this program.
     """
     from kubectl_spread.lint.check_source import SkipReason
 
@@ -216,12 +218,12 @@ def coverage(
     for result in results:
         for reason in result.skipped:
             skipped.setdefault(reason, []).append(result)
-    lines = [_templates(skipped.get(SkipReason.TEMPLATE, [])), *_unknown_pods(results)]
+    lines = [_templates(skipped.get(SkipReason.TEMPLATE, []), command), *_unknown_pods(results, command)]
     rendering = [item.directory for item in kustomizations if item.is_rendered]
     if rendering:
         many = count_noun(len(rendering), "kustomization")
-        one = os.path.relpath(rendering[0])
-        lines.append(f"{many} {_was(rendering)} not rendered: kubectl spread check -k {safe(one)}")
+        one = command("check", "-k", os.path.relpath(rendering[0]))
+        lines.append(f"{many} {_was(rendering)} not rendered: {safe(one)}")
     if unjoined:
         many, names = count_noun(len(unjoined), "patched list"), comma_list(list(dict.fromkeys(unjoined)), most=_NAMED)
         lines.append(
@@ -256,7 +258,7 @@ def _was(found: Sequence[object]) -> str:
     return "was" if len(found) == 1 else "were"
 
 
-def _templates(found: list[Result]) -> str:
+def _templates(found: list[Result], command: Callable[..., str]) -> str:
     """Return the line about templates: how many name constraints, and the command that renders the first chart."""
     if not found:
         return ""
@@ -272,17 +274,17 @@ def _templates(found: list[Result]) -> str:
     if not charts:
         return f"{line}: {comma_list(naming, most=_NAMED)}"
     more = f" (also {comma_list(charts[1:], most=_NAMED)})" if charts[1:] else ""
-    return f"{line}: helm template {safe(charts[0])} | kubectl spread check -{more}"
+    return f"{line}: helm template {safe(charts[0])} | {command('check', '-')}{more}"
 
 
-def _unknown_pods(results: Sequence[Result]) -> Iterator[str]:
+def _unknown_pods(results: Sequence[Result], command: Callable[..., str]) -> Iterator[str]:
     """Yield the lines about releases and custom resources, whose pods are not in the files."""
     lists = [item for result in results if result.outside is not None for item in result.outside.lists]
     kinds = [item.manifest.kind for item in lists if not item.manifest.document.is_embedded and not item.found.is_patch]
     charts = Counter(kind for kind in kinds if kind in _OF_CHARTS)
     others = Counter(kind for kind in kinds if kind and kind not in (*_OF_CHARTS, *_WITHOUT_PODS))
     for found, how in (
-        (charts, "helm template ... | kubectl spread check -"),
+        (charts, f"helm template ... | {command('check', '-')}"),
         (others, "kubectl spread check -n NAMESPACE checks the pods in the cluster"),
     ):
         if found:

@@ -62,7 +62,7 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
     drawn += added_nodes(() if report.outlook is None else report.outlook.nodes, key)
     owner = owner_of(pod.cls, pods.cluster)
     others = pods.owned_pods(owner) if owner is not None else ()
-    own = "new pod" if explanation.new_of else pod.name
+    own = "new pod" if explanation.pod.new_of else pod.name
     shown = [DrawnPod(own, pod.node_name, _THIS._replace(shape=Shape.CURRENT if pod.node_name else Shape.PENDING))]
     shown += [
         DrawnPod(other.name, other.node_name, _OTHERS if other.node_name else _PENDING)

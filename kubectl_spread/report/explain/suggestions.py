@@ -30,7 +30,7 @@ def lines(suggestions: Suggestions, style: Style) -> list[str]:
     if not suggestions.items:
         return none_lines(suggestions, style)
     if not style.is_detailed:
-        return _item(suggestions.items[0], "Do: ", style)
+        return item_lines(suggestions.items[0], "Do: ", style)
     out: list[str] = []
     printed: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
@@ -39,7 +39,7 @@ def lines(suggestions: Suggestions, style: Style) -> list[str]:
             out.append(paint(headings.pop(item.verified), "bold"))
         notes = tuple(note for note in item.notes if note not in printed)
         printed.update(notes)
-        out += _item(item._replace(notes=notes), f"{number}. ", style)
+        out += item_lines(item._replace(notes=notes), f"{number}. ", style)
     more = suggestions.verified - len(suggestions.items)
     harm = ", which may end or restart running pods, or lose data" if suggestions.harmful else ""
     most = max(ALL, suggestions.verified)
@@ -80,12 +80,12 @@ def _left_out(suggestions: Suggestions) -> list[str]:
     return [f"Not tried, to keep the answer quick: {count_noun(number, 'change')}."] if number else []
 
 
-def _item(item: Suggestion, head: str, style: Style) -> list[str]:
+def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     """Return a change with its effect and its trade-off, and what to run or to write."""
     words = title(item) if style.is_detailed else safe(item.title)
     out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style, hanging=_INDENT)]
     to_write = hang_indent((f"{_INDENT}  {safe(text)}" for text in item.lines), style.width)
-    commands = [f"{_INDENT}$ {safe(command)}" for command in item.commands]
+    commands = [f"{_INDENT}$ {style.command(command)}" for command in item.commands]
     if style.is_detailed:
         out += to_write
     elif not commands:
@@ -184,7 +184,7 @@ def managed_sentence(item: Suggestion) -> str:
 
 
 def spread_sentence(spread: SpreadChange) -> str:
-    """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (now 2).`."""
+    """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (was 2).`."""
     key = domain(spread.topology_key)
     if spread.skew_after is None:
         return f"No {safe(key)} is counted."
@@ -197,6 +197,6 @@ def spread_sentence(spread: SpreadChange) -> str:
         for pods, values in sorted(groups.items(), reverse=True)
     ]
     more = f"; {len(parts) - _MOST_GROUPS} other numbers elsewhere" if len(parts) > _MOST_GROUPS else ""
-    now = "" if spread.skew_before is None else f" (now {spread.skew_before})"
+    now = "" if spread.skew_before is None else f" (was {spread.skew_before})"
     after = Range(*(spread.skews or (spread.skew_after, spread.skew_after)))
     return f"Pods per {safe(key)}: {'; '.join(parts[:_MOST_GROUPS])}{more}; skew {after}{now}."

@@ -84,7 +84,7 @@ def others_sentence(explanation: Explanation) -> str:
     if not number:
         return ""
     why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
-    names = "" if explanation.new_of else f": {comma_list(explanation.others)}"
+    names = "" if explanation.pod.new_of else f": {comma_list(explanation.others)}"
     return f"{count_noun(number, 'more pod')} {_are(number)} {why}{names}."
 
 

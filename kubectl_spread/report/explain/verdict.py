@@ -35,7 +35,7 @@ SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 def sentence(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
     """Return the verdict on one pod; `outlook`: what Karpenter does about it, if it finds no node now."""
-    who = safe(f"A new pod of {explanation.new_of}" if explanation.new_of else f"Pod {explanation.pod.key}")
+    who = safe(f"A new pod of {explanation.pod.new_of}" if explanation.pod.new_of else f"Pod {explanation.pod.key}")
     if outlook is None:
         return f"{who} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
     from kubectl_spread.report import added_nodes  # loads `provisioners`

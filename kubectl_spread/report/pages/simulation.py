@@ -18,6 +18,7 @@ from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import documents, replicas, scenarios
 from kubectl_spread.report import simulation as words
+from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
@@ -52,6 +53,7 @@ def render(
             tone=next((tone for tone in ("bad", "warn") if tone in map(_tone, simulation.steps)), "good"),
             steps=_steps(simulation, boxes),
             words=words,
+            suggestions=suggestions,
             verdict_of=_verdict,
             tone_of=_tone,
             notes=simulation.notes,
@@ -86,6 +88,7 @@ def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource)
             ],
             sentence_of=scenarios.sentence,
             words=words,
+            suggestions=suggestions,
             verdict_of=_verdict,
             tone_of=_tone,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Optional
 
 
@@ -23,8 +24,18 @@ class Flags(NamedTuple):
     impersonate: Optional[str] = None
     impersonate_uid: Optional[str] = None
     impersonate_group: tuple[str, ...] = ()
-    impersonate_extra: tuple[str, ...] = ()  # KEY=VALUE
+    impersonate_user_extra: tuple[str, ...] = ()  # KEY=VALUE
     request_timeout: Optional[str] = None
+
+
+def as_words(flags: Mapping[str, object]) -> Iterator[str]:
+    """Yield flags as they are written on a command line, without those that are not set. No secret is repeated."""
+    for field, value in flags.items():
+        name = f"--{field.replace('impersonate', 'as').replace('_', '-')}"
+        for item in value if isinstance(value, tuple) else (value,):
+            if item is not None and item is not False:
+                yield name
+                yield from () if item is True else ("TOKEN" if field == "token" else str(item),)
 
 
 _UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}

@@ -326,7 +326,7 @@ def host_of(server: str) -> str:
 
 def _impersonation(flags: Flags, user: Plain) -> Impersonation:
     """Return the impersonation from the flags, or else from the user."""
-    pairs = [item.partition("=") for item in flags.impersonate_extra]
+    pairs = [item.partition("=") for item in flags.impersonate_user_extra]
     if not all(equals for _, equals, _ in pairs):
         raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
     extra = tuple((key, value) for key, _, value in pairs)

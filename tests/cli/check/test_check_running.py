@@ -55,8 +55,8 @@ shop/deployment/web:19:7: info SPR507 drops-default-spread
 
 shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   the running pods are unevenly spread: `a` has 2, and `b` and `c` have 0. That is a skew of 2, and maxSkew is 1
-  hint: run `kubectl spread rebalance`: it names the pods to evict, as nothing else moves running pods; if they were\
- placed again, the numbers could be `a` 1, `b` 1, `c` 0
+  hint: `kubectl spread rebalance` with the same flags names the pods to evict, as nothing else moves them; if they \
+were placed again, the numbers could be `a` 1, `b` 1, `c` 0
 """
     assert expected.replace("FACTS", facts) == out
     assert err == "checked 1 workload in namespace shop: 2 findings, 1 pod Pending\n"

@@ -629,7 +629,7 @@ def test_a_search_that_saw_all_outcomes_says_so(capsys: pytest.CaptureFixture[st
     assert (True, "possible", 7) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
     assert ({"a": [2, 4], "b": [2, 4]}, [0, 2]) == (domains["range"], domains["skewRange"])
     assert item["rollout"]["text"] == "Restarts 4 running pods. Afterwards all 6 pods run, in every simulated order."
-    assert f"{item['rollout']['text']} Pods per zone: 2 to 4 in a, b; skew 0 to 2 (now 2)." in text
+    assert f"{item['rollout']['text']} Pods per zone: 2 to 4 in a, b; skew 0 to 2 (was 2)." in text
 
 
 def test_a_search_that_did_not_see_all_outcomes_says_so() -> None:
@@ -646,7 +646,7 @@ def test_the_skew_of_different_outcomes_is_a_range(capsys: pytest.CaptureFixture
     (domains,) = item["effect"]["domains"]
 
     assert [0, 2] == domains["skewRange"]
-    assert "Pods per zone: 1 to 2 in us-east1b; 0 to 2 in us-east-1a, us-east-1b; skew 0 to 2 (now 1)." in text
+    assert "Pods per zone: 1 to 2 in us-east1b; 0 to 2 in us-east-1a, us-east-1b; skew 0 to 2 (was 1)." in text
 
 
 def told_of(capsys: pytest.CaptureFixture[str], name: str, pod: str) -> str:
@@ -682,7 +682,7 @@ def test_pods_that_contend_get_a_node_for_all_of_them(capsys: pytest.CaptureFixt
     text = told_of(capsys, "i1", "web-abc12-p0")
 
     assert text.startswith(", each simulated: 1. Add a node to zone c with cpu 100m free")
-    assert "All 4 Pending pods find a node. Pods per zone: 2 in a, b, c; skew 0 (now 1)." in text
+    assert "All 4 Pending pods find a node. Pods per zone: 2 in a, b, c; skew 0 (was 1)." in text
 
 
 @pytest.mark.slow

@@ -947,9 +947,13 @@ def test_a_change_that_helps_comes_first(capsys: pytest.CaptureFixture[str]) -> 
     lines = capsys.readouterr().out.splitlines()
 
     assert lines[4].startswith("    every node is refused by pod anti-affinity on kubernetes.io/hostname")
+    assert " a\n    pod of web on node-a1, a pod of web on node-a2, " in "\n".join(lines)  # none has a name yet
     do = next(at for at, line in enumerate(lines) if line.startswith("Do: set maxSurge: 0 and maxUnavailable: 1"))
     assert do < 10
-    assert lines[do + 1].startswith("  $ kubectl patch deployment web -n default ")
+    assert "Afterwards all 3 pods run, in every simulated order." in lines[do + 1]
+    assert lines[do + 2] == "  Trade-off: one replica is missing while a rollout lasts."
+    assert lines[do + 3].startswith("  $ kubectl patch deployment web -n default ")
+    assert not any("inferred from the name" in line for line in lines)  # the step names it
 
 
 @pytest.mark.parametrize("step", [("drain", "node-a1"), ("cordon", "node-a1")])
