@@ -252,14 +252,15 @@ class SimulationSetup:
 def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
     """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`.
 
+    The uids are new, too: a simulation that begins with this cluster makes its own.
     `after`: has the NodePools that the steps have created.
     """
     seen: set[str] = set()
     pods = []
     for at, pod in enumerate(cluster.pods):
-        new_of = pod.name.removesuffix("-*")
-        named = pod._replace(new_of=new_of) if new_of != pod.name else pod
-        pods.append(named._replace(name=f"{pod.name} {at}") if pod.key in seen else named)
+        model = pod.name.removesuffix("-*")
+        name = f"{pod.name} {at}" if pod.key in seen else pod.name
+        pods.append(pod._replace(name=name, uid=f"{pod.uid}/after", new_of=model if model != pod.name else ""))
         seen.add(pod.key)
     return cluster._replace(pods=tuple(pods), provisioning=after.provisioning)
 
@@ -289,13 +290,10 @@ def _explained(
     unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
     unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
-    bare = {pod.key for pod in known.cluster.pending()}  # pods without a controller that waited before
-    owner_of = {(item.namespace, item.name): item.owner for item in outcome.pending}
-    owners = {pod.key: owner_of.get((pod.namespace, pod.name.partition(" ")[0])) for pod in cluster.pending()}
     waiting = {
-        (owner, pod.cls): pod
-        for pod in cluster.pending()
-        if (owner := owners[pod.key]) not in unaffected and (owner is not None or pod.key not in bare)
+        (item.owner, pod.cls): pod
+        for item, pod in zip(outcome.pods, cluster.pods[-len(outcome.pods) :], strict=True)
+        if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
     }
     for (owner, _), pod in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)

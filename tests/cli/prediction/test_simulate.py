@@ -973,6 +973,14 @@ def test_messages_are_a_detail(web: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "0/3 nodes are available: 3 Too many pods." in capsys.readouterr().out
 
 
+def test_what_a_change_brings_is_counted_after_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    """The pods of the step's simulation are not those of the simulation that judges the change."""
+    web = str(Path(__file__).parents[3] / "examples/simulations/manifests/web-9-replicas.yaml")
+    run(["simulate", "-f", web, "--topology", "zones=3,nodes=1,cpu=320m", "drain", "node-a1"])
+    found = capsys.readouterr().out
+    assert "All 3 Pending pods find a node. Pods per zone: 3 in a, b, c; skew 0 (was 3)." in found
+
+
 def test_no_change_is_named_for_what_the_step_does_not_concern(capsys: pytest.CaptureFixture[str]) -> None:
     """The StatefulSet was stuck before, and stays so."""
     facts = str(Path(__file__).parents[3] / "examples/scenarios/volumes-pin-pods-to-zones/snapshot.yaml")
