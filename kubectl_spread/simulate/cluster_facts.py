@@ -15,6 +15,7 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
+    DomainFacts,
     ForeignPods,
     Impossible,
     PlacedReplicas,
@@ -27,6 +28,7 @@ from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
+from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
@@ -334,6 +336,16 @@ class KnownCluster:
             return PlacedReplicas(len(found.own), 0)  # perf: nothing is to be placed
         placement = self._placement_of(workload)
         return None if placement is None else _read(placement)
+
+    def uncordoned(self, key: str, domains: Iterable[DomainFacts]) -> KnownCluster:
+        """Return the facts if some domains had no cordoned node."""
+        values = {domain.value for domain in domains}
+        nodes = [
+            set_cordon(node, is_cordoned=False) if node.labels.get(key) in values else node
+            for node in self._cluster.nodes
+        ]
+        cluster = self._cluster._replace(nodes=tuple(nodes))
+        return KnownCluster(cluster, self._profiles, namespace=self._namespace, keys=self._keys)
 
     @cached_property
     def has_node_pools(self) -> bool:

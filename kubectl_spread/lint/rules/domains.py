@@ -26,7 +26,6 @@ from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.node import NodeReasonKind
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
@@ -35,6 +34,8 @@ from kubectl_spread.text.wording import count_noun, join_with_and
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
+    from kubectl_spread.objects.workloads.workload import Workload
+    from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 
 def find_conflict(subject: Subject, project: Project) -> Optional[tuple[PlacedReplicas, Impossible]]:
@@ -250,13 +251,18 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
 def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find counted domains out of reach, and whether honouring taints would help."""
     for fault in unreachable_domains(subject, project):
-        helps = _honor_helps(subject, project, fault=fault)
         constraint, account, domains, _ = fault
+        facts, fewest = project.cluster, with_fewest_replicas(subject, project)
+        helps = (
+            constraint.node_taints_policy != HONOR
+            and field_versions.stores("nodeTaintsPolicy", project.target.minor)
+            and _pending(facts, with_field(fewest, constraint, nodeTaintsPolicy=HONOR), fault) is not None
+        )
         route = subject.route(constraint, "nodeTaintsPolicy")
         hint = "make room there, or use ScheduleAnyway"
         if helps:
             hint = "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
-        elif any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
+        elif _pending(facts.uncordoned(constraint.topology_key, domains), fewest, fault) == 0:
             hint = "uncordon a node there, or use ScheduleAnyway"
         reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
         why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
@@ -276,18 +282,11 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
         )
 
 
-def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
-    """Return whether honoring taints makes room, and the Pending pods then find a node."""
-    constraint, account = fault.constraint, fault.account
-    facts, is_stored = project.cluster, field_versions.stores("nodeTaintsPolicy", project.target.minor)
-    if constraint.node_taints_policy == HONOR or not is_stored:
-        return False
-    changed = with_field(with_fewest_replicas(subject, project), constraint, nodeTaintsPolicy=HONOR)
-    honoured = facts.constraint_facts(changed, constraint)
-    if honoured is None or honoured.room <= account.room:
-        return False
-    became = facts.outcome(changed)
-    return became is not None and became.pending <= max(0, became.pods - account.room - 1)
+def _pending(facts: KnownCluster, workload: Workload, fault: Unreachable) -> Optional[int]:
+    """Return how many pods stay Pending after a change of the cluster or the workload; None if it makes no room."""
+    after, room = facts.constraint_facts(workload, fault.constraint), fault.account.room
+    became = None if after is None or after.room <= room else facts.outcome(workload)
+    return None if became is None or became.pending > max(0, became.pods - room - 1) else became.pending
 
 
 @rule(
@@ -367,12 +366,14 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
         pods = group + surge(subject, constraint, replicas)
         if constraint.min_domains > pods:
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
+            facts = None if project.facts is None else project.facts.constraint_facts(subject.workload, constraint)
+            reached = pods if facts is None else min(pods, len(facts.counted_domains) or pods)
             yield RuleFinding(
                 f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
                 f"always counts as 0. Each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in "
                 "every cluster",
                 route,
-                f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",
+                f"write {reached} or less, so that {domain(key, plural=True)} are compared with each other",
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Optional, TYPE_CHECKING
 
 import numpy as np
@@ -397,10 +397,14 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     if not report.domains:
         return f"no node has the label {safe(key)}, which {words} asks for"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
+    eligible = [domain for domain in open_to if domain.eligible]
+    if eligible:
+        uncounted = {name for domain in open_to if not domain.eligible for name in domain.node_names}
+        found, open_to = _without(uncounted, found), eligible
     names = [safe(domain.value or '""') for domain in open_to]
     where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
-    if not any(domain.eligible for domain in open_to):
+    if not eligible:
         uncounted = (
             f". {where} {'does' if len(names) == 1 else 'do'} not count{_refused(found, f'. {only}', is_one=True)}"
         )
@@ -416,6 +420,15 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
         return text
     verb = "lacks" if len(lacking) == 1 else "lack"
     return f"{text}; {count_noun(len(lacking), 'node')} {verb} its label: {comma_list(lacking, most=_MOST_FEW)}"
+
+
+def _without(nodes: Container[str], found: Cause) -> Cause:
+    """Return what refuses the decisive nodes, some of them left aside."""
+    kept = ((item, tuple(name for name in item.nodes if name not in nodes)) for item in found.refusals)
+    return found._replace(
+        decisive=tuple(name for name in found.decisive if name not in nodes),
+        refusals=tuple(item._replace(nodes=names) for item, names in kept if names),
+    )
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:

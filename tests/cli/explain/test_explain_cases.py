@@ -14,6 +14,7 @@ from kubectl_spread.advice.suggestion import Effect, Suggestion
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.report.explain.suggestions import effect_sentence
+from tests.cli import running_objects as running
 
 CASES = Path(__file__).parents[2] / "cases" / "explain"
 ZONE = "the zone constraint (topology.kubernetes.io/zone, maxSkew 1)"
@@ -691,3 +692,29 @@ def test_a_new_node_has_room_for_the_rival_as_well(capsys: pytest.CaptureFixture
     text = told_of(capsys, "l1", "web-abc12-p0")
 
     assert text.startswith(", each simulated: 1. Add a node to zone b with cpu 1 free")
+
+
+def test_the_first_sentence_names_the_domains_that_the_table_allows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The scheduler's constraint does not refuse a node that it does not count; the table says `not eligible`."""
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    hard = {**running.constraint(nodeTaintsPolicy="Honor"), "topologyKey": "kubernetes.io/hostname"}
+    spec = {
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+        "topologySpreadConstraints": [hard],
+    }
+    taint = {"key": "db", "effect": "NoSchedule"}
+    items = [
+        *(running.node(name, "a", **more) for name, more in (("a1", {}), ("a2", {}), ("c1", {"taints": [taint]}))),
+        running.pod("db", "a1", metadata={"labels": {"app": "db"}}),
+        running.pod("w-1", "a2", **spec),
+        running.pod("w-2", **spec),
+    ]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    run(["explain", "pod", "w-2", "-n", "shop", "--snapshot", str(path), "--suggestions", "0"])
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "(kubernetes.io/hostname, maxSkew 1) allows only a1, which is refused by pod anti-affinity" in out
+    assert "c1 1 0 - not eligible" in out
