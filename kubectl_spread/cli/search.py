@@ -1,10 +1,11 @@
-"""A search that shows its progress on a terminal, and that Ctrl-C ends; loads numpy."""
+"""A search that shows its progress on a terminal, and that Ctrl-C or SIGTERM ends; loads numpy."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 from kubectl_spread.cli.console import Progress
 from kubectl_spread.engine.run import Watch
@@ -28,19 +29,22 @@ class ShownWatch(Watch):
 
 @contextlib.contextmanager
 def interruptible(shown: Progress, *, steps: int = 1) -> Iterator[ShownWatch]:
-    """Return the watch of a search of some steps, which Ctrl-C ends; a second one ends the program."""
+    """Return the watch of a search of some steps, which Ctrl-C or SIGTERM ends; a second one ends the program."""
     watch = ShownWatch(shown, steps)
+    before: dict[int, Any] = {}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def stop(_number: int, _frame: object) -> None:
         watch.stop()
-        signal.signal(signal.SIGINT, before)
+        restore()
 
-    try:
-        before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # signals arrive only on the main thread
-        yield watch
-        return
+    with contextlib.suppress(ValueError):  # signals arrive only on the main thread
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, stop)
     try:
         yield watch
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

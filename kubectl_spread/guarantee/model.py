@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
+from kubectl_spread.guarantee.policy.policy import PolicyRule
 from kubectl_spread.objects.keys import ObjectKey, Range
 
 
@@ -229,6 +230,11 @@ class Disruption(NamedTuple):
     topology_key: str
     domains: tuple[str, ...]
     nodes: tuple[int, ...]
+
+    def is_loss_of(self, rule: PolicyRule) -> bool:
+        """Return whether as many domains of the key are lost as a rule says."""
+        is_loss = self.kind is LossKind.LOSS and self.topology_key == rule.topology_key
+        return is_loss and len(self.domains) == rule.lost
 
 
 class Layout(NamedTuple):

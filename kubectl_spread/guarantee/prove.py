@@ -17,7 +17,7 @@ from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
 from kubectl_spread.guarantee.merged import merge_names
-from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, LossKind, TransitionKind
+from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
 from kubectl_spread.guarantee.space import Space
@@ -69,7 +69,7 @@ def prove(
     around, shards = surroundings(members, cluster, profiles), members[0].shards
     extra = more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
     keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
-    lost = [(rule.topology_key, rule.lost) for rule in rules if rule.kind is RuleKind.SURVIVE]
+    lost = [(rule.topology_key, rule.lost) for rule in rules if rule.kind in (RuleKind.SURVIVE, RuleKind.REPLACED)]
     gaps: dict[Gap, None] = {}
 
     def space_of(regime: Regime, nodes: Cluster = cluster, *, has_order: bool = False) -> Space:
@@ -158,6 +158,13 @@ def _by_bound(space: Space, limits: Limits, item: Question, regime: Regime) -> O
     room = limits.placement(0, group.judged_kinds) if is_sure(space, PLACED) else None
     if rule.kind is RuleKind.PLACED:
         return None if room is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, room)
+    if rule.kind is RuleKind.REPLACED:
+        losses = [at for at, item in enumerate(space.disruptions, 1) if item.is_loss_of(rule)]
+        if not losses:
+            return RuleVerdict(rule, None)
+        rooms = [limits.placement(at, group.judged_kinds) for at in losses]
+        is_open = group.has_gap(*_OPEN_WAITS) or None in rooms
+        return None if is_open else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, rooms[0])
     # If every pod finds a node, a settled group rolls out nothing.
     is_rolled_out = not rule.is_momentary or (item.is_settled and room is not None)
     parts = _revisions(group) if is_rolled_out else [group.judged_kinds]
@@ -167,8 +174,6 @@ def _by_bound(space: Space, limits: Limits, item: Question, regime: Regime) -> O
         domain_of[node] < 0 for kind in space.filters(0).of_kind for node in kind.allowed
     ):
         return None  # A node that takes pods lacks the label.
-    if rule.kind is RuleKind.SURVIVE and not _are_replaced(space, rule, limits):
-        return None
     numbers = group.numbers if regime in _SCALED else [wanted]
     if not all(_is_enough(rule, found.most, number, regime) for number in numbers):
         return None
@@ -182,18 +187,6 @@ def _revisions(group: GroupModel) -> list[Sequence[int]]:
         return [group.judged_kinds]
     kinds = [(at, group.kinds[at]) for at in group.judged_kinds]
     return [[at for at, kind in kinds if kind.owner != rolled[0] or kind.is_new is is_new] for is_new in (False, True)]
-
-
-def _are_replaced(space: Space, rule: PolicyRule, limits: Limits) -> bool:
-    """Return whether lost pods always find other nodes."""
-    losses = [
-        at
-        for at, item in enumerate(space.disruptions, 1)
-        if item.kind is LossKind.LOSS and item.topology_key == rule.topology_key and len(item.domains) == rule.lost
-    ]
-    if losses and space.group.has_gap(*_OPEN_WAITS):
-        return False
-    return all(limits.placement(at, space.group.judged_kinds) is not None for at in losses)
 
 
 def _is_enough(rule: PolicyRule, most: int, pods: int, regime: Regime) -> bool:
@@ -316,4 +309,4 @@ def is_sure(space: Space, rule: PolicyRule) -> bool:
         return False
     if group.has_gap(GapEffect.PREEMPTION) and (not space.level or space.filters(0).free):
         return False  # Preempted pods are created again, as in the next regime; those of others leave room.
-    return rule.kind not in (RuleKind.PLACED, RuleKind.SURVIVE) or not group.has_gap(GapEffect.WAITS, GapEffect.PINNED)
+    return rule.kind not in (RuleKind.PLACED, RuleKind.REPLACED) or not group.has_gap(GapEffect.WAITS, GapEffect.PINNED)

@@ -16,7 +16,7 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards
 from kubectl_spread.guarantee.model import GapKind
-from kubectl_spread.guarantee.policy.policy import Amount, PLACED, PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation import (
     changed_template,
@@ -177,7 +177,7 @@ class _Search:
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node; the hardest regime is first."""
-        others = [rule for rule in self._rules if rule.kind is not RuleKind.PLACED]
+        others = [rule for rule in self._rules if rule.kind not in (RuleKind.PLACED, RuleKind.REPLACED)]
         for regime in reversed(self._regimes):
             result = self._proved(candidate, [regime], others, limit=None, members=self._bare)
             if result.settled_verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
@@ -316,7 +316,7 @@ class _Search:
 
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
-        replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
+        replaced = tuple(PolicyRule(RuleKind.REPLACED, key) for key in self._keys)
         rules = (*self._rules, *replaced)
         result = self._proved(candidate, regimes, rules, limit=self._limit, members=self._members)
         count = len(self._rules)

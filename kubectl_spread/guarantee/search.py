@@ -137,7 +137,8 @@ class Search:
         space = self._space
         placed = space.placed_counts(state)
         waiting = space.waiting(state, placed)
-        if rule.kind is RuleKind.PLACED:  # Few nodes for the waiting pods; none are as many as possible.
+        # Few nodes for the waiting pods; none are as many as possible.
+        if rule.kind in (RuleKind.PLACED, RuleKind.REPLACED):
             all_nodes = len(state[0]) * len(state[1])
             return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting]) if waiting else all_nodes
         if rule.kind is RuleKind.MIN_DOMAINS:

@@ -314,6 +314,8 @@ class Space:
         """Return whether a state violates a rule."""
         if rule.kind is RuleKind.PLACED:
             return not state[2] and self._keeps_waiting(state)
+        if rule.kind is RuleKind.REPLACED:
+            return bool(state[2]) and self.disruptions[state[2] - 1].is_loss_of(rule) and self._keeps_waiting(state)
         if rule.is_momentary:
             return self._is_too_full(rule, state)
         if rule.kind is RuleKind.MIN_DOMAINS:
@@ -323,7 +325,11 @@ class Space:
                 and self.is_at_rest(state, self._judged)
                 and not (self.dead(state[2]) and self._affected(state))
             )
-        return self._does_not_survive(rule, state)
+        if state[2] or not self.is_at_rest(state, self._judged):
+            return False
+        counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
+        left = self.judged_placed_count(state) - sum(counts[: rule.lost])
+        return left < rule.amount.at_least(self.judged_replicas(state))
 
     def domain_contents(self, key: str, state: State) -> dict[int, int]:
         """Return the running pods of each domain that has any, as the sum of contents."""
@@ -357,14 +363,3 @@ class Space:
         counts = self.domain_counts(rule.topology_key, state)
         most = rule.most(self.base(state))
         return most is not None and max(counts.values(), default=0) > most
-
-    def _does_not_survive(self, rule: PolicyRule, state: State) -> bool:
-        if not state[2]:
-            if not self.is_at_rest(state, self._judged):
-                return False
-            counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
-            left = self.judged_placed_count(state) - sum(counts[: rule.lost])
-            return left < rule.amount.at_least(self.judged_replicas(state))
-        item = self.disruptions[state[2] - 1]
-        is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
-        return is_meant and len(item.domains) == rule.lost and self._keeps_waiting(state)

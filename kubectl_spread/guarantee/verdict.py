@@ -50,7 +50,7 @@ class Witness(NamedTuple):
     """A way to a violation, from no pods or from the running pods.
 
     evaluation: the rule at the end. counts: pods per domain at the end, of the rule's key or of each. waiting: pods
-    that stay Pending. has_surge: the group has more pods than it wants then. during: disruption at the end. is_settled:
+    that stay Pending. has_surge: the group has more pods than it wants then. is_settled:
     nothing moves by itself at the end. chances: events that could have gone another way.
     """
 
@@ -61,7 +61,6 @@ class Witness(NamedTuple):
     waiting: tuple[StuckPods, ...] = ()
     has_surge: bool = False
     from_running: bool = False
-    during: Optional[WitnessEvent] = None
     is_settled: bool = False
     chances: int = 0
 
@@ -73,9 +72,8 @@ class Witness(NamedTuple):
     @property
     def waiting_pods(self) -> Optional[int]:
         """Return the pods that stay Pending, if that violates the rule."""
-        kind = self.evaluation.rule.kind
-        is_meant = kind is RuleKind.PLACED or (kind is RuleKind.SURVIVE and self.during is not None)
-        return sum(item.number for item in self.waiting) if is_meant else None
+        is_meant = self.evaluation.rule.kind in (RuleKind.PLACED, RuleKind.REPLACED)
+        return self.evaluation.number if is_meant else None
 
 
 def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest: bool) -> Witness:
@@ -106,8 +104,6 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
     situation = GroupState(tuple(pods), space.judged_replicas(last), domains)
     result = next(iter(evaluate([rule], situation)))
     stuck = sum(item.number for item in waiting)
-    if rule.kind is RuleKind.SURVIVE and last[2]:
-        result = result._replace(number=stuck, is_violated=True)
     keys = [rule.topology_key] if rule.topology_key else list(domains)
     return Witness(
         tuple(run.events),
@@ -120,7 +116,6 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         waiting,
         space.judged_placed_count(last) + stuck > space.judged_replicas(last),
         run.is_from_running,
-        run.during if last[2] else None,
         is_settled=space.is_settled(last),
         chances=run.chances,
     )
@@ -140,7 +135,6 @@ class _Run:
         self.events: list[WitnessEvent] = []
         self.chances = 0
         self.dead: frozenset[int] = frozenset()
-        self.during: Optional[WitnessEvent] = None
         self._homes = [[-1] * spec.most for spec in space.group.owners]  # Node of each ordinal, -1 for none.
         placed = space.group.placed if self.is_from_running else ()
         for pod in sorted(placed, key=lambda pod: pod.ordinal, reverse=True):
@@ -179,11 +173,8 @@ class _Run:
         is_loss = item.kind is LossKind.LOSS
         domain_of, values = layout.domain_of[item.topology_key], layout.values[item.topology_key]
         domains = sorted({values[domain_of[node]] for node in nodes}) if is_loss else [layout.nodes[at] for at in nodes]
-        found = WitnessEvent(event.kind, topology_key=item.topology_key, domains=tuple(domains), is_loss=is_loss)
-        is_begin = event.kind is TransitionKind.DISRUPTED
-        self.dead = frozenset(nodes if is_loss and is_begin else ())
-        self.during = found if is_begin else self.during
-        return found
+        self.dead = frozenset(nodes if is_loss and event.kind is TransitionKind.DISRUPTED else ())
+        return WitnessEvent(event.kind, topology_key=item.topology_key, domains=tuple(domains), is_loss=is_loss)
 
     def _named(self, event: Event, contents: Sequence[int]) -> WitnessEvent:
         """Return an event with the names of its objects; contents: after it."""
@@ -215,6 +206,7 @@ class _Run:
             nodes=tuple(gone),
             is_new=kind is not None and kind.is_new,
             kept=event.number if event.is_shrunk else -1,
+            is_loss=event.kind is TransitionKind.EVICTED and node in self.dead,
         )
 
     def waiting(self, state: State) -> tuple[StuckPods, ...]:

@@ -87,7 +87,7 @@ def _may_wait(result: GroupResult) -> bool:
     """Return whether pods of a kept policy may still wait for nodes that are lost for a while."""
     last = result.results[-1]
     kept = {item.rule.kind: item.verdict for item in last.rules}
-    is_kept = kept.get(RuleKind.PLACED) is ProofStatus.PROVED and RuleKind.SURVIVE not in kept
+    is_kept = kept.get(RuleKind.PLACED) is ProofStatus.PROVED and RuleKind.REPLACED not in kept
     return is_kept and last.regime is Regime.DISRUPTIONS
 
 
@@ -126,7 +126,7 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
         for when, verdicts in words.answers(found):
             text = rule_text(found[0][1].rule)
             title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
-            rows.append((title, *[words.VERDICTS[item.verdict] for _, item in verdicts]))
+            rows.append((title, *[words.short_verdict(item) for _, item in verdicts]))
     return table(rows, style, indent="  ")
 
 
@@ -206,7 +206,8 @@ def _case(verdict: RuleVerdict, regime: Regime) -> Case:
         why = f"after {verdict.states:,} states" if verdict.states else _NOT_SIMULATED
         return Case(name, [Result("skipped", {"message": f"not decided {why}"})])
     if verdict.verdict is ProofStatus.NOT_APPLICABLE:
-        return Case(name, [Result("skipped", {"message": "the number of replicas has no range"})])
+        why = "nothing is lost" if verdict.rule.kind is RuleKind.REPLACED else "the number of replicas has no range"
+        return Case(name, [Result("skipped", {"message": why})])
     return Case(name)
 
 
@@ -247,7 +248,7 @@ def _rule_fields(rule: PolicyRule) -> str:
         fields.append("amount=amount.text")
     if rule.kind is RuleKind.MAX_SHARE:
         fields.append("strict")
-    if rule.kind is RuleKind.SURVIVE:
+    if rule.kind in (RuleKind.SURVIVE, RuleKind.REPLACED):
         fields.append("lost")
     return " ".join(fields)
 

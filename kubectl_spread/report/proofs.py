@@ -15,15 +15,22 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdi
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 
+_NOT_CHECKED = "not checked"
 VERDICTS = {
     ProofStatus.PROVED: "proved",
     ProofStatus.REFUTED: "refuted",
     ProofStatus.UNDECIDED: "not decided",
-    ProofStatus.NOT_APPLICABLE: "not checked",
+    ProofStatus.NOT_APPLICABLE: _NOT_CHECKED,
 }
 SETTLED, MOVING = "once settled", "while pods move"
 _MOST_DOMAINS = 12
 _MOST_OTHERS = 3  # names of other workloads
+
+
+def short_verdict(item: RuleVerdict) -> str:
+    """Return the verdict on a rule in a regime, in a few words."""
+    is_idle = item.verdict is ProofStatus.NOT_APPLICABLE and item.rule.kind is RuleKind.REPLACED
+    return "no loss" if is_idle else VERDICTS[item.verdict]
 
 
 def policy_verdict(results: Sequence[GroupResult]) -> str:
@@ -41,7 +48,7 @@ def policy_answer(results: Sequence[GroupResult]) -> str:
     verdict = worst([item.verdict for item in results])
     every = [(regime, item) for result in results for found in by_rule(result) for regime, item in found]
     if verdict is ProofStatus.PROVED:
-        left = {regime.value: None for regime, item in every if item.verdict is ProofStatus.NOT_APPLICABLE}
+        left = {regime.value: None for regime, item in every if short_verdict(item) == _NOT_CHECKED}
         return f"{policy_verdict(results)}{f' ({comma_list(list(left), most=5)} not checked)' if left else ''}"
     is_open = verdict is not ProofStatus.NOT_APPLICABLE
     rules = {rule_text(item.rule): None for _, item in every if is_open and item.verdict is verdict}
@@ -106,7 +113,7 @@ def bound_text(bound: Bound, rule: PolicyRule, *, is_detailed: bool) -> str:
     """Return a bound as a sentence, with all details also the arithmetic."""
     if bound.kind is BoundKind.EMPTIEST:
         return _emptiest(bound)
-    if rule.kind is RuleKind.PLACED:
+    if rule.kind in (RuleKind.PLACED, RuleKind.REPLACED):
         room, others = count_noun(bound.most, "pod"), count_noun(bound.pods, "other pod")
         if bound.topology_key:
             where = f"the {domain(bound.topology_key)} with the fewest pods"
@@ -259,7 +266,10 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.CREATED: lambda event: f"{short_name(event.owner)} is created.",
     TransitionKind.DELETED: lambda event: f"{short_name(event.owner)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,
-    TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
+    TransitionKind.EVICTED: lambda event: (
+        f"{_capital(_pod(event))} {'is created again, as' if event.is_loss else 'is evicted from'} {event.node}"
+        f"{' is lost' if event.is_loss else ''}."
+    ),
     TransitionKind.RETURNED: lambda event: f"{_capital(_where(event))} takes pods again.",
 }
 

@@ -31,6 +31,7 @@ from kubectl_spread.report.table import domain_table, hang_indent, paint, Style,
 from kubectl_spread.report.wording import (
     counted,
     find_no_node,
+    INTERRUPTED,
     name,
     nodes_of_pools,
     numbered,
@@ -82,7 +83,7 @@ def render(simulation: Simulation, style: Style) -> str:
         found = _step_blocks(step, simulation.steps[:at], style, is_followed=is_followed)
         blocks += [lines for lines in map(list, found) if lines]
     if simulation.is_interrupted:
-        blocks.append(wrap("The search was interrupted: this is what is known so far.", style))
+        blocks.append([INTERRUPTED])
     gaps = {text for step in simulation.steps for text in step.summary.gaps}
     notes = [note for note in simulation.notes if note not in gaps]
     if notes:

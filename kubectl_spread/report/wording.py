@@ -9,6 +9,8 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.text.wording import join_with_and, safe
 
+INTERRUPTED = "The search was interrupted: this is what is known so far."
+
 
 def plural(number: int, noun: str) -> str:
     """Return `1 pod`, `2 pods`, with commas between thousands."""

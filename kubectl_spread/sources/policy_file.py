@@ -11,11 +11,11 @@ from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import (
     Amount,
     GroupSpec,
-    PLACED,
     Policy,
     PolicyRule,
     REGIMES,
     RuleKind,
+    with_places,
 )
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import Range
@@ -75,7 +75,7 @@ class _PolicyReader(Document):
             known = "maxShare, maxCount, minDomains, separate, survive"
             self.refuse(route, f"the group has no rule: add one of {known}")
         if self.value((*route, "placed")) is not False:
-            rules.append(PLACED)
+            rules = with_places(rules)
         selector, replicas = self._selector((*route, "selector")), self.text((*route, "replicas"))
         each = self.value((*route, "each"))
         line, column = self.place(route)

@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.members import Member
 from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
+from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, RuleKind
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read
@@ -103,7 +103,7 @@ def _rules(chance: random.Random, regime: str) -> list[Plain]:
         if chance.random() < 0.3:
             rules.append({"kind": "separate", "key": key})
         if chance.random() < 0.3:
-            rules.append({"kind": "survive", "key": key})
+            rules += [{"kind": "survive", "key": key}, {"kind": "replaced", "key": key}]
     return rules
 
 
@@ -119,6 +119,8 @@ def rules(found: Plain) -> list[PolicyRule]:
             made.append(texts.min_domains(f"{rule['key']}={rule['number']}"))
         elif rule["kind"] == "separate":
             made.append(texts.separate(rule["key"]))
+        elif rule["kind"] == "replaced":
+            made.append(PolicyRule(RuleKind.REPLACED, texts.topology_key(rule["key"])))
         else:
             made.append(texts.survive(rule["key"], "quorum"))
     return made

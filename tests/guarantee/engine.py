@@ -209,7 +209,9 @@ class EngineCase:
 
     def _ends(self, state: State, witness: Witness) -> bool:
         """Return whether a state has the numbers of a way's end, and keeps pods Pending if the way says so."""
-        dead = self._nodes(witness.during) if witness.during is not None and witness.during.is_loss else ()
+        changes = [event for event in witness.events if event.domains]
+        is_lost = bool(changes) and changes[-1].kind is TransitionKind.DISRUPTED and changes[-1].is_loss
+        dead = self._nodes(changes[-1]) if is_lost else ()
         for key, counts in witness.counts.items():
             mine = dict.fromkeys(counts, 0)
             for (_, node), number in self.places(state):

@@ -425,10 +425,10 @@ class World:
         is_whole = not waits and not any(item.is_rolling and self.has_work(item) for item in judged)
         if rule["kind"] == "minDomains":
             return is_whole and len(counts) < int(rule["amount"])
-        if self.closed:
-            return waits and self.is_settled()
+        if rule["kind"] == "replaced":
+            return bool(self.closed) and self.is_loss and waits and self.is_settled()
         lost = sum(number for _, number in counts.most_common(rule["lost"]))
-        return is_whole and len(self.counted()) - lost < _kept(rule["amount"], wanted)
+        return not self.closed and is_whole and len(self.counted()) - lost < _kept(rule["amount"], wanted)
 
     def _shares_a_domain(self, workload: Workload, key: str) -> bool:
         labels = {name: (node["metadata"].get("labels") or {}).get(key) for name, node in self.nodes.items()}

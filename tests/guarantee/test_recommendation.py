@@ -183,7 +183,7 @@ def test_new_volumes_are_left_aside(capsys: pytest.CaptureFixture[str], tmp_path
 
     assert option["newVolumes"]
     assert extra(option) == {"maxSkew": 1}
-    assert [item["verdict"] for item in option["regimes"][0]["rules"]] == ["proved", "undecided"]
+    assert [item["verdict"] for item in option["regimes"][0]["rules"]] == ["proved", "notApplicable", "undecided"]
     assert (
         "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of its "
         "first node" in text

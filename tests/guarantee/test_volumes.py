@@ -40,7 +40,9 @@ def test_lost_pods_may_stay_pending(tmp_path: Path, capsys: pytest.CaptureFixtur
     free = verdicts(plain, rules, path=tmp_path / "free.json", output=capsys)
     found = verdicts(with_volumes(3, 2), rules, path=tmp_path / "web.json", output=capsys)
 
-    assert (free["survive"]["disruptions"], found["survive"]["disruptions"]) == ("proved", "undecided")
+    assert (free["survive"]["disruptions"], found["survive"]["disruptions"]) == ("proved", "proved")
+    assert (free["replaced"]["disruptions"], found["replaced"]["disruptions"]) == ("proved", "undecided")
+    assert found["replaced"]["restarts"] == "notApplicable"  # nothing is lost
     assert set(found["placed"].values()) <= {"undecided", "notApplicable"}
     assert {regime: found["maxShare"][regime] for regime in ("creation", "restarts")} == {
         "creation": "proved",

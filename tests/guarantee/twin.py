@@ -374,11 +374,10 @@ class Twin:
         if kind == "domains":
             is_dead = state["lost"] and any(pod[2] in state["closed"] for pod in state["pods"])
             return self.is_at_rest(state) and not is_dead and len(counts) < rule["number"]
-        if state["loss"] is not None:
-            if not state["lost"] or state["loss"] != key or any(pod[2] in state["closed"] for pod in state["pods"]):
-                return False
-            return self.is_stuck(state)
-        if not self.is_at_rest(state):
+        if kind == "replaced":
+            is_lost = state["lost"] and state["loss"] == key
+            return is_lost and not any(pod[2] in state["closed"] for pod in state["pods"]) and self.is_stuck(state)
+        if state["loss"] is not None or not self.is_at_rest(state):
             return False
         return len(running) - max(counts.values(), default=0) < wanted // 2 + 1
 

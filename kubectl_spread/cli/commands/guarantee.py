@@ -27,9 +27,10 @@ from kubectl_spread.cli.options import (
 )
 from kubectl_spread.cli.targets import namespace_of, parse_targets, selection, without_files
 from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES, with_places
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import Style
+from kubectl_spread.report.wording import INTERRUPTED
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
@@ -67,7 +68,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @_keyed("--min-domains KEY=K...: The pods use at least K domains.", texts.min_domains)
 @_keyed("--separate KEY...: Pods of a workload are in different domains.", texts.separate)
 @option(
-    "--survive KEY[=N]...: Lose N domains: enough pods stay, others move.",
+    "--survive KEY[=N]...: Lose N domains: enough pods are left, and the others find nodes.",
     shell_complete=complete.topology_keys,
 )
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
@@ -118,7 +119,7 @@ def command(
       1  a rule is refuted or could not be decided, or a workload does not exist
       2  wrong usage, or an invalid policy
       3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C ended the search; what is known so far was printed
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
 
     \b
     Examples:
@@ -186,7 +187,7 @@ def _policy(
         from kubectl_spread.sources import policy_file
 
         return policy_file.load(path)
-    own = (*rules, *(() if allow_pending else (PLACED,)))
+    own = tuple(rules if allow_pending else with_places(rules))
     selector = selection((), label_selector, ctx, verb="judge").selector
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
@@ -219,6 +220,8 @@ def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
     else:
         from kubectl_spread.report import guarantee as text
 
+        if found.is_interrupted:
+            click.echo(f"{INTERRUPTED}\n")
         click.echo(text.render(found.policy.name, groups, style), color=output.colour)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

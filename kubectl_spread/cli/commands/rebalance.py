@@ -26,6 +26,7 @@ from kubectl_spread.cli.options import (
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.report.table import Style
+from kubectl_spread.report.wording import INTERRUPTED
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
@@ -71,7 +72,7 @@ def command(
       1  a violated constraint has no plan, or a workload does not exist
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C ended the search; what is known so far was printed
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
 
     \b
     Examples:
@@ -129,7 +130,7 @@ def _print(found: RebalanceResult, output: Output, style: Style) -> None:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")
     if found.is_interrupted:
-        click.echo("\nThe search was interrupted: this is what is known so far.")
+        click.echo(f"\n{INTERRUPTED}")
     if cluster.unread:
         from kubectl_spread.report import documents
 

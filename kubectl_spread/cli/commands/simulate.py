@@ -83,7 +83,7 @@ def command(
       1  a step may not complete, or kubectl would refuse it; or an expectation fails
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C ended the search; what is known so far was printed
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
 
     \b
     Examples:

@@ -132,5 +132,6 @@ _EVALUATIONS = {
     RuleKind.MIN_DOMAINS: _domains_in_use,
     RuleKind.SEPARATE: _separate,
     RuleKind.SURVIVE: _left_after_loss,
+    RuleKind.REPLACED: _pending,
     RuleKind.PLACED: _pending,
 }

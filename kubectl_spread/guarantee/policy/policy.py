@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
@@ -16,8 +17,9 @@ class RuleKind(Enum):
     MAX_COUNT = "maxCount"  # a domain holds at most a number of pods
     MIN_DOMAINS = "minDomains"  # the pods use at least a number of domains
     SEPARATE = "separate"  # the pods of one owner are in different domains
-    SURVIVE = "survive"  # enough pods are left after losing domains, and the lost ones find other nodes
-    PLACED = "placed"  # no pod stays Pending
+    SURVIVE = "survive"  # enough pods are left after losing domains
+    REPLACED = "replaced"  # while these domains are lost, no pod stays Pending
+    PLACED = "placed"  # no pod stays Pending otherwise
 
 
 class Amount(NamedTuple):
@@ -80,6 +82,13 @@ class PolicyRule(NamedTuple):
 
 
 PLACED = PolicyRule(RuleKind.PLACED)
+
+
+def with_places(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """Return rules, and those by which every pod finds a node: usually, and while domains are lost."""
+    own = list(rules)
+    lost = [rule for rule in own if rule.kind is RuleKind.SURVIVE]
+    return [*own, *(rule._replace(kind=RuleKind.REPLACED, amount=Amount(0)) for rule in lost), PLACED]
 
 
 class Regime(Enum):

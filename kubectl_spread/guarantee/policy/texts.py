@@ -205,8 +205,9 @@ def rule_text(rule: PolicyRule) -> str:
     if rule.kind is RuleKind.SURVIVE:
         kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
         kept = count_noun(amount.numerator, "pod") if not amount.denominator else kept
-        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}, lost pods find other nodes"
-    return "every pod finds a node"
+        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}, if all have a node"
+    lost = f" while {rule.lost} {domain(key, plural=rule.lost > 1)} {'are' if rule.lost > 1 else 'is'} lost"
+    return f"every pod finds a node{lost if key else ''}"
 
 
 def violation_text(result: Evaluation, *, waiting: Optional[int] = None) -> str:

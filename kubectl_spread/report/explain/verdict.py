@@ -399,8 +399,8 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
     eligible = [domain for domain in open_to if domain.eligible]
     if eligible:
-        uncounted = {name for domain in open_to if not domain.eligible for name in domain.node_names}
-        found, open_to = _without(uncounted, found), eligible
+        aside = {name for domain in open_to if not domain.eligible for name in domain.node_names}
+        found, open_to = _without(aside, found), eligible
     names = [safe(domain.value or '""') for domain in open_to]
     where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"

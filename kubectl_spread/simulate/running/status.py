@@ -20,7 +20,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, RuleKind
 from kubectl_spread.objects.constraints.constraint import (
     ConstraintCounts,
     DO_NOT_SCHEDULE,
@@ -513,7 +513,8 @@ def _groups(
         pods = tuple(pod for key in keys for pod in found[key])
         wanted = sum(_wanted_by(key, found[key], cluster) for key in keys)
         state = GroupState(pods, wanted, domains)
-        rules = tuple(evaluate(spec.rules, state))
+        now = [rule for rule in spec.rules if rule.kind is not RuleKind.REPLACED]
+        rules = tuple(evaluate(now, state))
         yield GroupStatus(name, namespace, tuple(keys), state.running, wanted, rules)
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -380,3 +384,47 @@ def test_room_for_every_pod_is_told_with_its_numbers(
     run(["guarantee", "-f", str(path), "--topology", "zones=3,nodes=9", "--at-most", "zone=1/2", "--details"])
 
     assert f"creation, restarts: proved: {proof}" in capsys.readouterr().out
+
+
+ETCD = ("-f", str(REDIS.parents[1] / "manifests" / "etcd.yaml"), "--topology", "zones=3,nodes=2")
+QUORUM = ("--survive", "zone", "--keep", "quorum")
+
+
+def test_enough_are_left_and_others_find_nodes_are_two_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    """The zone constraint counts the lost zone, so that its pods wait; the other pods are enough."""
+    code, out, _ = said(capsys, *ETCD, *QUORUM)
+    assert code == 1
+    assert out.startswith("Policy of the command line: refuted: every pod finds a node while 1 zone is lost\n")
+    assert " a quorum left after losing 1 zone, if all have a node proved " in " ".join(out.split())
+    (group,) = report(capsys, *ETCD, *QUORUM)["groups"]
+    kinds = {rule["rule"]["kind"]: rule["verdict"] for rule in group["regimes"][-1]["rules"]}
+    assert kinds == {"survive": "proved", "replaced": "refuted", "placed": "proved"}
+
+    code, out, _ = said(capsys, *ETCD, *QUORUM, "--allow-pending")
+    assert (code, out.splitlines()[0]) == (0, "Policy of the command line: proved (scaling not checked)")
+
+
+def test_a_pod_that_is_lost_with_its_node_is_not_evicted(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, *ETCD, *QUORUM)[1]
+    assert "is created again, as node-" in out
+    assert "evicted" not in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals for one process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_search_that_is_ended_prints_what_is_known(number: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "web.yaml"
+    path.write_text(DEPLOYMENT.replace("replicas: 3", "replicas: 30"))
+    args = ["guarantee", "-f", str(path), "--topology", "zones=5,nodes=6,cpu=1", *SHARES, "--effort", "thorough"]
+    for wait_s in (4, 15, 40):  # the search must have begun
+        running = subprocess.Popen(
+            [sys.executable, "-m", "kubectl_spread", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(wait_s)
+        running.send_signal(number)
+        out, err = running.communicate(timeout=120)
+        if out:
+            break
+
+    assert (running.returncode, err) == (130, "")
+    assert out.startswith("The search was interrupted: this is what is known so far.\n\nPolicy of the command line: ")
