@@ -37,7 +37,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_top
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
-Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
+Counts = dict[str, ConstraintCounts]  # by topology key
+_NOTHING = ConstraintCounts({})
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
@@ -348,7 +349,8 @@ def count_pods(pod: Pod, columns: Columns, profiles: Mapping[str, Profile]) -> C
     soft = filter_topology_spread_constraints(pod.cls, hard=False, release=profile.release)
     found: Counts = {}
     for counts in (*hard, *soft_counts(soft, pod.cls, columns)):
-        found.setdefault(counts.constraint.topology_key, dict(counts.now().domains))
+        now = counts.now()
+        found.setdefault(counts.constraint.topology_key, now._replace(domains=dict(now.domains)))
     return found
 
 
@@ -362,15 +364,15 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
     """
     changes = []
     for key in dict.fromkeys((*found[0], *before)):
-        change = SpreadChange(key, before.get(key, {}), found[0].get(key, {}))
+        change = SpreadChange(key, before.get(key, _NOTHING), found[0].get(key, _NOTHING))
         if answer is not None:
-            of_key = [counts.get(key, {}) for counts in found]
-            values = list(dict.fromkeys(value for counts in of_key for value in counts))
-            ranges = ranges_of(values, answer.symmetry.alike(key), of_key)
-            skews = [skew for counts in of_key if (skew := ConstraintCounts(counts).skew) is not None]
+            of_key = [counts.get(key, _NOTHING) for counts in found]
+            values = list(dict.fromkeys(value for counts in of_key for value in counts.domains))
+            ranges = ranges_of(values, answer.symmetry.alike(key), [counts.domains for counts in of_key])
+            skews = [counts.skew for counts in of_key if counts.skew is not None]
             change = change._replace(
                 # A document writes them as pairs.
-                ranges={value: ranges[value][:2] for value in change.after},
+                ranges={value: ranges[value][:2] for value in change.after.domains},
                 skews=range_of(skews)[:2] if skews else None,
             )
         changes.append(change)

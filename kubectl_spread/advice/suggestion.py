@@ -21,19 +21,10 @@ class SpreadChange(NamedTuple):
     """
 
     topology_key: str
-    before: dict[str, int]
-    after: dict[str, int]
+    before: ConstraintCounts
+    after: ConstraintCounts
     ranges: dict[str, tuple[int, int]] = {}  # noqa: RUF012 (never written to)
     skews: Optional[tuple[int, int]] = None
-
-    @property
-    def skew_before(self) -> Optional[int]:
-        """Return the highest count minus the lowest; None if no domain is counted or the constraint did not exist."""
-        return ConstraintCounts(self.before).skew
-
-    @property
-    def skew_after(self) -> Optional[int]:
-        return ConstraintCounts(self.after).skew
 
 
 class Effect(NamedTuple):

@@ -13,7 +13,7 @@ import click
 
 from kubectl_spread.errors import NotFoundError, RefusedError, SpreadError
 from kubectl_spread.operations.cluster_facts import Level, Notice
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:
     import threading
@@ -53,10 +53,14 @@ def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bo
     An object that does not exist, or is refused, is an answer; any other error means that an input could not be read.
     """
     flush()
-    is_unread = False
+    is_unread, more = False, -_MOST_ERRORS
     for problem in problems:
-        print_error(problem)
+        more += 1
+        if more <= 0:
+            print_error(problem)
         is_unread |= not isinstance(problem, (NotFoundError, RefusedError))
+    if more > 0:
+        click.echo(f"and {count_noun(more, 'more error')}; -o json lists all", err=True)
     if is_interrupted:
         return Exit.INTERRUPTED
     if is_unread:
@@ -64,6 +68,7 @@ def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bo
     return Exit.CLEAN if is_fine else Exit.FINDINGS
 
 
+_MOST_ERRORS = 5
 _NOTED = "kubectl_spread.noted"
 
 

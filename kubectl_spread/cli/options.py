@@ -206,23 +206,23 @@ def gather_options(
 
 
 def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
-    """--wide, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
+    """--details, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
 
     By default, the output is in the first of the formats.
     """
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
-        def styled(*args: Any, wide: bool, color: str, output: Output, **kwargs: Any) -> Any:
+        def styled(*args: Any, details: bool, color: str, output: Output, **kwargs: Any) -> Any:
             output = output._replace(colour=wants_colour(color) and not output.file)
             flags = as_words(kwargs["source"].connection._asdict())
-            style = Style(width(_WIDTH), wide, kubectl=shlex.join(("kubectl", *flags)))
+            style = Style(width(_WIDTH), details, kubectl=shlex.join(("kubectl", *flags)))
             return function(*args, output=output, style=style, **kwargs)
 
         wrapped: Any = colour_option(styled)
         text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file.{note}"
         wrapped = option(text, type=FormatChoice(formats), default=formats[0])(wrapped)
-        result: F = option("--wide: Print long lists in full.")(wrapped)
+        result: F = option("--details: Print all evidence, and long lists in full.")(wrapped)
         return result
 
     return decorate

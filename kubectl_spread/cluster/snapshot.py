@@ -157,6 +157,9 @@ class StoredRevision(NamedTuple):
     template: dict[str, Any]
 
 
+_BUDGET = "PodDisruptionBudget"
+
+
 class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
@@ -198,6 +201,15 @@ class Cluster(NamedTuple):
     def pending(self) -> list[Pod]:
         """Return the pods that wait for a node."""
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
+
+    def has_all_budgets(self, namespace: str) -> bool:
+        """Return whether every PodDisruptionBudget of a namespace is known: the facts say so, or they hold some."""
+        if any(not key.kind for key in self.undecodable):
+            return False  # A document that could not be read.
+        unread = [item for item in self.unread if item.kind == _BUDGET]
+        if unread:
+            return any(item.namespace == namespace for item in unread)  # The only namespace that was read.
+        return _BUDGET in self.complete or any(budget.namespace == namespace for budget in self.budgets)
 
     def owners_of(self, pod: Pod) -> tuple[ObjectKey, ...]:
         """Return the controllers of a pod: its own, and its controller's controller."""

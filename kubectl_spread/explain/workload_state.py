@@ -49,6 +49,11 @@ class WorkloadState(NamedTuple):
         """Return how many pods were never created, or are gone."""
         return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all wanted pods have a node that exists."""
+        return self.wanted is not None and not (self.missing or self.pending or self.failures or self.lost)
+
 
 def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
     """Return the facts about a workload; None if they contain neither it nor its pods."""

@@ -316,20 +316,14 @@ class _Search:
 
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
-        replaced = tuple(PolicyRule(RuleKind.REPLACED, key) for key in self._keys)
-        rules = (*self._rules, *replaced)
-        result = self._proved(candidate, regimes, rules, limit=self._limit, members=self._members)
-        count = len(self._rules)
-        last = result.results[-1].rules[count:] if self._has_disruptions else ()
-        cost = tuple((item.rule.topology_key, item.verdict) for item in last)
-        kept = tuple(item._replace(rules=item.rules[:count]) for item in result.results)
+        result = self._proved(candidate, regimes, self._rules, limit=self._limit, members=self._members)
         missing = [key for key in self._apart if not all(_has_term(item, key) for item in self._members)]
         changes = self._changes(candidate) + len(missing)
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members) if changes else ()
         needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
         return Option(
-            candidate, self._soft(candidate) if changes else (), self._apart, patches, result._replace(results=kept),
-            cost, needs, self._has_volumes, changes,
+            candidate, self._soft(candidate) if changes else (), self._apart, patches, result, needs,
+            self._has_volumes, changes,
         )  # fmt: skip
 
     def _needs(self, key: str) -> int:
@@ -428,7 +422,6 @@ def _is_as_good(one: Option, other: Option) -> bool:
                 for is_settled, answer in ((False, verdict), (True, verdict.once_settled))
                 if answer.verdict is ProofStatus.PROVED
             ),
-            *(key for key, verdict in option.replaced if verdict is ProofStatus.PROVED),
         }
         for option in (one, other)
     )

@@ -158,9 +158,9 @@ class Option(NamedTuple):
 
     soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint. apart: keys for which
     the pods of one workload need a required anti-affinity. patches: changed fields of the pod spec of each workload,
-    with the constraints of other keys. result: verdicts in all regimes. replaced: verdict on lost pods finding other
-    nodes, by key of the lost domain. has_volumes: the pods get new volumes, which are left aside in the search.
-    changes: fields that differ from the workloads as they are; with 0, there are no patches.
+    with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods get new volumes, which
+    are left aside in the search. changes: fields that differ from the workloads as they are; with 0, there are no
+    patches.
     """
 
     constraints: tuple[Hard, ...]
@@ -168,7 +168,6 @@ class Option(NamedTuple):
     apart: tuple[str, ...]
     patches: tuple[tuple[ObjectKey, Plain], ...]
     result: GroupResult
-    replaced: tuple[tuple[str, ProofStatus], ...] = ()
     needs: tuple[NeededDomains, ...] = ()
     has_volumes: bool = False
     changes: int = 0

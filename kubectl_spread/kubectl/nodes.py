@@ -28,6 +28,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, value_errors, ZONE
+from kubectl_spread.text.wording import comma_list
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
@@ -118,7 +119,11 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
     yield Refusal(said)
     yield from (f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
     owners = (cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in able)
-    yield from (key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node"))
+    concerns = {key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node")}
+    yield from concerns
+    unsure = sorted({key.namespace for key in concerns if not cluster.has_all_budgets(key.namespace)})
+    if unsure and not command.has("disable-eviction"):
+        yield f"the facts hold no PodDisruptionBudget of {comma_list(unsure)}, so none refuses an eviction here"
 
 
 def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:

@@ -48,8 +48,6 @@ TONES = {
     ProofStatus.NOT_APPLICABLE: "soft",
 }
 _MOST_WORKLOADS = 5
-_MOST_SENTENCES = 40
-_ENDS = 15  # of a long way, from its beginning and from its end
 
 
 def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
@@ -63,7 +61,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
         head, *evidence = filter(None, _group(result, style, has_ways=style.is_detailed or not advice))
         same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
-        if same != result.name and not style.is_wide:
+        if same != result.name:
             advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
         blocks += [head, *advice, *evidence]
     if not style.is_detailed:
@@ -100,7 +98,8 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
 
 
 def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[list[str]]:
-    workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+    most = 10_000 if style.is_detailed else _MOST_WORKLOADS
+    workloads = comma_list([name(key) for key in result.workloads], most=most)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     yield [*head, "", *_overview(result, style)]
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
@@ -110,7 +109,7 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[lis
             lines = [line for answer in words.answers(verdicts) for line in _answer(*answer, style)]
             yield [f"{rule_text(verdicts[0][1].rule)}:", *lines] if lines else []  # the table says as much
     if result.neighbours:
-        names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+        names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style, hanging="  ")
     shown = [gap for gap in result.gaps if style.is_detailed or gap.is_open]
@@ -156,8 +155,7 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
     if words.coincidence(witness):
         yield from wrap(words.coincidence(witness), style, indent="    ")
     yield from wrap(f"{how}, {begin}:", style, indent="    ")
-    most = None if style.is_wide else _MOST_SENTENCES
-    for line in numbered(words.story(witness), most=most, ends=_ENDS, where="--wide prints all of them"):
+    for line in numbered(words.story(witness), where="" if style.is_detailed else "--details prints them"):
         yield from wrap(line, style, indent="    ", hanging="   ")
     yield from _counts(witness, style)
 
@@ -304,10 +302,9 @@ form(
 form(
     Option,
     "constraints soft antiAffinity=apart patches commands neededDomains=needs regimes=result.results "
-    "newVolumes=volumes changes lostPodsReplaced",
+    "newVolumes=volumes changes",
     patches=lambda option: [
         {"object": key, "patch": {"spec": {"template": {"spec": spec}}}} for key, spec in option.patches
     ],
     commands=recommendation.commands,
-    lostPodsReplaced=lambda option: [{"topologyKey": key, "verdict": verdict} for key, verdict in option.replaced],
 )

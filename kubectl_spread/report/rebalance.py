@@ -10,7 +10,6 @@ from shlex import quote
 from kubectl_spread.advice.rebalance.plan import (
     ConstraintChange,
     Coverage,
-    DomainChange,
     Eviction,
     EvictionPlan,
     Obstacle,
@@ -26,10 +25,10 @@ from kubectl_spread.advice.rebalance.plan import (
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
-from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, table, wrap
+from kubectl_spread.report.table import hang_indent, paint, Style, table, wrap
 from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series, without_preemption
 from kubectl_spread.text.wording import join_with_and, safe
 
@@ -51,8 +50,13 @@ _PATIENCE = "10m"
 
 
 def render(found: Rebalance, style: Style) -> str:
-    """Return the answer; in a wide style long lists are complete."""
-    blocks = [lines for item in found.repairs for lines in map(list, _blocks(item, style)) if lines]
+    """Return the answer; in short without the evidence."""
+    blocks: list[list[str]] = []
+    for item in found.repairs:
+        parts = [list(lines) for is_detail, lines in _parts(item, style) if style.is_detailed or not is_detail]
+        blocks += filter(None, parts) if style.is_detailed else [[line for lines in parts for line in lines]]
+    if any(map(commands, found.repairs)):
+        blocks.append(wrap("If a command fails, the rest do not run. Run rebalance again.", style))
     if found.is_cut_short:
         blocks.append(["A search was cut short; --effort thorough visits more states."])
     if found.notes:
@@ -67,41 +71,43 @@ def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
     ]
 
 
-def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
-    """Yield the parts of the answer for workloads that are repaired together; parts without lines are left out."""
-    yield [
-        f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad')}",
-        *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
-    ]
+def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
+    """Yield the parts of the answer for workloads that are repaired together, each with whether it is a detail."""
+    yield (
+        False,
+        [
+            f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad')}",
+            *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
+        ],
+    )
     if item.verdict is RepairVerdict.EVICT and item.plan is not None:
         plan = item.plan
         if plan.evictions:
-            yield [*_wrapped([eviction_warning(plan)], style), *_eviction_table(plan, style)]
+            yield False, [*_wrapped([eviction_warning(plan)], style), *_eviction_table(plan, style)]
+            yield False, _wrapped(reservations(plan), style)
+            yield False, _script(item, style)
         for change in plan.changes:
-            yield _change(change, item, style)
-        yield _wrapped(certainty(plan, item), style)
-        yield _wrapped(alternative(item), style)
-        if plan.evictions:
-            yield _wrapped(reservations(plan), style)
-            yield _script(item, style)
+            yield True, _change(change, item, style)
+        yield plan.coverage.is_exact and bool(plan.evictions), _wrapped(certainty(plan, item), style)
+        yield False, _wrapped(alternative(item), style)
     elif item.verdict is RepairVerdict.RESTART:
-        yield _wrapped([restart_warning(item)], style)
-        yield _wrapped(why_restart(item), style)
-        for change in item.restarts[-1].changes:
-            yield _change(change, item, style)
-        yield _wrapped([_covered(item.restarts[-1].coverage, (), "")], style)
-        yield _script(item, style)
+        last = item.restarts[-1]
+        yield False, _wrapped([restart_warning(item)], style)
+        yield False, _script(item, style)
+        yield True, _wrapped(why_restart(item), style)
+        for change in last.changes:
+            yield True, _change(change, item, style)
+        yield last.coverage.is_exact, _wrapped([_covered(last.coverage, (), "")], style)
     else:
-        yield _wrapped(["Why:", *(f"  - {obstacle(line)}" for line in item.obstacles)], style)
+        yield False, _wrapped(["Why:", *(f"  - {obstacle(line)}" for line in item.obstacles)], style)
         remedies = remedy_lines(item)
         if item.remedies:
             remedies = ["What would help, each simulated:", *(f"  - {line}" for line in remedies)]
-        yield _wrapped(remedies, style)
+        yield False, _wrapped(remedies, style)
 
 
 def _script(item: Repair, style: Style) -> list[str]:
-    end = wrap("If a command fails, the rest do not run. Run rebalance again.", style)
-    return ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item))), *end]
+    return ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item)))]
 
 
 def verdict(item: Repair) -> str:
@@ -162,23 +168,22 @@ def eviction_rows(evictions: Sequence[Eviction]) -> list[tuple[str, ...]]:
 
 
 def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
-    shown = plan.evictions if style.is_wide else plan.evictions[:_MOST_EVICTIONS]
+    shown = plan.evictions if style.is_detailed else plan.evictions[:_MOST_EVICTIONS]
     head = ("#", "POD", "NODE", "THE NEW POD GOES TO")
     lines = table([head, *eviction_rows(shown)], style, indent="  ")
     left = len(plan.evictions) - len(shown)
-    return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
+    return [*lines, f"  and {plural(left, 'more eviction')}; --details lists all"] if left else lines
 
 
 def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
     head = (f"{_whose(change, item)}{change.topology_key}", "before", "after")
     rows = [
         (domain.value or '""', str(domain.before), "" if domain.after is None else str(domain.after))
-        for domain in _shown(change, style)
+        for domain in change.domains
     ]
     after = "" if change.skew_after is None else f" before, {change.skew_after} after"
     sentence = f"  Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}."
-    lines = domain_table(head, rows, of=len(change.domains), style=style)
-    return [*lines, *_wrapped([sentence], style)]
+    return [*table([head, *rows], style, indent="  "), *_wrapped([sentence], style)]
 
 
 def certainty(plan: EvictionPlan, item: Repair) -> Iterator[str]:
@@ -199,16 +204,9 @@ def certainty(plan: EvictionPlan, item: Repair) -> Iterator[str]:
 
 
 def alternative(item: Repair) -> Iterator[str]:
-    """Yield the effect of a rollout restart instead of evictions."""
+    """Yield what a rollout restart would do instead of evictions."""
     if item.restarts and item.plan is not None:
-        coverage = item.restarts[-1].coverage
-        holds = "in the outcomes that were simulated; others are possible."
-        if coverage.is_exact:
-            holds = f"in every outcome ({plural(coverage.states, 'state')} visited)."
-        yield (
-            f"A rollout restart repairs it, too: it replaces all {plural(_restarted(item), 'pod')}, and "
-            f"{_fewest_ready(item)} stay ready on the way. The constraints hold afterwards {holds}"
-        )
+        yield f"Or: a rollout restart, which replaces all {plural(_restarted(item), 'pod')}."
 
 
 def _restarted(item: Repair) -> int:
@@ -371,12 +369,10 @@ def unclear_budget(item: UnclearBudget) -> str:
 
 
 def _violation(change: ConstraintChange, style: Style) -> str:
-    shown = _shown(change, style)
-    left = len(change.domains) - len(shown)
-    more = f" and {plural(left, 'more domain')}" if left else ""
-    counts = pods_by_domain({item.value: item.before for item in shown})
+    most = None if style.is_detailed else _MOST_DOMAINS
+    counts = pods_by_domain({item.value: item.before for item in change.domains}, most=most)
     return (
-        f"{change.topology_key} ({change.when_unsatisfiable}): {counts}{more}; "
+        f"{change.topology_key} ({change.when_unsatisfiable}): {counts}; "
         f"skew {change.skew}, maxSkew {change.max_skew}{_min_domains(change)}"
     )
 
@@ -385,17 +381,6 @@ def _min_domains(change: ConstraintChange) -> str:
     if change.min_domains is None or len(change.domains) >= change.min_domains:
         return ""
     return f", with fewer than minDomains ({change.min_domains}) domains, so that the minimum is 0"
-
-
-def _shown(change: ConstraintChange, style: Style) -> Sequence[DomainChange]:
-    """Return the domains to list; of many, the changed ones come first, then the fullest."""
-    if style.is_wide or len(change.domains) <= _MOST_DOMAINS:
-        return change.domains
-    ranked = sorted(
-        change.domains, key=lambda item: (item.after in (None, Range(item.before, item.before)), -item.before)
-    )
-    chosen = set(ranked[:_MOST_DOMAINS])
-    return [item for item in change.domains if item in chosen]
 
 
 def landing_nodes(item: Eviction) -> str:

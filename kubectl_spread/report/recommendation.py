@@ -93,7 +93,7 @@ def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
         yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style)
     elif verdict.witness is not None:
         yield from wrap(f"{names} does not work: {_reason(refused)}.", style)
-        for line in numbered(words.story(verdict.witness), most=None) if style.is_detailed else ():
+        for line in numbered(words.story(verdict.witness)) if style.is_detailed else ():
             yield from wrap(line, style, indent="  ", hanging="   ")
 
 
@@ -115,7 +115,7 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     keys = {"/".join(short_key(part.topology_key) for part in item.constraints) for item in others}
     which = f"maxSkew ({keys.pop()})" if len(keys) == 1 and len(others[0].constraints) > 1 else "maxSkew"
     for reason, names in by_reason.items():
-        shown = comma_list(names, most=10_000 if style.is_wide else _MOST_NAMES)
+        shown = comma_list(names, most=_MOST_NAMES)
         yield from wrap(f"{which} {shown}: {reason}.", style, indent="  ", hanging="  ")
 
 
@@ -166,14 +166,14 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     if head == "Or" and not style.is_detailed:
         return
     if option.changes:
-        spec, whole_spec = pod_spec_lines(option), pod_spec_lines(option, is_wide=True)
         patches = commands(option)
-        most = len(patches) if style.is_wide or len(spec) == len(whole_spec) else 1
+        is_alike = len({emit.emit(_without_labels(spec)) for _, spec in option.patches}) == 1
+        most = 1 if is_alike and not style.is_detailed else len(patches)
         if style.is_detailed:
-            yield from (f"    {line}" for line in (whole_spec if style.is_wide else spec))
+            yield from (f"    {line}" for line in pod_spec_lines(option))
         yield from (f"  $ {style.command(line)}" for line in patches[:most])
         if patches[most:]:
-            yield f"  # {len(patches) - most} more commands with other labels; --wide prints all of them"
+            yield f"  # {len(patches) - most} more commands with other labels; --details prints all of them"
     costs = "; ".join(_costs(option))
     yield from wrap(f"Trade-off: {costs}." if costs else "", style, indent="  ")
     for item, verdict in _shown_proofs(option) if style.is_detailed else ():
@@ -216,12 +216,11 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
         yield f"minDomains {'/'.join(str(item.min_domains) for item in constraints)}"
 
 
-def pod_spec_lines(option: Option, *, is_wide: bool = False) -> list[str]:
+def pod_spec_lines(option: Option) -> list[str]:
     """Return the fields of the pod spec as YAML; of each workload where they differ in more than labels."""
     texts: dict[str, list[tuple[ObjectKey, str]]] = {}
     for key, spec in option.patches:
-        text = emit.emit(spec)
-        texts.setdefault(text if is_wide else emit.emit(_without_labels(spec)), []).append((key, text))
+        texts.setdefault(emit.emit(_without_labels(spec)), []).append((key, emit.emit(spec)))
     lines: list[str] = []
     for alike in texts.values():
         names = ", ".join(short_name(key) for key, _ in alike)
@@ -273,14 +272,6 @@ def _costs(option: Option) -> Iterator[str]:
     refuted = [text for text in _unproved(option, ("disruptions",)) if text not in rolled]
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
-    for key, verdict in option.replaced:
-        where = domain(key)
-        if verdict is ProofStatus.PROVED:
-            yield f"while a {where} is lost, each of its pods finds another node"
-        elif verdict is ProofStatus.REFUTED:
-            yield f"while a {where} is lost, its pods can be Pending; they find nodes when it is back"
-        else:
-            yield f"whether its pods find other nodes while a {where} is lost is not decided"
     if option.changes:
         yield "patching a template starts a rollout"
 

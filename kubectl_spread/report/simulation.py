@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
-from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.answer import PodState, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import DomainPods
 from kubectl_spread.engine.results.summary import (
@@ -37,7 +36,6 @@ from kubectl_spread.report.wording import (
     numbered,
     plural,
     pods,
-    pods_by_domain,
     share,
     without_preemption,
     without_repeats,
@@ -66,21 +64,19 @@ OF_SEVERAL = {
 _MOST_DOMAINS = 12
 _MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
 _MOST_LISTED = 20  # workloads
-_MOST_SENTENCES = 40
-_SHORT = (9, 4, "--details prints all events")  # most sentences of a way, those at its ends, and where the others are
-_ENDS = 15  # of a long story, from its beginning and from its end
-_MOST_PLACES = 12  # of pods at the start of a story
+_MOST_CAUSES = 2
+_MOST_NAMED = 5  # workloads with one cause
 _MOST_ENDINGS = 100  # in JSON
 
 
 def render(simulation: Simulation, style: Style) -> str:
-    """Return the answer; in a wide style long lists are complete."""
+    """Return the answer; without details, long lists are cut."""
     blocks: list[list[str]] = []
     for at, step in enumerate(simulation.steps):
         number = f"Step {at + 1}: " if len(simulation.steps) > 1 else ""
         blocks.append([f"{number}{step.text}: {_verdict(step)}"])
-        is_followed = any(later.summary.witness for later in simulation.steps[at + 1 :])
-        found = _step_blocks(step, simulation.steps[:at], style, is_followed=is_followed)
+        is_last = at + 1 == len(simulation.steps)
+        found = _step_blocks(step, simulation.steps[:at], style, is_brief=not (is_last or style.is_detailed))
         blocks += [lines for lines in map(list, found) if lines]
     if simulation.is_interrupted:
         blocks.append([INTERRUPTED])
@@ -112,38 +108,22 @@ def _indented(texts: Iterable[str], style: Style) -> list[str]:
 
 
 def _step_blocks(
-    played: PlayedStep, before: tuple[PlayedStep, ...], style: Style, *, is_followed: bool
+    played: PlayedStep, before: tuple[PlayedStep, ...], style: Style, *, is_brief: bool
 ) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer about a step; parts without lines are left out.
 
-    `is_followed`: a later step has a way to get stuck that includes this one's.
+    `is_brief`: another step follows, so that pods by domain and the way there are of little interest.
     """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]
-    is_brief = bool(step.together) and sum(not item.is_deleted for item in concerned) > _MOST_WORKLOADS
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
     yield _paragraphs(played.notes, style)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
     waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
-    later = [item for item in waiting if not was_pending(item)]
-    if later:
-        shown = later if style.is_wide else later[:_MOST_LISTED]
-        more = [f"  and {len(later) - len(shown)} more; --wide prints all of them"] if len(later) > len(shown) else []
-        lines = ["Pending:"]
-        by_cause: dict[str, list[str]] = {}
-        for pod in shown:
-            why = (
-                pod.message
-                if style.is_detailed
-                else played.causes.get((pod.owner, pod.message)) or without_preemption(pod.message)
-            )
-            by_cause.setdefault(why, []).append(waiting_pods(pod, step))
-        for why, who in by_cause.items():
-            lines += [*_indented(who, style), *wrap(why, style, indent="    ")]
-        yield [*lines, *more]
+    yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
-        most = len(earlier) if style.is_wide else _MOST_LISTED
+        most = len(earlier) if style.is_detailed else _MOST_LISTED
         names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
         yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if step.refused:
@@ -152,31 +132,61 @@ def _step_blocks(
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
         yield item_lines(played.advice, "Do: ", style)
+    gone = ", ".join(step.lost)
+    stuck = ", ".join(stuck_before(step))
+    notes = (
+        *(f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled),
+        "" if concerned or played.refusal or step.scheduled or not step.endings else "No workload changes.",
+        *added_nodes(step),
+        f"Not affected by this step, but already incomplete: {stuck}" if stuck else "",
+        f"Gone, and no controller creates them again: {gone}" if gone else "",
+    )
+    yield _paragraphs(notes, style)
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         yield _paragraphs([_totals(concerned, step)], style)
     is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
-    for item in concerned if style.is_wide else concerned[:_MOST_LISTED]:
-        is_shown = is_fine or item.verdict is not Verdict.COMPLETES or style.is_detailed
-        yield _workload(item, step, style, has_domains=style.is_wide or (is_shown and not is_brief))
-    # Of a few workloads, the sums are worth a table if a constraint counts the pods of all.
-    if step.together and (is_brief or style.is_wide or any(spread.is_balanced for spread in step.together)):
+    has_tables = style.is_detailed or (
+        not is_brief and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
+    )
+    plain: list[str] = []
+    for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
+        has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
+        lines = list(_workload(item, step, style, has_domains=has_domains))
+        if has_domains:
+            yield lines
+        else:
+            plain += lines
+    yield plain
+    if is_brief:
+        return
+    # The sums are worth a table if a constraint counts the pods of all.
+    if step.together and (style.is_detailed or any(spread.is_balanced for spread in step.together)):
         yield [
             "All of them together",
             *(line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)),
         ]
-    yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
-    if step.endings and not (concerned or played.refusal or step.scheduled):
-        yield ["No workload changes."]
-    yield _paragraphs(added_nodes(step), style)
-    stuck = ", ".join(stuck_before(step))
-    if stuck:
-        yield wrap(f"Not affected by this step, but already incomplete: {stuck}", style)
-    if step.lost:
-        yield _paragraphs([f"Gone, and no controller creates them again: {', '.join(step.lost)}"], style)
-    if step.witness and (style.is_detailed or not is_followed):
+    if step.witness:
         yield _way(played, before, style)
     yield wrap(certainty(step), style)
+
+
+def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:
+    """Return the Pending pods by cause; in short, two causes."""
+    by_cause: dict[str, list[str]] = {}
+    for pod in waiting:
+        cause = played.causes.get((pod.owner, pod.message)) or without_preemption(pod.message)
+        by_cause.setdefault(pod.message if style.is_detailed else cause, []).append(waiting_pods(pod, played.summary))
+    groups = [*by_cause.items()]
+    shown = groups if style.is_detailed else groups[:_MOST_CAUSES]
+    lines = ["Pending:"] if groups else []
+    for cause, who in shown:
+        most = len(who) if style.is_detailed else _MOST_NAMED
+        more = [f"and {plural(len(who) - most, 'more workload')}"] if len(who) > most else []
+        lines += [*_indented([*who[:most], *more], style), *wrap(cause, style, indent="    ")]
+    others = [who for _, every in groups[len(shown) :] for who in every]
+    more = [f"for other reasons, which --details prints: {comma_list(others, most=_MOST_NAMED)}"] if others else []
+    return [*lines, *_indented(more, style)]
 
 
 def added_nodes(step: StepSummary) -> Iterator[str]:
@@ -193,7 +203,7 @@ def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:
     verdicts = [f"{found[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if found[verdict]]
     pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
     waiting = f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
-    more = f"; --wide lists all, not only {_MOST_LISTED}" if len(concerned) > _MOST_LISTED else ""
+    more = f"; --details lists all, not only {_MOST_LISTED}" if len(concerned) > _MOST_LISTED else ""
     return f"{len(concerned):,} workloads: {', '.join(verdicts)}{waiting}{more}"
 
 
@@ -217,8 +227,8 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.is_paused:  # a Deployment without any ReplicaSet creates no pods
         has_pods = item.updated.most or item.ready.most
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
-    yield f"{name(item.key)} {paint(words_of(item.verdict, step), TONES[item.verdict])}{paused}"
-    yield from _indented([numbers(item, step)], style)
+    verdict = paint(words_of(item.verdict, step), TONES[item.verdict])
+    yield from hang_indent([f"{safe(name(item.key))} {verdict}{paused}: {numbers(item, step)}"], style.width)
     old = item.ready.least - item.updated.most
     if item.verdict is Verdict.COMPLETES and old > 0 and item.key.kind in ("StatefulSet", "DaemonSet"):
         yield f"  its updateStrategy leaves {plural(old, 'pod')} of the old template"
@@ -238,13 +248,12 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
     for spread in _without_nodes(item.spreads, style) if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
-        yield from _indented([_extremes(step, item.key, spread)], style)
 
 
 def _without_nodes(spreads: Sequence[WorkloadSpread], style: Style) -> Sequence[WorkloadSpread]:
     """Return the tables to show: pods by node are a detail beside those by a larger domain."""
     larger = [spread for spread in spreads if spread.topology_key != HOSTNAME]
-    return larger if larger and not (style.is_detailed or style.is_wide) else spreads
+    return larger if larger and not style.is_detailed else spreads
 
 
 NOT_ROLLED_OUT = "its changed template is not rolled out"
@@ -300,7 +309,7 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
             row.append(str(Range(sum(of.least for of in old), sum(of.most for of in old))))
             row.append(str(domain.revisions.get(revision, Range(0, 0))))
     shown = rows
-    if len(rows) > _MOST_DOMAINS and not style.is_wide:
+    if len(rows) > _MOST_DOMAINS and not style.is_detailed:
         shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
     lines = domain_table(head, shown, of=len(rows), style=style)
     return ["", *lines, *(_indented([skew(spread, step)], style) if spread.is_balanced else ())]
@@ -350,34 +359,11 @@ def way_title(step: StepSummary) -> str:
 
 
 def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:
-    yield f"{way_title(played.summary)}:"
-    yield from _indented([places_before(played)], style)
-    most, ends, where = (_MOST_SENTENCES, _ENDS, "--wide prints all of them") if style.is_detailed else _SHORT
+    more = "" if style.is_detailed else " (--details prints every event)"
+    yield f"{way_title(played.summary)}{more}:"
     sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
-    every = len(way_to_get_stuck(played, before))
-    for line in numbered(sentences, most=None if style.is_wide else most, ends=ends, where=where):
+    for line in numbered(sentences, where="" if style.is_detailed else "--details prints them"):
         yield from wrap(line, style, indent="  ", hanging="   ")
-    if every > len(sentences) and len(sentences) <= most:
-        yield f"  --details prints all {every} events."
-
-
-def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
-    """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
-    if not 0 < len(spread.domains) <= _MOST_DOMAINS:
-        return ""
-    ranked = []
-    for ending in step.endings:
-        if spread.topology_key not in ending.counts.get(key, {}):
-            continue
-        by_domain = _pods_by_domain(ending, key, spread.topology_key, [domain.value for domain in spread.domains])
-        numbers = by_domain.values()
-        is_incomplete = key in ending.incomplete
-        rank = (is_incomplete, -sum(numbers), max(numbers) - min(numbers))  # lower for a better outcome
-        ranked.append((rank, pods_by_domain(by_domain) + (", incomplete" if is_incomplete else "")))
-    ranked.sort(key=lambda item: item[0])
-    if not ranked or ranked[0][0] == ranked[-1][0]:
-        return ""
-    return f"best outcome: {ranked[0][1]}; worst: {ranked[-1][1]}"
 
 
 def certainty(step: StepSummary) -> str:
@@ -419,10 +405,10 @@ def _pods_at_end(ending: Ending) -> str:
     return "so"
 
 
-def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str, values: Sequence[str] = ()) -> dict[str, int]:
-    """Return the pods of a workload in an outcome, in some domains or in all."""
+def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str) -> dict[str, int]:
+    """Return the pods of a workload in an outcome, by domain."""
     counts = ending.counts[key][topology_key]
-    return {value: sum(counts.get(value, {}).values()) for value in values or ending.domains[topology_key]}
+    return {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
 
 
 def _number_of_outcomes(step: StepSummary) -> str:
@@ -453,34 +439,21 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
             if event.kind is not EventKind.DONE and not is_plain and (is_detailed or not _follows(event))
         ]
         sentences += without_repeats([f"`{step.text}` is accepted.", *told])
-    for (owner, pod, is_old), number in Counter(map(_STUCK, played.summary.stuck)).items():
-        who = f"Pod {pod}"
-        if owner is not None and pod.endswith("-*"):
-            who = plural(number, f"{'earlier' if is_old else 'new'} pod") + f" of {owner.name}"
-        sentences.append(f"{who} {find_no_node(number)}")
+    stuck: dict[object, list[PodState]] = {}
+    for pod in played.summary.stuck:
+        stuck.setdefault(pod.owner or pod.name, []).append(pod)
+    for pod, *others in stuck.values():
+        who = f"Pod {pod.name}"
+        if pod.owner is not None and (others or pod.name.endswith("-*")):
+            who = f"{plural(1 + len(others), 'pod')} of {pod.owner.name}"
+        sentences.append(f"{who} {find_no_node(1 + len(others))}")
     return sentences
-
-
-_STUCK = attrgetter("owner", "name", "is_original")
 
 
 def _follows(event: TraceEvent) -> bool:
     """Return whether an event follows from others; an autoscaler, which has a name, scales by itself."""
     is_rollout = event.kind is EventKind.SCALED and not event.text
     return is_rollout or event.kind in (EventKind.CREATED, EventKind.READY, EventKind.GONE)
-
-
-def places_before(played: PlayedStep) -> str:
-    """Return the places of the pods that a step concerns, before it begins; empty if there are many."""
-    concerned = {item.key for item in played.summary.workloads if item.is_concerned}
-    places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)
-    if not 0 < len(places) <= _MOST_PLACES:
-        return ""
-    parts = [
-        f"{plural(number, 'pod')} of {owner.name if owner else ''} {f'on {node}' if node else 'Pending'}"
-        for (owner, node), number in sorted(places.items(), key=lambda item: (str(item[0][0]), item[0][1]))
-    ]
-    return f"At the start: {', '.join(parts)}."
 
 
 class EventNames:

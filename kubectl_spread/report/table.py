@@ -18,13 +18,12 @@ _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attem
 
 
 class Style(NamedTuple):
-    """The width of a text, None to break no line; whether long lists are complete, and whether it has all details.
+    """The width of a text, None to break no line; and whether it has all details, and long lists in full.
 
     kubectl: how commands for the reader begin: with the reader's flags for the cluster.
     """
 
     width: Optional[int] = 120
-    is_wide: bool = False
     is_detailed: bool = False
     kubectl: str = "kubectl"
 

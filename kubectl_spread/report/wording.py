@@ -111,9 +111,12 @@ def without_repeats(sentences: Iterable[str]) -> list[str]:
     return [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in merged]
 
 
-def numbered(sentences: Sequence[str], *, most: Optional[int], ends: int = 0, where: str = "") -> list[str]:
-    """Return sentences with numbers; of more than `most`, so many from both ends. `where` prints all of them."""
+_ENDS = 4  # sentences of a long way, from its beginning and from its end
+
+
+def numbered(sentences: Sequence[str], *, where: str = "") -> list[str]:
+    """Return sentences with numbers; of many those at both ends, if something else prints all: `where`."""
     lines = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
-    if most is None or len(lines) <= most:
+    if not where or len(lines) <= 2 * _ENDS:
         return lines
-    return [*lines[:ends], f"... {len(lines) - 2 * ends} more; {where}", *lines[-ends:]]
+    return [*lines[:_ENDS], f"... {len(lines) - 2 * _ENDS} more; {where}", *lines[-_ENDS:]]

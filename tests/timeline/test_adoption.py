@@ -157,7 +157,7 @@ def test_a_deployment_beside_an_orphaned_replicaset(capsys: pytest.CaptureFixtur
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
     assert lines[0] == f"create -f {paths[0]}: completes"
-    assert [line.split() for line in lines[8:11]] == [[zone, "0", "1", "to", "2"] for zone in "abc"]
+    assert [line.split() for line in lines[7:10]] == [[zone, "0", "1", "to", "2"] for zone in "abc"]
 
 
 def test_a_template_with_written_defaults_is_the_same() -> None:
@@ -216,9 +216,7 @@ def test_the_pods_of_a_deleted_replicaset_keep_their_names(tmp_path: Path, capsy
     ]
 
 
-@pytest.mark.parametrize(
-    ("replicas", "end"), [(5, "  5 of 5 pods ready"), (1, "  1 of 1 pod ready, 2 old pods deleted")]
-)
+@pytest.mark.parametrize(("replicas", "end"), [(5, "5 of 5 pods ready"), (1, "1 of 1 pod ready, 2 old pods deleted")])
 def test_an_orphaned_replicaset_is_scaled(
     replicas: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,4 +225,4 @@ def test_an_orphaned_replicaset_is_scaled(
     words = ["scale", "rs", "web-abc", f"--replicas={replicas}", "-n", "app", "--snapshot", str(path)]
 
     assert run_command(["simulate", *words]) == 0
-    assert capsys.readouterr().out.splitlines()[3] == end
+    assert capsys.readouterr().out.splitlines()[2] == f"ReplicaSet app/web-abc completes: {end}"

@@ -135,11 +135,12 @@ def test_a_drain_that_ends_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path.write_text(json.dumps({"kind": "List", "items": [*NODES, job(backoffLimit=0), *PODS]}))
 
     assert run_command(["simulate", "drain", "a1", "--snapshot", str(path)]) == 1
-    assert capsys.readouterr().out.splitlines()[:5] == [
+    assert capsys.readouterr().out.splitlines()[:6] == [
         "drain a1: gets stuck",
         "",
-        "Job app/batch gets stuck",
-        "  0 of 3 pods ready, 3 old pods deleted, 3 not created",
+        "the facts hold no PodDisruptionBudget of app, so none refuses an eviction here",
+        "",
+        "Job app/batch gets stuck: 0 of 3 pods ready, 3 old pods deleted, 3 not created",
         "  the Job fails: Job has reached the specified backoff limit",
     ]
 

@@ -234,7 +234,8 @@ def test_a_scale_that_a_real_quota_stopped(tmp_path: Path, capsys: pytest.Captur
 
     assert code == 1
     assert lines[0] == "scale deploy/web --replicas=8: gets stuck"
-    assert lines[3:5] == ["  5 of 8 pods ready, 3 not created", f"  the API server refuses new pods: {EXCEEDED}"]
+    assert lines[2].endswith(": 5 of 8 pods ready, 3 not created")
+    assert lines[3:4] == [f"  the API server refuses new pods: {EXCEEDED}"]
 
 
 def test_new_pods_may_be_ready_before_the_autoscaler_takes_them_back() -> None:

@@ -90,19 +90,9 @@ def evictions(
             },
             budget := budget_of(pod, cluster),
             volatile_volumes(owner, cluster),
-            bool(budget or unclear_budgets(cluster, pod.namespace)) or not has_all_budgets(cluster, pod.namespace),
+            bool(budget or unclear_budgets(cluster, pod.namespace)) or not cluster.has_all_budgets(pod.namespace),
             "" if "/" in pod.uid else pod.uid,  # Without a uid in the facts, it is made of the names.
         )
-
-
-def has_all_budgets(cluster: Cluster, namespace: str) -> bool:
-    """Return whether the facts hold every budget of a namespace: they say so, or they hold some of it."""
-    if any(not key.kind for key in cluster.undecodable):
-        return False  # A document that could not be read.
-    unread = [item for item in cluster.unread if item.kind == _BUDGET]
-    if unread:
-        return any(item.namespace == namespace for item in unread)  # The only namespace that was read.
-    return _BUDGET in cluster.complete or any(budget.namespace == namespace for budget in cluster.budgets)
 
 
 def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ...]:
@@ -386,7 +376,7 @@ class _Repairing:
             tuple(key for key in board.unsettled_workloads if key not in self._repaired),
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
             tuple(key for key in keys if key in cluster.autoscalers),
-            all(has_all_budgets(cluster, key.namespace) for key in keys),
+            all(cluster.has_all_budgets(key.namespace) for key in keys),
             tuple(found for name in namespaces for found in unclear_budgets(cluster, name)),
         )
 

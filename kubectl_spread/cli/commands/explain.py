@@ -49,7 +49,6 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
     type=click.IntRange(0),
     default=3,
 )
-@option("--details: Also the scheduler's message, nodes, arithmetic and scores.")
 @answer_options("text", "json", "yaml", "html")
 @click.pass_context
 def command(
@@ -57,7 +56,6 @@ def command(
     /,
     targets: tuple[str, ...],
     message: Optional[str],
-    details: bool,
     all_namespaces: bool,
     output: Output,
     style: Style,
@@ -71,7 +69,7 @@ def command(
 
     \b
     Exit codes:
-      0  the pods run, or would be scheduled
+      0  the pods run, or would be scheduled; one more pod of a complete workload may wait
       1  a pod stays Pending, is refused, unpredictable or does not exist, or a message is not understood
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
@@ -107,7 +105,7 @@ def command(
             explain.ExplainRequest(named.targets, **asked), is_read=lambda: setattr(under_way, "stage", "explaining")
         )
     with redirect_output(output):
-        _print(found, output, style._replace(is_detailed=details))
+        _print(found, output, style)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)

@@ -84,7 +84,6 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @option("-A, --all-namespaces: Judge the workloads of all namespaces.")
 @effort_option
-@option("--details: Print the proofs and every recommendation.")
 @answer_options("text", "json", "yaml", "junit", "html")
 @click.pass_context
 def command(
@@ -104,7 +103,6 @@ def command(
     wants_recommendation: bool,
     output: Output,
     style: Style,
-    details: bool,
     **asked: Any,
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
@@ -156,7 +154,7 @@ def command(
             states, inputs = int(_MAX_STATES * effort), SimulateRequest(**asked)
             found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
     with redirect_output(output):
-        _print(found, output, style._replace(is_detailed=details))
+        _print(found, output, style)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 

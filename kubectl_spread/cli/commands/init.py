@@ -83,8 +83,8 @@ def command(directory: str, color: str, write: bool) -> int:
     if len(plan.changes) == 1:
         click.echo("no pre-commit hook is proposed: this is not a git repository", err=True)
     if any(change.is_change for change in plan.changes):
-        hint = "next: kubectl spread check --project" if write else "nothing was written; --write writes these files"
-        click.echo(hint, err=True)
+        hint = "next: kubectl spread check --project; with --topology zones=3,nodes=2 it also places the pods"
+        click.echo(hint if write else "nothing was written; --write writes these files", err=True)
     return Exit.CLEAN
 
 

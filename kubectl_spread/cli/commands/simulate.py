@@ -46,7 +46,6 @@ _SAMPLES = 100
 @namespace_option("Namespace.  [default: context's, or the snapshot's]")
 @option("--replicas MIN..MAX|hpa: A table by replicas; hpa: its range.")
 @effort_option
-@option("--details: Print messages, pods by node, and every event.")
 @answer_options("text", "json", "yaml", "junit", "html")
 @click.pass_context
 def command(
@@ -58,7 +57,6 @@ def command(
     effort: float,
     output: Output,
     style: Style,
-    details: bool,
     **asked: Any,
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
@@ -134,7 +132,7 @@ def command(
                 request, watch, read=read, has_frames=output.format == "html", has_advice=output.format not in DOCUMENTS
             )
     with redirect_output(output):
-        _print(found, output, style._replace(is_detailed=details))
+        _print(found, output, style)
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
@@ -186,7 +184,7 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
     elif len(found) == 1 and found[0].simulation.steps:
         from kubectl_spread.report.simulation import render
 
-        click.echo(f"\n{render(found[0].simulation, style._replace(is_wide=False))}", color=output.colour)
+        click.echo(f"\n{render(found[0].simulation, style)}", color=output.colour)
     else:
         click.echo(f"\n{report.total(found)}")
     flush()

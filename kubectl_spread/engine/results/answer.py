@@ -412,29 +412,30 @@ class View:
         return max(counts) - (min(counts) if len(counts) == domains else 0)
 
     def _counted_nodes(self, facts: int, revs: Iterable[int], topology_key: str) -> tuple[dict[int, int], int]:
-        """Return the domain of each node that a constraint of some revision counts, and the number of domains.
+        """Return the domain of each node that a constraint of some revision counts, and how many domains it wants.
 
-        Without a constraint, all nodes that have the key count.
+        Without a constraint, all nodes that have the key count. Below minDomains the global minimum is 0.
         """
         if facts not in self._columns:
             self._columns[facts] = Columns(self.world.facts[facts].cluster)
         columns = self._columns[facts]
-        codes, masks = columns.topology(topology_key).codes, list[Bools]()
+        codes, masks, least = columns.topology(topology_key).codes, list[Bools](), 0
         for cls in [cls for rev in revs if (cls := class_of(self.world, rev)) is not None]:
             for is_hard in (True, False):
                 found = filter_topology_spread_constraints(cls, hard=is_hard, release=self.world.release)
+                own = [item for item in found if item.topology_key == topology_key]
                 masks += [
-                    with_all_keys(found, columns) & match_node_inclusion_policies(item, cls, columns)
-                    for item in found
-                    if item.topology_key == topology_key
+                    with_all_keys(found, columns) & match_node_inclusion_policies(item, cls, columns) for item in own
                 ]
+                least = max(least, *(item.min_domains for item in own), 0)
         included: Bools = (codes >= 0) & (np.any(masks, axis=0) if masks else True)
         key = (facts, topology_key, included.tobytes())
         if key not in self._alike:  # perf: the nodes of most workloads are equal
             names = [columns.nodes[at].name for at in np.flatnonzero(included)]
             known = dict(zip(map(self.world.node_at.__getitem__, names), codes[included].tolist(), strict=True))
             self._alike[key] = known, len(set(known.values()))
-        return self._alike[key]
+        known, domains = self._alike[key]
+        return known, max(domains, least)
 
     def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""

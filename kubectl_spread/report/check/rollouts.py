@@ -13,8 +13,6 @@ from kubectl_spread.report.wording import numbered, resource, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
-_MOST_SENTENCES = 24
-_ENDS = 10  # of a long way, from its beginning and from its end
 _LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next rollout"}
 _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
@@ -131,7 +129,7 @@ def _way(result: RolloutResult) -> list[str]:
     if not result.is_stuck or len(sentences) < 2:
         return []
     where = "`simulate` prints all"
-    return [f"    {text}" for text in numbered(sentences, most=_MOST_SENTENCES, ends=_ENDS, where=where)]
+    return [f"    {text}" for text in numbered(sentences, where=where)]
 
 
 def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:

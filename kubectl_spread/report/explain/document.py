@@ -275,4 +275,8 @@ form(
     placed=lambda item: {"before": item.placed_before, "after": item.placed_after},
     pending=lambda item: {"before": item.pending_before, "after": item.pending_after},
 )
-form(SpreadChange, "topologyKey before after skewBefore skewAfter skewRange=skews range=ranges")
+form(
+    SpreadChange,
+    "topologyKey before=before.domains after=after.domains skewBefore=before.skew skewAfter=after.skew "
+    "skewRange=skews range=ranges",
+)

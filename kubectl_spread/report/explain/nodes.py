@@ -55,7 +55,7 @@ def lines(explanation: Explanation, style: Style) -> list[str]:
     found = groups(explanation)
     if not found:
         return out
-    shown = found if style.is_wide else found[:_MOST_GROUPS]
+    shown = found if style.is_detailed else found[:_MOST_GROUPS]
     rows = [("NODES", "REPORTED", "REFUSED BY", "WHICH")]
     for group in shown:
         where = which(group.nodes, explanation, style)
@@ -66,14 +66,14 @@ def lines(explanation: Explanation, style: Style) -> list[str]:
     if len(shown) < len(found):
         rest = found[len(shown) :]
         out.append(
-            f"  and {sum(len(group.nodes) for group in rest)} more nodes in {len(rest)} groups; --wide shows all"
+            f"  and {sum(len(group.nodes) for group in rest)} more nodes in {len(rest)} groups; --details shows all"
         )
     return out
 
 
 def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str:
     """Return names if they are few; otherwise `topology.kubernetes.io/zone: a=3 b=2`."""
-    if len(names) <= _MOST_NAMES or (style.is_wide and len(names) <= 10 * _MOST_NAMES):
+    if len(names) <= _MOST_NAMES or (style.is_detailed and len(names) <= 10 * _MOST_NAMES):
         return ", ".join(names)
     domain_of = dict(zip(explanation.node_names, explanation.domain_of, strict=True))
     counts = Counter(domain_of[name] for name in names)

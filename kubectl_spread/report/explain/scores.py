@@ -57,7 +57,7 @@ def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
 
 
 def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:
-    shown = list(scores.rows) if style.is_wide else list(scores.rows[:_MOST_ROWS])
+    shown = list(scores.rows[:_MOST_ROWS])
     shown += [row for row in scores.rows[len(shown) :] if row.node == own]
     equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
     differing = {at: plugin for at, plugin in enumerate(scores.plugins) if at not in equal}

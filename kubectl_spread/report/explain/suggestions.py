@@ -88,7 +88,7 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     commands = [f"{_INDENT}$ {style.command(command)}" for command in item.commands]
     if style.is_detailed:
         out += to_write
-    elif not commands:
+    elif not commands and item.is_of_manifest:
         commands = to_write
     sentences = [
         "" if item.verified or style.is_detailed else "Not simulated to the end.",
@@ -186,10 +186,10 @@ def managed_sentence(item: Suggestion) -> str:
 def spread_sentence(spread: SpreadChange) -> str:
     """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (was 2).`."""
     key = domain(spread.topology_key)
-    if spread.skew_after is None:
+    if spread.after.skew is None:
         return f"No {safe(key)} is counted."
     groups: dict[Range, list[str]] = {}
-    for value, count in sorted(spread.after.items()):
+    for value, count in sorted(spread.after.domains.items()):
         groups.setdefault(Range(*spread.ranges.get(value, (count, count))), []).append(value or '""')
     where = "on" if spread.topology_key == HOSTNAME else "in"
     parts = [
@@ -197,6 +197,6 @@ def spread_sentence(spread: SpreadChange) -> str:
         for pods, values in sorted(groups.items(), reverse=True)
     ]
     more = f"; {len(parts) - _MOST_GROUPS} other numbers elsewhere" if len(parts) > _MOST_GROUPS else ""
-    now = "" if spread.skew_before is None else f" (was {spread.skew_before})"
-    after = Range(*(spread.skews or (spread.skew_after, spread.skew_after)))
+    now = "" if spread.before.skew is None else f" (was {spread.before.skew})"
+    after = Range(*(spread.skews or (spread.after.skew, spread.after.skew)))
     return f"Pods per {safe(key)}: {'; '.join(parts[:_MOST_GROUPS])}{more}; skew {after}{now}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_spread.advice.search import ALL
@@ -46,14 +47,17 @@ _WITH_NODES = (
 
 
 def text(reports: Sequence[PodReport], style: Style) -> str:
-    """Return all answers of one run; the pods of a workload come under one headline, all but the first in short."""
+    """Return all answers of one run; the pods of a workload come under one headline, all but the first in short.
+
+    Of several workloads, the evidence is a detail.
+    """
     blocks: list[str] = []
     headed: set[object] = set()
     is_cut = False
-    for report in reports:
-        state, placement = report.workload, report.placement
-        key = state.key if state is not None else placement.workload.key if placement is not None else None
-        is_first = key is None or key not in headed
+    keys = [_subject(report) for report in reports]
+    has_evidence = len(set(keys)) == 1 or style.is_detailed
+    for report, key in zip(reports, keys, strict=True):
+        state, is_first = report.workload, key not in headed
         headed.add(key)
         is_fine = len(reports) > 1 and report.explanation.verdict is PodVerdict.SCHEDULABLE
         head = (
@@ -67,8 +71,8 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
             "\n".join(
                 [
                     *table.lay_out(head, style),
-                    *([""] if head else []),
-                    *lines(report, style, is_first=is_first and not is_fine),
+                    *([""] if head and has_evidence else []),
+                    *lines(report, style, is_first=is_first and not is_fine, has_evidence=has_evidence),
                 ]
             )
         )
@@ -76,6 +80,13 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
     if is_cut and not style.is_detailed:
         blocks.append("\n".join(table.wrap(_more(reports), style)))
     return "\n\n".join(blocks)
+
+
+def _subject(report: PodReport) -> object:
+    """Return the key of the workload; of the pod, if only that was requested."""
+    if report.workload is not None:
+        return report.workload.key
+    return report.explanation.pod.key if report.placement is None else report.placement.workload.key
 
 
 def others_sentence(explanation: Explanation) -> str:
@@ -88,7 +99,7 @@ def others_sentence(explanation: Explanation) -> str:
     return f"{count_noun(number, 'more pod')} {_are(number)} {why}{names}."
 
 
-def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str]:
+def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidence: bool = True) -> list[str]:
     """Return the text about one pod, from the verdict to the evidence.
 
     `is_first`: of the pods of its workload; of the others, and of those among several that fit, the text has only the
@@ -102,7 +113,8 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True) -> list[str
         out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    for is_detail, section in _sections(report, style):
+    sections = _sections(report, style)
+    for is_detail, section in sections if has_evidence else itertools.islice(sections, 1):
         if section and (style.is_detailed or (is_first and not is_detail)):
             out += ["", paint(table.unpainted(section[0]), "cyan"), *section[1:]]
     if report.not_reported:
@@ -116,8 +128,7 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
     if report.node is not None:
         yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
-    if report.suggestions is not None:
-        yield False, suggestions.lines(report.suggestions, style)
+    yield False, suggestions.lines(report.suggestions, style) if report.suggestions is not None else []
     yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
     named = {item.position for found in explanation.causes for item in found.narrowing}
     has_table = False

@@ -415,7 +415,8 @@ def test_a_pod_that_is_lost_with_its_node_is_not_evicted(capsys: pytest.CaptureF
 def test_a_search_that_is_ended_prints_what_is_known(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "web.yaml"
     path.write_text(DEPLOYMENT.replace("replicas: 3", "replicas: 30"))
-    args = ["guarantee", "-f", str(path), "--topology", "zones=5,nodes=6,cpu=1", *SHARES, "--effort", "thorough"]
+    rules = [*SHARES, "--min-domains", "zone=3", "--survive", "hostname=2", "--keep", "50%", "--replicas", "20..30"]
+    args = ["guarantee", "-f", str(path), "--topology", "zones=5,nodes=6,cpu=1", *rules, "--effort", "thorough"]
     for wait_s in (4, 15, 40):  # the search must have begun
         running = subprocess.Popen(
             [sys.executable, "-m", "kubectl_spread", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -40,6 +40,7 @@ def next_rollout(workload: str, facts: str, because: str = "") -> Case:
     )
 
 
+REPORTED = "Job app/report-1 completes: 1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted"
 ANSWERS = (
     with_dead_node(
         "drain c1 b1", 1,
@@ -53,8 +54,8 @@ ANSWERS = (
         "drain c1 b1 --skip-wait-for-delete-timeout=1: completes",
         "  b                             1        0",
     ),
-    with_dead_node("drain a1", 0, "drain a1: completes", "Job app/report-1 completes"),
-    with_dead_node("delete node a1", 0, "delete node a1: completes", "Job app/report-1 completes"),
+    with_dead_node("drain a1", 0, "drain a1: completes", REPORTED),
+    with_dead_node("delete node a1", 0, "delete node a1: completes", REPORTED),
     with_dead_node(
         "delete job report-1", 0, "delete job report-1: completes", "Job app/report-1 is deleted; 1 pod gone"
     ),
@@ -93,31 +94,32 @@ ANSWERS = (
     on_missing_node(
         "simulate rollout restart sts/db", 0,
         "rollout restart sts/db: completes",
-        "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+        "StatefulSet default/db completes: 3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
         MISSING,
     ),
     on_missing_node(
         "simulate scale sts/db --replicas=5", 0,
         "scale sts/db --replicas=5: completes",
-        "  5 of 5 pods ready, as few as 2 during the step, 1 old pod deleted",
+        "StatefulSet default/db completes: 5 of 5 pods ready, as few as 2 during the step, 1 old pod deleted",
         MISSING,
     ),
     on_missing_node(
         "simulate delete pod db-1", 0,
         "delete pod db-1: completes",
-        "  3 of 3 pods ready, as few as 1 during the step, 2 old pods deleted",
+        "StatefulSet default/db completes: 3 of 3 pods ready, as few as 1 during the step, 2 old pods deleted",
         MISSING,
     ),
     on_missing_node(
         "simulate set image sts/db *=x:2", 0,
         "set image sts/db '*=x:2': completes",
-        "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+        "StatefulSet default/db completes: 3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
         MISSING,
     ),
     on_missing_node(
         "simulate drain n00000 --ignore-daemonsets", 1,
         "drain n00000 --ignore-daemonsets: gets stuck",
-        "  2 of 3 pods ready, as few as 1 during the step, 2 old pods deleted, 1 Pending",
+        "StatefulSet default/db gets stuck: 2 of 3 pods ready, as few as 1 during the step, 2 old pods deleted, 1 "
+        "Pending",
         MISSING,
     ),
     on_missing_node(
@@ -131,7 +133,7 @@ ANSWERS = (
         "simulate rollout restart sts/db -n shop --snapshot engine/statefulset-on-lost-node.yaml", 0,
         (
             "rollout restart sts/db: completes",
-            "  3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
+            "StatefulSet shop/db completes: 3 of 3 pods ready, as few as 2 during the step, 3 old pods deleted",
             "  db-2 was on node c1, which is not in the cluster facts",
         ),
     ),
@@ -145,7 +147,7 @@ ANSWERS = (
     ),
     Case(
         "simulate apply -f engine/terminating-manifest.json --snapshot engine/terminating-snapshot.json", 1,
-        ("Deployment default/web gets stuck", "  0 of 3 pods ready, 3 Pending", "  no node has the label rack"),
+        ("Deployment default/web gets stuck: 0 of 3 pods ready, 3 Pending", "  no node has the label rack"),
     ),
     Case(
         "explain -f engine/terminating-manifest.json --snapshot engine/terminating-snapshot.json", 1,
@@ -159,8 +161,7 @@ ANSWERS = (
         "simulate create -f engine/orphaned-deployment.yaml --snapshot engine/orphaned-replicaset.yaml -n shop", 0,
         (
             "deployment.apps/web adopts replicaset.apps/web-h1, which no controller has",
-            "Deployment shop/web completes",
-            "  5 of 5 pods ready",
+            "Deployment shop/web completes: 5 of 5 pods ready",
         ),
     ),
     Case(
@@ -200,36 +201,38 @@ ANSWERS = (
         "--snapshot engine/daemonset-on-labelled-nodes.yaml", 0,
         (
             "Step 2: rollout restart ds/agent -n kube: completes",
-            "  1 of 1 pod ready, as few as 0 during the step, 2 old pods deleted",
+            "DaemonSet kube/agent completes: 1 of 1 pod ready, as few as 0 during the step, 2 old pods deleted",
         ),
     ),
     Case(
         "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-on-dead-node.yaml", 1,
         (
             "rollout restart ds/agent: gets stuck",
-            "  2 of 2 pods ready, 1 old pod stays Terminating",
+            "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 1 old pod stays Terminating",
             "  2. Pod agent-c1 on c1 is deleted.",
         ),
     ),
     Case(
         "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-surge-on-tainted-node.yaml", 0,
-        ("rollout restart ds/agent: completes", "  2 of 2 pods ready, 3 old pods deleted"),
+        (
+            "rollout restart ds/agent: completes",
+            "DaemonSet kube/agent completes: 2 of 2 pods ready, 3 old pods deleted",
+        ),
     ),
     Case(
         "simulate taint node b1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute "
         "--snapshot engine/statefulset-with-terminating-pod.yaml", 0,
         (
             "taint node b1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: completes",
-            "  3 of 3 pods ready",
+            "StatefulSet shop/db completes: 3 of 3 pods ready",
         ),
     ),
     Case(
         "simulate taint nodes --all maint=1:NoExecute --snapshot engine/pod-that-tolerates-a-minute.yaml", 1,
         (
             "taint nodes --all maint=1:NoExecute: never settles, because pods are replaced again and again",
-            "Deployment shop/web never settles",
-            "  1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted",
-            "The shortest way into the repetition:",
+            "Deployment shop/web never settles: 1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted",
+            "The shortest way into the repetition (--details prints every event):",
             "There is one outcome (9 states visited).",
         ),
     ),
