@@ -154,6 +154,10 @@ class PendingPodProblem:
         pods = self.columns.pods[self.columns.index[node]]
         return [pod for pod in pods if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node")]
 
+    def values(self, key: str) -> set[str]:
+        """Return the values of a label of nodes."""
+        return {node.labels[key] for node in self.cluster.nodes if key in node.labels}
+
     def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
         matching = self.columns.matches(self.pod.namespace, selector, 0)

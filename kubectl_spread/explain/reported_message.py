@@ -41,10 +41,6 @@ class ClusterChanges(NamedTuple):
     evicted: tuple[str, ...] = ()  # pods that preemption evicted for this pod
     node_count: Optional[tuple[int, int]] = None  # when the message was written, and now
 
-    @property
-    def is_empty(self) -> bool:
-        return self == ClusterChanges()
-
 
 class MessageStatus(Enum):
     """The relation of the reported message to the message that the scheduler would write now."""
@@ -132,7 +128,7 @@ def compare_with_now(
     changes = _changes(explanation, reported.at, cluster)
     if message.total is not None and message.total != len(cluster.nodes):
         changes = changes._replace(node_count=(message.total, len(cluster.nodes)))
-    if not changes.is_empty:
+    if changes != ClusterChanges():
         return found._replace(status=MessageStatus.OUTDATED, changes=changes)
     limits = tuple(_limits(explanation, cluster, is_other_release=era is not None))
     return found._replace(status=MessageStatus.DIFFERENT, limits=limits)

@@ -308,7 +308,7 @@ def _check_amount(key: str, text: str) -> None:
 def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Optional[Node]:
     """Return a typical node: of the most frequent size, and of the same domain if that has nodes."""
     usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
-    near = [node for node in usable if all(node.labels.get(key) == value for key, value in labels.items())]
+    near = [node for node in usable if labels.items() <= node.labels.items()]
     sizes = {node.name: tuple(sorted(node.allocatable.items())) for node in near or usable}
     if not sizes:
         return None

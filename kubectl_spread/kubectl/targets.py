@@ -133,7 +133,7 @@ def _selected(command: Command, words: Sequence[str], situation: Situation, name
     for kind in kinds:
         if command.has("selector") and kind in OTHERS and not OTHERS[kind].has_labels:
             raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
-        objects = existing(kind, situation.cluster, "")
+        objects = records(kind, situation.cluster)
         found += [key for key, item in objects.items() if wanted.matches(dict(labels_of(item)))]
     chosen = tuple(key for key in found if namespace in ("", key.namespace) or not key.namespace)
     # Pods come and go from step to step: the cluster facts need not hold those that a step concerns.

@@ -65,7 +65,7 @@ def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
 
 def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
     nodes = problem.cluster.nodes
-    return [node for node in nodes if all(node.labels.get(key) == value for key, value in place.items())]
+    return [node for node in nodes if place.items() <= node.labels.items()]
 
 
 def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
@@ -111,7 +111,7 @@ def _met(term: NodeSelectorTerm) -> dict[str, str]:
 
 def _new_value(problem: PendingPodProblem, key: str) -> str:
     """Return a value of the label that no node has."""
-    values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+    values = problem.values(key)
     names = ("new", *(f"new-{number}" for number in range(1, len(values) + 2)))
     return next(name for name in names if name not in values)
 
@@ -125,8 +125,12 @@ def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[
     usable = {problem.columns.nodes[at].name for at in problem.usable}
 
     def preference(node: Node) -> tuple[bool, ...]:
-        is_there = all(node.labels.get(key) == value for key, value in place.items())
-        return (not is_there, node.name not in usable, node.unschedulable, bool(node.taints))
+        return (
+            not place.items() <= node.labels.items(),
+            node.name not in usable,
+            node.unschedulable,
+            bool(node.taints),
+        )
 
     models = sorted((node for node in problem.cluster.nodes if not is_control_plane(node)), key=preference)
     cls = problem.pod.cls
@@ -137,7 +141,7 @@ def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[
         for model in models:
             labels = {**model.labels, **wanted}
             # Other zone labels are of the old place.
-            is_there = all(labels.get(key) == value for key, value in place.items())
+            is_there = place.items() <= labels.items()
             labels = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS} | place
             if _is_allowed(problem, labels):
                 return labels

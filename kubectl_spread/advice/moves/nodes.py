@@ -430,9 +430,8 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
     if not problem.reports or problem.owner.kind == "DaemonSet":
         return
     # The operating system of the pods, if the cluster has nodes of several
-    systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
     wanted = problem.operating_system
-    if len(systems) > 1 and not _asks_for(problem, OS):
+    if len(problem.values(OS)) > 1 and not _asks_for(problem, OS):
         yield Change(
             f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods",
             (_selecting(problem, OS, wanted),),

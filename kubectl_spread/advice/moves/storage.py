@@ -69,8 +69,7 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
     missing = False  # Whether there is a domain in which the class provisions no volumes.
     for key in (report.constraint.topology_key for report in problem.reports):
         allowed = found.allowed_values(key)
-        values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
-        missing |= allowed is not None and bool(values - allowed)
+        missing |= allowed is not None and bool(problem.values(key) - allowed)
     if found.allowed and missing:
         yield _with_class(
             found._replace(allowed=None),

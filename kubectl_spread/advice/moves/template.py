@@ -185,11 +185,11 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
     """Return the existing label that a misspelt one probably means; the same label if none is similar."""
-    nodes = problem.cluster.nodes
-    values = {node.labels[key] for node in nodes if key in node.labels}
+    values = problem.values(key)
     if not values:
-        other = spelling_of(key, {label for node in nodes for label in node.labels}) or intended_key(key)
-        values = {node.labels[other] for node in nodes if other in node.labels}
+        known = {label for node in problem.cluster.nodes for label in node.labels}
+        other = spelling_of(key, known) or intended_key(key)
+        values = problem.values(other)
         if not values:
             return key, value
         key = other
