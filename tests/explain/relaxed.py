@@ -214,11 +214,9 @@ def _held(requirement: Requirement, of: Asked) -> set[str]:
 
 def hard_constraints(of: Asked) -> list[Requirement]:
     """Those of the pod's constraints that refuse nodes, in order, whether they refuse one or not."""
-    from kubectl_spread.explain.requirements.collect import _spread
-    from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+    from kubectl_spread.explain.requirements.collect import _of_plugins
 
-    states = [verdict.state for verdict in of.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
-    return [_spread(of.pod.cls, counts) for state in states for counts in state.counts]
+    return [item for item in _of_plugins(of.pod.cls, of.filtered) if item.kind is RequirementKind.CONSTRAINT]
 
 
 def _meets_term(requirement: Requirement, found: Any, node: Any) -> bool:
