@@ -26,7 +26,7 @@ from kubectl_spread.cli import main
 from kubectl_spread.cli.commands import simulate
 from tests.judge import clusters, living
 from tests.naive import objects
-from tests.naive.controllers import actions, explore, job, kubectl, limits, patching
+from tests.naive.controllers import actions, explore, job, kubectl, limits, patching, validation
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import is_active, is_ready, owner_reference, World
 
@@ -465,6 +465,10 @@ class _Commands:
                 {"spec": {"template": {"spec": {"nodeSelector": {"disk": "nvme"}}}}},
                 {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 0}}}},
                 {"metadata": {"labels": {"app": "other"}}},
+                {"spec": {"completions": 7}},
+                {"spec": {"completions": 2, "parallelism": 2}},
+                {"spec": {"completionMode": "Indexed"}},
+                {"spec": {"podManagementPolicy": "Parallel"}},
             ]
         )
         return [self._name(*_TEMPLATED), "-p", json.dumps(patch)]
@@ -545,6 +549,8 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
         world.script = _script(world, command)
         chance = random.Random(1)
         ends = [explore.walk(world, chance, most=400) for _ in range(walks)]
+    except validation.InvalidError as error:
+        return [f"the API server refuses it: {error}"]
     except (kubectl.UnknownCommandError, patching.PatchError, limits.RefusedError):
         return None
     found = []

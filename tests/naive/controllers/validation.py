@@ -13,18 +13,27 @@ from tests.naive.controllers.patching import PatchError
 
 Plain = dict[str, Any]
 
-# What may change of a workload, beside metadata.
-_CHANGEABLE = {
-    "StatefulSet": {
-        "replicas",
-        "ordinals",
+
+class InvalidError(PatchError):
+    """The object would be wrong, or a field changes that may not."""
+
+
+# What may not change of a workload; the API server drops fields that the kind does not have.
+_IMMUTABLE = {
+    "StatefulSet": {"serviceName", "selector", "podManagementPolicy", "volumeClaimTemplates"},
+    "Job": {
+        "completions",
+        "completionMode",
+        "selector",
         "template",
-        "updateStrategy",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-        "minReadySeconds",
+        "podFailurePolicy",
+        "backoffLimitPerIndex",
+        "managedBy",
+        "successPolicy",
     },
-    "Job": {"parallelism", "backoffLimit", "suspend", "activeDeadlineSeconds", "ttlSecondsAfterFinished"},
+}
+# What may change of others, beside metadata.
+_CHANGEABLE = {
     "Pod": {"activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"},
     "PersistentVolumeClaim": {"resources", "volumeAttributesClassName"},
 }
@@ -35,23 +44,25 @@ def update(before: Plain, after: Plain) -> None:
     """Check an update.
 
     Raises:
-        PatchError: the API server refuses it.
+        InvalidError: the API server refuses it.
     """
     kind = after["kind"]
     old, new = before.get("spec") or {}, after.get("spec") or {}
     changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    wrong = changed & _IMMUTABLE.get(kind, set())
     if kind == "Job":
-        changed = _of_job(old, new, changed)
-    allowed = _CHANGEABLE.get(kind)
-    if allowed is not None and changed - allowed:
-        raise PatchError(f"{kind} {after['metadata']['name']}: {', '.join(sorted(changed - allowed))} is immutable")
+        wrong = _of_job(old, new, wrong)
+    if kind in _CHANGEABLE:
+        wrong = changed - _CHANGEABLE[kind]
+    if wrong:
+        raise InvalidError(f"{kind} {after['metadata']['name']}: {', '.join(sorted(wrong))} is immutable")
     kept = new.get("tolerations") or []
     if kind == "Pod" and any(item not in kept for item in old.get("tolerations") or []):
-        raise PatchError("a toleration of a pod may only be added")
+        raise InvalidError("a toleration of a pod may only be added")
     if kind in ("Deployment", "ReplicaSet", "DaemonSet") and "selector" in changed:
-        raise PatchError("spec.selector is immutable")
+        raise InvalidError("spec.selector is immutable")
     if kind == "StorageClass" and before != after:
-        raise PatchError("a StorageClass is immutable")
+        raise InvalidError("a StorageClass is immutable")
     _template(after)
     _strategy(after)
 
@@ -79,13 +90,15 @@ def create(item: Plain) -> None:
     """Check an object that is new.
 
     Raises:
-        PatchError: the API server refuses it.
+        InvalidError: the API server refuses it.
     """
     if item["kind"] == "Job" and not item["spec"].get("manualSelector"):
         labels = (item["spec"]["template"].get("metadata") or {}).get("labels") or {}
         left = [name for name in _OF_JOB if name in labels]
         if item["spec"].get("selector") or left:
-            raise PatchError(f"Job {item['metadata']['name']}: the selector or the labels {left} are those of another")
+            raise InvalidError(
+                f"Job {item['metadata']['name']}: the selector or the labels {left} are those of another"
+            )
     _template(item)
 
 
@@ -104,7 +117,7 @@ def _template(item: Plain) -> None:
         return
     labels = (spec["template"].get("metadata") or {}).get("labels") or {}
     if not selectors.label_selector_as_selector(spec["selector"]).matches(labels):
-        raise PatchError(f"{item['kind']} {item['metadata']['name']}: `selector` does not match template `labels`")
+        raise InvalidError(f"{item['kind']} {item['metadata']['name']}: `selector` does not match template `labels`")
 
 
 def _strategy(item: Plain) -> None:
@@ -114,9 +127,9 @@ def _strategy(item: Plain) -> None:
     if item["kind"] != "Deployment":
         return
     if strategy.get("type") == "Recreate" and rolling:
-        raise PatchError(
+        raise InvalidError(
             "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is Recreate"
         )
     zero = (0, "0%")
     if rolling.get("maxSurge", "25%") in zero and rolling.get("maxUnavailable", "25%") in zero:
-        raise PatchError("spec.strategy.rollingUpdate.maxUnavailable: may not be 0 when `maxSurge` is 0")
+        raise InvalidError("spec.strategy.rollingUpdate.maxUnavailable: may not be 0 when `maxSurge` is 0")
