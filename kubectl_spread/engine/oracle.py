@@ -22,7 +22,7 @@ from kubectl_spread.engine.search.symmetry import Arrangement, Symmetry
 from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, State, Step
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import GATED, Pod, PodClass
 from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
@@ -331,7 +331,9 @@ class Oracle:
     def message(self, pod: P, state: State) -> str:
         """Return the scheduler's message about a pod that fits on no node; empty if a node fits."""
         cls = self._world.classes[pod.cls]
-        if cls.gates or cls.scheduler_name not in self._world.profiles:
+        if cls.gates:
+            return GATED
+        if cls.scheduler_name not in self._world.profiles:
             return ""
         kept, api_pod, filtered = self._refused(pod, state)
         if filtered.feasible.any():

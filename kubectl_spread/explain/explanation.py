@@ -24,7 +24,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import OUTAGES
-from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.pod import GATED, Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Claim
@@ -111,11 +111,6 @@ def _problem(volume: PodVolume, claim: Optional[Claim], cluster: Cluster) -> Opt
     return ClaimProblem.PROVISIONING if claim.selected_node else None
 
 
-# The API server's message in the condition of a pod with gates.
-# Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
-GATED = "Scheduling is blocked due to non-empty scheduling gates"
-
-
 class PodVerdict(Enum):
     """The scheduler's decision about a pod."""
 
@@ -148,6 +143,7 @@ _WAITING = frozenset(
         PodVerdict.WAITS_FOR_PREEMPTION,
         PodVerdict.REFUSED,
         PodVerdict.CONTENDED,
+        PodVerdict.GATED,
     )
 )
 

@@ -11,6 +11,10 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Toleration
 
+# The API server's message in the condition of a pod with gates.
+# Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+
 
 class HostPort(NamedTuple):
     """A port a pod takes on its node; defaults filled in."""

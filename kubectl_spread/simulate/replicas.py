@@ -26,13 +26,12 @@ from kubectl_spread.explain.explanation import (
     ClaimTrouble,
     explain_filtered,
     Explanation,
-    GATED,
     IgnoredFields,
     PodVerdict,
     without_scheduler,
 )
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import GATED, Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica

@@ -157,7 +157,7 @@ def test_a_deployment_beside_an_orphaned_replicaset(capsys: pytest.CaptureFixtur
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
     assert lines[0] == f"create -f {paths[0]}: completes"
-    assert [line.split() for line in lines[7:10]] == [[zone, "0", "1", "to", "2"] for zone in "abc"]
+    assert [line.split() for line in lines[7:10]] == [[zone, "1", "1", "to", "2"] for zone in "abc"]
 
 
 def test_a_template_with_written_defaults_is_the_same() -> None:

@@ -173,13 +173,15 @@ class Outcome:
 
     def counts(self, key: ObjectKey, topology_key: str) -> dict[str, int]:
         """Return the number of a workload's pods per domain, without terminating pods."""
-        owner = self._world.find_owner(key)
-        found = dict.fromkeys(self.domain_values(topology_key), 0)
-        for pod in () if owner is None else of_owner(self.state.pods, owner):
-            node = self._world.node(self.state.facts, pod.node)
-            if pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
-                found[node.labels[topology_key]] += 1
+        domains, found = self.domains_of(topology_key), dict.fromkeys(self.domain_values(topology_key), 0)
+        for pod in self.pods:
+            if pod.owner == key and not pod.is_terminating and pod.node in domains:
+                found[domains[pod.node]] += 1
         return found
+
+    def name_of(self, key: ObjectKey) -> ObjectKey:
+        """Return the key of a workload here, as of `key_of`."""
+        return key_of(self._world, self.state, self._world.owner(key))
 
     def skew(self, keys: Iterable[ObjectKey], topology_key: str) -> int:
         """Return the skew of some workloads' pods together, over the domains that their constraints count."""
@@ -224,7 +226,7 @@ class Outcome:
         own = self._world.own(self.state.sets, key)
         if own is None or key.kind != "ReplicaSet":
             return False
-        return key_of(self._world, self.state, self._world.owner(key)).kind == "Deployment"
+        return self.name_of(key).kind == "Deployment"
 
     def is_paused(self, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
@@ -305,7 +307,12 @@ class View:
         return messages[key]
 
     def _pod(
-        self, pod: P, state: State, names: dict[object, list[str]], *, messages: Optional[dict[tuple[int, int], str]]
+        self,
+        pod: P,
+        state: State,
+        names: Optional[dict[object, list[str]]],
+        *,
+        messages: Optional[dict[tuple[int, int], str]],
     ) -> PodState:
         key = key_of(self.world, state, pod.owner) if pod.owner >= 0 else None
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
@@ -382,9 +389,9 @@ class View:
         )
 
     def refused_evictions(self, state: State) -> tuple[RefusedEviction, ...]:
-        by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
+        by_slot = {slot(pod): pod for pod in state.pods}
         return tuple(
-            RefusedEviction(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
+            RefusedEviction(self._pod(by_slot[item[1]], state, None if item[1][0] < 0 else {}, messages={}), item[2])
             for item in state.todo
             if item[0] == "blocked" and item[1] in by_slot
         )

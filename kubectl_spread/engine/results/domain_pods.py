@@ -28,10 +28,10 @@ class DomainPods(NamedTuple):
 
 def counts_of(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> Counts:
     """Return the pods of some workloads in each domain that has any, without terminating pods."""
-    domains = outcome.domains_of(topology_key)
+    domains, own = outcome.domains_of(topology_key), set(map(outcome.name_of, keys))
     found: Counts = {}
     for pod in outcome.pods:
-        if pod.owner in keys and not pod.is_terminating and pod.node in domains:
+        if pod.owner in own and not pod.is_terminating and pod.node in domains:
             found.setdefault(domains[pod.node], Counter())[pod.number] += 1
     return found
 

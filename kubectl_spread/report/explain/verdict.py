@@ -280,7 +280,7 @@ def cause(explanation: Explanation) -> str:
     if diagnosis.pre_filter_message:
         return f"it is rejected before any node is considered: {safe(diagnosis.pre_filter_message)}"
     if not explanation.causes:
-        return safe(explanation.message) if diagnosis.feasible else "no node fits"
+        return safe(explanation.message) if diagnosis.feasible or explanation.pod.cls.gates else "no node fits"
     first, *rest = explanation.causes
     text = _clause(first, explanation)
     second = _clause(rest[0], explanation) if rest else text

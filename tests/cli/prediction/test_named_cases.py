@@ -71,6 +71,30 @@ ANSWERS = (
     ),
     next_rollout("statefulset/db", "unready-ordinal"),
     Case(
+        "check -n shop --snapshot engine/scheduling-gates.json", 1,
+        (
+            (
+                "Pending: Pod shop/web-h1web-b1 waits for its scheduling gates: x/y. The scheduler ignores the pod until "
+                "they are removed (and 1 more pod of deployment/web)"
+            ),
+        ),
+    ),
+    Case(
+        "simulate rollout restart deploy/web -n shop --snapshot engine/scheduling-gates.json", 1,
+        (
+            "rollout restart deploy/web: gets stuck",
+            "  3 pods of Deployment shop/web",
+            "    Scheduling is blocked due to non-empty scheduling gates",
+        ),
+    ),
+    Case(
+        "simulate drain a1 --force --snapshot engine/budget-of-a-bare-pod.json", 1,
+        (
+            "drain a1 --force: gets stuck",
+            "  bare on a1: The disruption budget p needs 0 healthy pods and has 1 currently",
+        ),
+    ),
+    Case(
         "simulate rollout restart deploy/web -n shop --snapshot engine/claim-for-one-node.json", 1,
         (
             "rollout restart deploy/web: not known",
