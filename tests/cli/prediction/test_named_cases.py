@@ -74,8 +74,8 @@ ANSWERS = (
         "check -n shop --snapshot engine/scheduling-gates.json", 1,
         (
             (
-                "Pending: Pod shop/web-h1web-b1 waits for its scheduling gates: x/y. The scheduler ignores the pod until "
-                "they are removed (and 1 more pod of deployment/web)"
+                "Pending: Pod shop/web-h1web-b1 waits for its scheduling gates: x/y. The scheduler ignores the pod "
+                "until they are removed (and 1 more pod of deployment/web)"
             ),
         ),
     ),
