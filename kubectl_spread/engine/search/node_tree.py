@@ -19,6 +19,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Storage
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity as NodeAffinityPlugin
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
@@ -161,7 +162,7 @@ def node_tree(
     claims_bind_late = _claims_bind_late(world)
     domains = _joined_domains(keys.topology, joined, nodes.values())
     signed: dict[int, str] = {}
-    terms = [term for cls in classes for term in cls.node_affinity.required or ()]
+    terms = _node_terms(world, classes)
     required = {name for term in terms for field in term.match_fields for name in field.values}
     for at, node in nodes.items():
         own = at if claims_bind_late or node.name in required else 0
@@ -320,7 +321,7 @@ def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
     storage = world.cluster.storage
     found = {key for cls in classes for key, _ in cls.node_selector}
     found.update(key for volume in storage.volumes.values() for key in volume.labels)
-    for term in (*_node_terms(classes), *_volume_terms(storage)):
+    for term in (*_node_terms(world, classes), *_volume_terms(storage)):
         found.update(requirement.key for requirement in term.match_expressions)
     for item in storage.classes.values():
         found.update(requirement.key for allowed in item.allowed or () for requirement in allowed)
@@ -329,10 +330,13 @@ def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
     return found
 
 
-def _node_terms(classes: Iterable[PodClass]) -> Iterator[NodeSelectorTerm]:
-    for cls in classes:
-        yield from cls.node_affinity.required or ()
-        for preferred in cls.node_affinity.preferred:
+def _node_terms(world: World, classes: Iterable[PodClass]) -> Iterator[NodeSelectorTerm]:
+    """Yield the terms of the pods' node affinity, and of the one that the scheduler's configuration adds."""
+    plugins = (profile.plugin(NodeAffinityPlugin) for profile in world.profiles.values())
+    added = (plugin.added for plugin in plugins if plugin is not None)
+    for affinity in (*(cls.node_affinity for cls in classes), *added):
+        yield from affinity.required or ()
+        for preferred in affinity.preferred:
             yield preferred.term
 
 

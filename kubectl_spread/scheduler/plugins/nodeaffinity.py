@@ -40,13 +40,13 @@ class NodeAffinity(Plugin):
 
     def __init__(self, args: Plain, release: Release) -> None:
         super().__init__(args, release)
-        self._added = read.node_affinity(args.get("addedAffinity") or {})
+        self.added = read.node_affinity(args.get("addedAffinity") or {})
         texts = (ADDED_AFFINITY_REASON, behaviours.NODE_AFFINITY_REASON.of(release))
         self._reasons = tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts)
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
         requirement = pod_class.node_requirement
-        added = NodeRequirement((), self._added.required)
+        added = NodeRequirement((), self.added.required)
         if requirement.is_empty and added.is_empty:
             return Skip()
         node_names = self._node_names(requirement.terms)
@@ -56,7 +56,7 @@ class NodeAffinity(Plugin):
         return FixedState(self._reasons, bits, node_names)
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
-        preferred = (*self._added.preferred, *pod_class.node_affinity.preferred)
+        preferred = (*self.added.preferred, *pod_class.node_affinity.preferred)
         return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
 
     def _node_names(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:

@@ -42,6 +42,15 @@ def next_rollout(workload: str, facts: str, because: str = "") -> Case:
 
 REPORTED = "Job app/report-1 completes: 1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted"
 ANSWERS = (
+    Case(
+        "simulate scale deploy/web --replicas=4 -n app --snapshot engine/pools.yaml "
+        "--scheduler-config engine/added-affinity.yaml", 0,
+        (
+            "scale deploy/web --replicas=4: completes",
+            "  a                             0        4",
+            "  b                             0        0",
+        ),
+    ),
     with_dead_node(
         "drain c1 b1", 1,
         "drain c1 b1: gets stuck",
