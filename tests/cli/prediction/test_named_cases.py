@@ -278,7 +278,7 @@ ANSWERS = (
         "--then 'set image sts/db c=img:2 -n shop' --snapshot engine/statefulset-with-partition.yaml", 0,
         (
             "Step 2: set image sts/db c=img:2 -n shop: completes",
-            "  3 of 3 pods ready",
+            "StatefulSet shop/db completes: 3 of 3 pods ready",
             "  its updateStrategy leaves 3 pods of the old template",
         ),
     ),
