@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
-from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
@@ -259,7 +258,7 @@ def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -
     yield from _outside("restarted", expect.restarted, restarted)
     yield from _outside("ready", expect.ready, [sum(found.fewest_ready.get(key, 0) for key in keys)])
     for topology_key, wanted in expect.domains:
-        counts = [_counts(item, keys, topology_key) for item in outcomes]
+        counts = [item.counts(keys, topology_key) for item in outcomes]
         if isinstance(wanted, tuple):
             others = sorted({tuple(sorted(item.values())) for item in counts} - {wanted})
             if others:
@@ -286,14 +285,6 @@ def _outside(what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator
     """Yield the range of some numbers if one of them is not within the bounds."""
     if bounds is not None and not all(map(bounds.allows, numbers)):
         yield what, str(bounds), str(Range(min(numbers), max(numbers)))
-
-
-def _counts(outcome: Outcome, keys: frozenset[ObjectKey], topology_key: str) -> dict[str, int]:
-    found = dict.fromkeys(outcome.domains_of(topology_key).values(), 0)
-    for key in keys:
-        for value, number in outcome.counts(key, topology_key).items():
-            found[value] += number
-    return found
 
 
 def _of_alike(value: str, counts: Mapping[str, int], alike: Mapping[str, object]) -> list[int]:

@@ -239,8 +239,9 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         where = f"on node {node}, which is not in the cluster facts"
         yield from _indented([f"{comma_list(names, most=3)} {'was' if len(names) == 1 else 'were'} {where}"], style)
     for pod in item.held:
-        where = f"{pod.name} stays Terminating{pod.node and f' on {pod.node}'}"
-        yield from _indented([f"{where}, and is not created again before it is gone"], style)
+        state = "stays Terminating" if pod.is_terminating else "does not become ready"
+        until = ", and is not created again before it is gone" if pod.is_terminating else ""
+        yield from _indented([f"{pod.name} {state}{pod.node and f' on {pod.node}'}{until}"], style)
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
     if item.refusal or item.refused:

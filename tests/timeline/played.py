@@ -74,7 +74,7 @@ def counts(step: StepAnswer, key: ObjectKey, topology_key: str) -> dict[str, tup
     found: dict[object, tuple[int, int]] = {}
     domains: dict[str, object] = {}
     for outcome in step.outcomes:
-        for domain, count in outcome.counts(key, topology_key).items():
+        for domain, count in outcome.counts([key], topology_key).items():
             kind = domains[domain] = alike.get(domain, domain)
             least, most = found.get(kind, (count, count))
             found[kind] = (min(least, count), max(most, count))

@@ -37,7 +37,7 @@ def _random_case(seed: int) -> Case:
 def _ends(answer: Answer) -> set[tuple[int, ...]]:
     """Return the numbers of pods in the zones at the end of each outcome, whatever the zones are, and how many wait."""
     outcomes = answer.last.outcomes
-    return {(*sorted(item.counts(WEB, ZONE).values()), len(item.pending)) for item in outcomes}
+    return {(*sorted(item.counts([WEB], ZONE).values()), len(item.pending)) for item in outcomes}
 
 
 def _unsupported_claims(case: Case, *, max_states: int, max_run: int) -> list[str]:

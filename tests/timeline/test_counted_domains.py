@@ -39,7 +39,7 @@ def test_a_zone_that_is_not_counted_does_not_make_a_skew(workload: Plain, last: 
 
     (outcome,) = run([*nodes, workload]).last.outcomes
 
-    assert outcome.counts(WEB, ZONE) == {"a": 2, "b": 2, "c": 0}
+    assert outcome.counts([WEB], ZONE) == {"a": 2, "b": 2, "c": 0}
     assert outcome.skew([WEB], ZONE) == skew
 
 

@@ -29,7 +29,7 @@ def of_alike(outcome: Outcome, key: str, value: str) -> list[int]:
     """The pods of all domains like one, in an outcome."""
     kinds = outcome.interchange.alike(key)
     kind = kinds.get(value, value)
-    return [pods for other, pods in outcome.counts(WEB, key).items() if kinds.get(other, other) == kind]
+    return [pods for other, pods in outcome.counts([WEB], key).items() if kinds.get(other, other) == kind]
 
 
 @pytest.mark.parametrize("key", [ZONE, HOSTNAME])

@@ -6,7 +6,7 @@ The skew of a workload counts the nodes that its constraint counts.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, Optional
@@ -171,11 +171,11 @@ class Outcome:
         after = Counter(pod.owner for pod in self.pending)
         return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
 
-    def counts(self, key: ObjectKey, topology_key: str) -> dict[str, int]:
-        """Return the number of a workload's pods per domain, without terminating pods."""
+    def counts(self, keys: Collection[ObjectKey], topology_key: str) -> dict[str, int]:
+        """Return the number of some workloads' pods per domain, without terminating pods."""
         domains, found = self.domains_of(topology_key), dict.fromkeys(self.domain_values(topology_key), 0)
         for pod in self.pods:
-            if pod.owner == key and not pod.is_terminating and pod.node in domains:
+            if pod.owner in keys and not pod.is_terminating and pod.node in domains:
                 found[domains[pod.node]] += 1
         return found
 
@@ -377,6 +377,8 @@ class View:
         own = state.sets[owner]
         spec = self.world.specs[own.spec]
         mine = [pod for pod in of_owner(state.pods, owner) if not pod.end]
+        if isinstance(own, statefulset.StatefulSetState):  # the others are about to be deleted
+            mine = [pod for pod in mine if pod.ordinal in spec.ordinals]
         desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
         return SteadyWorkload(
             desired,

@@ -505,10 +505,11 @@ class _Summary:
         return tuple(pod for _, pod in sorted(found.items()))
 
     def _held(self, key: ObjectKey) -> tuple[PodState, ...]:
-        """Return the pods of a StatefulSet that are terminating in some outcome, by name."""
+        """Return the pods of a StatefulSet that are terminating or not ready in some outcome, by name."""
         if key.kind != "StatefulSet":
             return ()
-        pods = {pod.name: pod for item in self.outcomes for pod in _terminating(item, key)}
+        every = (pod for item in self.outcomes for pod in item.pods_of.get(key, ()))
+        pods = {pod.name: pod for pod in every if pod.is_terminating or (pod.node and not pod.is_ready)}
         return tuple(pod for _, pod in sorted(pods.items()))
 
     def _revisions(self, key: ObjectKey) -> tuple[int, ...]:

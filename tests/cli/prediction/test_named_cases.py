@@ -80,6 +80,14 @@ ANSWERS = (
     ),
     next_rollout("statefulset/db", "unready-ordinal"),
     Case(
+        "simulate scale sts/db --replicas=2 -n shop --snapshot engine/unready-ordinal.json", 1,
+        (
+            "scale sts/db --replicas=2: gets stuck",
+            "StatefulSet shop/db gets stuck: 1 of 2 pods ready",
+            "  db-1 does not become ready on b1",
+        ),
+    ),
+    Case(
         "check -n shop --snapshot engine/scheduling-gates.json", 1,
         (
             (
