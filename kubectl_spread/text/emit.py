@@ -5,7 +5,6 @@ Strings that a parser of any version may take for something else are quoted as i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,6 +22,8 @@ def scalar(text: str) -> str:
     """Return a string, quoted if it needs quotes."""
     if _BARE.match(text):
         return text
+    import json  # 5 ms; most strings need no quotes
+
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():
         return quoted
@@ -59,6 +60,6 @@ def _entry(key: str, item: Any, indent: str) -> Iterator[str]:
 
 
 def _leaf(value: Any) -> str:
-    if isinstance(value, str):
-        return scalar(value)
-    return json.dumps(value)
+    import json  # 5 ms
+
+    return scalar(value) if isinstance(value, str) else json.dumps(value)
