@@ -201,9 +201,10 @@ def _is_proved(verdict: RuleVerdict) -> bool:
 
 
 def _head(option: Option) -> str:
-    head = _names(option.constraints) or "no hard constraint is needed"
+    head = _names(option.constraints) or ("" if option.apart else "no hard constraint")
     soft = f"; soft maxSkew 1 by {comma_list([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
-    return f"{', '.join([head, *_extra(option.constraints)])}{soft}"
+    apart = [f"required anti-affinity by {short_key(key)}" for key in option.apart]
+    return f"{', '.join(filter(None, [head, *_extra(option.constraints), *apart]))}{soft}"
 
 
 def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:

@@ -97,11 +97,14 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(_masks(), st.integers(0, 2**6 - 1))
 def test_a_cause_has_a_reason_for_each_node(found: list[Requirement], choosing: int) -> None:
-    """Either requirements leave it out, or one refuses it: there is no cause without words."""
+    """Either requirements leave it out, or one refuses it: there is no cause without words, and none repeats another."""
     affinity = RequirementKind.NODE_AFFINITY
     found = [item._replace(kind=affinity) if choosing >> at & 1 else item for at, item in enumerate(found)]
     names = [f"n{at}" for at in range(len(found[0].allowed))] if found else []
-    for cause in causes(found, conflict_sets(found, has_words=False).sets, names, has_words=False):
+    every = causes(found, conflict_sets(found, has_words=False).sets, names, has_words=False)
+
+    assert sum(len(cause.ids) for cause in every) == len({item for cause in every for item in cause.ids})
+    for cause in every:
         assert cause.narrowing or cause.refusals
         assert {name for item in cause.refusals for name in item.nodes} >= set(cause.decisive)
 

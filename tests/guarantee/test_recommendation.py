@@ -165,8 +165,10 @@ def test_separate_pods_need_a_domain_each(capsys: pytest.CaptureFixture[str], tm
     (tmp_path / "web.json").write_text(json.dumps(workload("StatefulSet", 3)))
     facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=2", "--regime", "creation")
     (option,) = recommended(capsys, *facts, "--separate", "hostname")["options"]
+    run(["guarantee", *facts, "--separate", "hostname", "--recommend"])
 
     assert option["neededDomains"] == [{"topologyKey": HOSTNAME, "domains": 3}]
+    assert "\nDo: set required anti-affinity by hostname" in capsys.readouterr().out
 
 
 def test_new_volumes_are_left_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

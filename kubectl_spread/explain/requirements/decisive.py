@@ -206,7 +206,10 @@ def causes(
         return ()
     first = _cause(conflicts[0], found, names, has_words=has_words)
     rest = next((item for item in conflicts if first.ids.isdisjoint(part.id for part in item.requirements)), None)
-    return (first,) if rest is None else (first, _cause(rest, found, names, has_words=has_words))
+    if rest is None:
+        return (first,)
+    others = [item for item in found if item.id not in first.ids]
+    return first, _cause(rest, others, names, has_words=has_words)
 
 
 def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str], *, has_words: bool) -> Cause:

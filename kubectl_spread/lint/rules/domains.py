@@ -70,8 +70,8 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
     for constraint in subject.hard:
         pods = most + surge(subject, constraint, most)
         selector = subject.selector(constraint)
-        if constraint.max_skew < pods:
-            continue
+        if constraint.max_skew < pods or queries.keeps_apart(subject, constraint) is not None:
+            continue  # SPR212
         is_alone = project.matching(selector, subject.workload.namespace) == [subject]
         if is_alone if subject.has_pod else subject.names_itself(constraint):
             yield RuleFinding(

@@ -42,9 +42,11 @@ class PodReport(NamedTuple):
     def is_fine(self) -> bool:
         """Return whether nothing keeps the pod from its node, or from staying there until it has ended.
 
-        Karpenter may have to add the node. If the pod is one of a workload, no other pod of it may be Pending either.
-        If all of them have a node, one more may wait.
+        Karpenter may have to add the node. If the pod is one of a workload, no other pod of it may be Pending
+        or be refused by the API server. If all of them have a node, one more may wait.
         """
+        if self.workload is not None and self.workload.failures:
+            return False
         if self.workload is not None and self.workload.is_whole and self.explanation.pod.new_of:
             return True
         if self.outlook is not None and self.outlook.all_run:

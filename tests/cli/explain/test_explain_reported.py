@@ -240,6 +240,23 @@ def test_a_workload_whose_every_pod_a_quota_refuses(explained: Explained) -> Non
     assert document["verdict"] == "NotCreated"
 
 
+def test_a_workload_of_which_a_quota_refuses_some_pods_is_not_fine(explained: Explained) -> None:
+    """Although a further pod would find a node."""
+    quota = {
+        "kind": "ResourceQuota",
+        "metadata": {"name": "full", "namespace": "shop"},
+        "spec": {"hard": {"pods": "1"}},
+        "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}},
+    }
+    owned = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}]}
+    running = pod("web-1", bound="n1", cpu="100m", **owned)
+    code, text, _ = explained("deploy/web", node("n1"), workload("Deployment", "web", 2), running, quota)
+
+    assert code == 1
+    assert "1 is not created" in text
+    assert "exceeded quota: full" in text
+
+
 @pytest.mark.slow
 def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
     paused = workload("Deployment", "web", 1, spec={"paused": True})
