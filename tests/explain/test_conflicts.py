@@ -97,7 +97,7 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(_masks(), st.integers(0, 2**6 - 1))
 def test_a_cause_has_a_reason_for_each_node(found: list[Requirement], choosing: int) -> None:
-    """Either requirements leave it out, or one refuses it: there is no cause without words, and none repeats another."""
+    """Either requirements leave it out, or one refuses it. No cause is without words, and none repeats another."""
     affinity = RequirementKind.NODE_AFFINITY
     found = [item._replace(kind=affinity) if choosing >> at & 1 else item for at, item in enumerate(found)]
     names = [f"n{at}" for at in range(len(found[0].allowed))] if found else []
