@@ -17,7 +17,7 @@ from kubectl_spread.engine.state import by_kind, State, Step, Way
 Canonical = Callable[[State], State]
 
 _MOST_STEPS = 100_000  # A run with more steps counts as endless,
-_MOST_REPEATS = 300  # and one in which states come again more often.
+_MOST_REPEATS = 100  # and one in which states come again more often.
 
 
 class Steps(Protocol):
