@@ -35,16 +35,7 @@ TRIES = 3_000  # Most evictions that one search tries.
 Belief = frozenset[State]  # all states in which the cluster may be
 
 
-class FoundPlan(NamedTuple):
-    """A list of evictions; reached: the states after each of them."""
-
-    slots: tuple[Slot, ...]
-    reached: tuple[SettledStates, ...]
-
-    @property
-    def is_exact(self) -> bool:
-        """Return whether every outcome was visited."""
-        return all(item.is_exact for item in self.reached)
+Way = tuple[tuple[Slot, SettledStates], ...]  # evictions, each with the states after it
 
 
 class SearchResult(NamedTuple):
@@ -54,7 +45,7 @@ class SearchResult(NamedTuple):
     its limit. troubles: why evictions were discarded.
     """
 
-    plan: Optional[FoundPlan]
+    plan: Optional[Way]
     at_least: int
     is_over: bool
     troubles: tuple[Obstacle, ...]
@@ -109,23 +100,21 @@ class Search:
         found = self._from(start.states, (), self._most, pending(start.states))
         return before._replace(plan=found, troubles=tuple(self._troubles), evictions=before.evictions + self._tries)
 
-    def _result(self, plan: Optional[FoundPlan], limit: int, *, is_over: bool) -> SearchResult:
+    def _result(self, plan: Optional[Way], limit: int, *, is_over: bool) -> SearchResult:
         return SearchResult(plan, limit, is_over, tuple(self._troubles), self._tries)
 
     @property
     def _is_stopped(self) -> bool:
         return self._tries >= TRIES or self._board.is_late
 
-    def _from(
-        self, states: Belief, path: tuple[tuple[Slot, SettledStates], ...], limit: int, allowed: dict[int, int]
-    ) -> Optional[FoundPlan]:
+    def _from(self, states: Belief, path: Way, limit: int, allowed: dict[int, int]) -> Optional[Way]:
         left = limit - len(path)
         need = self._tally.need(states)
         if need > left:
             self._next = min(self._next, len(path) + need)
             return None
         if not need:
-            return FoundPlan(tuple(item for item, _ in path), tuple(item for _, item in path))
+            return path
         if self._seen.get(states, -1) >= left:
             return None
         self._seen[states] = left
@@ -341,7 +330,7 @@ def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
     narrow = useful(tally, start)
     movable = [pod for pod in originals(start) if tally.is_movable(pod)]
     found = _search(board, tally, narrow, most)
-    smaller = most if found.plan is None else len(found.plan.slots) - 1
+    smaller = most if found.plan is None else len(found.plan) - 1
     if smaller < least or (len(narrow) == len(movable) and found.is_over):
         return found
     if len(movable) > _WIDE or len(narrow) == len(movable) or board.is_late:
@@ -353,7 +342,7 @@ def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
     troubles = tuple(dict.fromkeys((*found.troubles, *wide.troubles)))
     if wide.plan is not None or found.plan is None:
         return wide._replace(troubles=troubles)
-    at_least = len(found.plan.slots) if wide.is_over else wide.at_least
+    at_least = len(found.plan) if wide.is_over else wide.at_least
     return found._replace(at_least=at_least, is_over=wide.is_over, troubles=troubles)
 
 

@@ -267,7 +267,7 @@ def _with_plan(case: _Case, cluster: Cluster, remedy: Remedy) -> Iterator[Remedy
     case.states -= found.board.states * size
     plan = found.result.plan
     if plan is not None:
-        yield remedy._replace(evictions=len(plan.slots), is_exact=plan.is_exact)
+        yield remedy._replace(evictions=len(plan), is_exact=all(item.is_exact for _, item in plan))
 
 
 def _budgets(case: _Case) -> Iterator[Remedy]:

@@ -27,11 +27,11 @@ from kubectl_spread.advice.rebalance.plan import (
     UnclearBudget,
 )
 from kubectl_spread.advice.rebalance.planner import (
-    FoundPlan,
     GroupSearchResult,
     MOVABLE,
     propose,
     RepairRequest,
+    Way,
     Workloads,
     workloads_of,
 )
@@ -53,7 +53,7 @@ from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkl
 _BUDGET = "PodDisruptionBudget"
 
 
-def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
+def chosen_pods(found: Way, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
     """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
     by_slot: dict[Slot, list[Pod]] = {}
     known = board.world.slot_of
@@ -65,16 +65,16 @@ def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, 
         pods.sort(key=lambda pod: pod.name)
         pods.sort(key=lambda pod: pod.created, reverse=True)
         pods.sort(key=lambda pod: (pod.is_ready is not False, pod.deletion_cost))
-    return tuple(by_slot[item].pop(0) for item in found.slots)
+    return tuple(by_slot[item].pop(0) for item, _ in found)
 
 
 def evictions(
-    found: FoundPlan, pods: Iterable[Pod], board: Board, cluster: Cluster, topology_keys: Collection[str]
+    found: Way, pods: Iterable[Pod], board: Board, cluster: Cluster, topology_keys: Collection[str]
 ) -> Iterator[Eviction]:
     """Yield the evictions with the possible nodes of the replacements, and with their domains of some keys."""
     names = board.world.node_names
     labels = {node.name: node.labels for node in cluster.nodes}
-    for pod, reached in zip(pods, found.reached, strict=True):
+    for pod, (_, reached) in zip(pods, found, strict=True):
         owner = cluster.top_owner(pod)
         if owner is None:
             continue
@@ -359,7 +359,7 @@ class _Repairing:
         found, board = proposal.result.plan, proposal.board
         if found is None:
             return None
-        states = found.reached[-1].states if found.reached else board.beginning.states
+        states = found[-1][1].states if found else board.beginning.states
         cluster = self._known.cluster
         topology_keys = sorted({goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys})
         pods = chosen_pods(found, board, cluster)
@@ -380,13 +380,13 @@ class _Repairing:
             tuple(found for name in namespaces for found in unclear_budgets(cluster, name)),
         )
 
-    def _coverage(self, found: FoundPlan, board: Board, keys: Collection[ObjectKey], states: int) -> Coverage:
+    def _coverage(self, found: Way, board: Board, keys: Collection[ObjectKey], states: int) -> Coverage:
         is_in_motion = not self._repaired and board.is_in_motion
-        is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
+        is_exact = all(item.is_exact for _, item in found) and board.beginning.is_exact and not is_in_motion
         basis = Basis.ALL_OUTCOMES if is_exact else Basis.SAMPLE
         if any(key is None or key in keys for key in board.world.gaps.values()):
             basis = Basis.NOT_SIMULATED
-        return Coverage(states, sum(item.visited for item in found.reached), basis, is_in_motion)
+        return Coverage(states, sum(item.visited for _, item in found), basis, is_in_motion)
 
     def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
@@ -396,10 +396,10 @@ class _Repairing:
         return restarts(self._known, keys, self._request)
 
 
-def _fewest_ready(found: FoundPlan, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
+def _fewest_ready(found: Way, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
     """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
     fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
-    for slot, reached in zip(found.slots, found.reached, strict=True):
+    for slot, reached in found:
         key = board.world.keys[slot[0]]
         fewest[key] = min(fewest[key], reached.fewest_ready)
     return fewest
