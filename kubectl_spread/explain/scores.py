@@ -155,45 +155,38 @@ def score_table(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Optio
 
 
 class _Table:
-    """The scores of one pod as a matrix: int64 (plugins, F). `order`: the best nodes first."""
+    """The scores of one pod as a matrix: int64 (plugins, F), the best nodes first."""
 
     def __init__(self, cls: PodClass, scores: Scores, scheduler: Scheduler) -> None:
         self._cls = cls
         self._columns = scheduler.columns
         self._profile = scheduler.profile_of(cls)
-        self._nodes = scores.nodes
+        order = np.lexsort((scores.nodes, -scores.total))  # the last key counts first
+        self._nodes: NodeIndices = scores.nodes[order]
+        self._names = [self._columns.nodes[node].name for node in self._nodes.tolist()]
         self._plugins = tuple(scores.by_plugin)
-        self._points: Int64s = np.zeros((len(self._plugins), len(scores.nodes)), np.int64)
-        for at, points in enumerate(scores.by_plugin.values()):
-            self._points[at] = points
-        self._total = scores.total
-        self._best = scores.total == scores.total.max()
-        # lexsort: the last key counts first
-        self._order: list[int] = np.lexsort((self._nodes, -self._total)).tolist()
+        points: Int64s = np.zeros((len(self._plugins), len(order)), np.int64)
+        for at, of_plugin in enumerate(scores.by_plugin.values()):
+            points[at] = of_plugin
+        self._points = points[:, order]
+        self._total = scores.total[order]
+        self._best = self._total == self._total[0]
 
     def table(self, feasible: int) -> ScoreTable:
         weights = {weighted.plugin.name: weighted.weight for weighted in self._profile.score}
         return ScoreTable(
             plugins=self._plugins,
             weights=tuple(weights[plugin] for plugin in self._plugins),
-            rows=tuple(
-                ScoreRow(self._name(at), tuple(self._points[:, at].tolist()), int(self._total[at]))
-                for at in self._order
-            ),
-            hosts=tuple(self._name(at) for at in self._order if self._best[at]),
+            rows=tuple(map(ScoreRow, self._names, map(tuple, self._points.T.tolist()), self._total.tolist())),
+            hosts=tuple(self._names[: self._best.sum()]),
             feasible=feasible,
             decision=self._decision(),
             soft=self._soft(),
         )
 
-    def _name(self, at: int) -> str:
-        node: int = self._nodes.item(at)
-        return self._columns.nodes[node].name
-
     def _decision(self) -> Optional[Decision]:
-        winner = self._order[0]
-        runner_up = next((at for at in self._order if not self._best[at]), None)
-        if runner_up is None:
+        runner_up = int(self._best.sum())
+        if runner_up == len(self._names):
             return None
         # The smallest sets of plugins without which another node is among the best.
         matter = [at for at, points in enumerate(self._points) if points.min() != points.max()]
@@ -206,10 +199,10 @@ class _Table:
             if decisive:
                 break
         return Decision(
-            winner=self._name(winner),
-            runner_up=self._name(runner_up),
-            margin=int(self._total[winner] - self._total[runner_up]),
-            shares=tuple(self._shares(winner, runner_up)),
+            winner=self._names[0],
+            runner_up=self._names[runner_up],
+            margin=int(self._total[0] - self._total[runner_up]),
+            shares=tuple(self._shares(0, runner_up)),
             decisive=tuple(tuple(self._plugins[at] for at in left_out) for left_out in decisive),
         )
 
@@ -245,23 +238,22 @@ class _Table:
         plugin = next((item.plugin for item in self._profile.score if isinstance(item.plugin, PodTopologySpread)), None)
         if plugin is None or plugin.name not in self._plugins:
             return None
-        ordered: NodeIndices = self._nodes[self._order]
-        keyed, raw = plugin.pre_score(self._cls, self._columns).raw(ordered)
+        keyed, raw = plugin.pre_score(self._cls, self._columns).raw(self._nodes)
         points = self._points[self._plugins.index(plugin.name)]
         # A favourite that is among the best comes first in the order, if there is one.
-        favourites = [at for at in self._order if points[at] == points.max()]
+        favourites = np.flatnonzero(points == points.max()).tolist()
         vote = SoftVote(
             constraints=tuple(_soft_constraint(item, keyed, self._cls, self._columns) for item in raw),
-            favourites=tuple(map(self._name, favourites)),
-            unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(ordered) - set(keyed))),
+            favourites=tuple(self._names[at] for at in favourites),
+            unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(self._nodes) - set(keyed))),
         )
         favourite = favourites[0]
-        rivals = [at for at in self._order if self._best[at] and points[at] < points[favourite]]
+        rivals = np.flatnonzero(self._best & (points < points[favourite])).tolist()
         if not raw or not rivals:
             return vote
         return vote._replace(
             is_tied=bool(self._best[favourite]),
-            favourite=self._name(favourite),
+            favourite=self._names[favourite],
             margin=int(points[favourite] - points[rivals[0]]),
             outvoted_by=tuple(_enough(list(self._shares(rivals[0], favourite)))),
         )
