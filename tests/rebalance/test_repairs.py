@@ -475,3 +475,17 @@ def test_an_effort_multiplies_the_limit_of_states(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(repair_module, "_STATES", 3)
 
     assert not rebalance(cluster_of(crowded()), profiles(), RepairRequest(effort=20_000.0)).is_cut_short
+
+
+def test_a_pod_without_a_controller_stays_where_it_is() -> None:
+    """Its constraint counts the same pods, so the plan for the others repairs it, too."""
+    web = workload("a1 a1 a2 b1")
+    bare = copy.deepcopy(web[-1])
+    bare["metadata"] |= {"name": "bare", "uid": "bare"}
+    del bare["metadata"]["ownerReferences"]
+    bare["spec"]["nodeName"] = "a2"
+    found = repair(SIX, [*web, bare])
+    assert found.plan is not None
+
+    assert [key.kind for key in found.keys] == ["Deployment", "Pod"]
+    assert "bare" not in evicted(found)

@@ -295,14 +295,15 @@ class _Repairing:
     def _repair(self, keys: tuple[ObjectKey, ...]) -> Repair:
         known, request = self._known, self._request
         clear = tuple(beforehand(known, keys))
-        if clear:
+        # Pods of other controllers stay where they are; the others may move around them.
+        if any(item.kind is not ObstacleKind.CONTROLLER for item in clear) or len(clear) == len(keys):
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
             return self._result(keys, None, () if is_unknown else self._restarts(keys, None), clear)
         proposal = propose(known, keys, request, repaired=self._repaired, earlier=self._evicted)
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
         plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
-        reasons = () if plan is not None else tuple(of_search(known, keys, proposal))
+        reasons = () if plan is not None else (*clear, *of_search(known, keys, proposal))
         found = self._result(keys, plan, () if is_unsettled else self._restarts(keys, plan), reasons)
         if found.verdict is RepairVerdict.EVICT:
             self._repaired += keys
