@@ -10,6 +10,7 @@ import numpy as np
 from kubectl_spread.explain.bound_pod import SkewNow
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
+from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -111,6 +112,8 @@ def _pending(explanation: Explanation) -> str:
     if preempting is not None and preempting.node:
         evicted = comma_list((victim.pod.key for victim in preempting.victims), most=_MOST_FEW)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
+        if preempting.criterion is Criterion.NAME:
+            waits += f", or pods on {safe(preempting.choices[1].node)}, which is equal in every criterion"
         return f"{waits}: until then, {cause(explanation)}."
     first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
     assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""

@@ -390,6 +390,18 @@ def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Exp
     )
 
 
+def test_equal_nodes_of_a_preemption_are_both_named(explained: Explained) -> None:
+    """Nothing decides between them, so the scheduler may choose either."""
+    low, other = pod("low-1", bound="n1", cpu="1"), pod("low-2", bound="n2", cpu="1")
+    low["spec"]["priority"] = other["spec"]["priority"] = -10
+    _, text, _ = explained("pod/web-1", node("n1"), node("n2"), low, other, pod("web-1", cpu="1"))
+
+    assert text.startswith(
+        "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1, or pods on n2, which is equal in every "
+        "criterion: until then, "
+    )
+
+
 def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
     waiting = pod("web-2", cpu="100m")
     waiting["spec"]["topologySpreadConstraints"] = [
