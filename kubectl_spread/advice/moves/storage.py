@@ -203,4 +203,10 @@ def _with_class(after: StorageClass, ops: list[Op], *, claims: list[Claim], titl
         weight=len(claims),
         gives_up=gives_up,
         damage=Damage.LOSES_DATA if has_data else Damage.NONE,
+        notes=tuple(
+            f"`kubectl describe pvc {claim.key.name}` says why it has no volume: a provisioner that fails now fails "
+            "with this change, too"
+            for claim in claims[:1]
+            if not claim.volume_name
+        ),
     )

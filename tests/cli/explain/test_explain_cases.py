@@ -718,3 +718,10 @@ def test_the_first_sentence_names_the_domains_that_the_table_allows(
 
     assert "(kubernetes.io/hostname, maxSkew 1) allows only a1, which is refused by pod anti-affinity" in out
     assert "c1 1 0 - not eligible" in out
+
+
+def test_an_unbound_claim_is_to_be_looked_at_before_its_class_is_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A provisioner that fails would fail with another binding mode, too."""
+    run(["explain", "pod/n", "-n", "shop", "--snapshot", str(CASES / "o26c.yaml")])
+
+    assert "Note: `kubectl describe pvc data-web-1` says why it has no volume" in capsys.readouterr().out
