@@ -324,7 +324,17 @@ class _Search:
         return Option(
             candidate, self._soft(candidate) if changes else (), self._apart, patches, result, needs,
             self._has_volumes, changes,
+            tuple(dict.fromkeys(text for member in self._members for text in self._removed(member, candidate))),
         )  # fmt: skip
+
+    def _removed(self, member: Member, candidate: tuple[Hard, ...]) -> Iterator[str]:
+        changed = self._with(member, candidate)
+        for key in self._keys:
+            kept = [item.items() for item in _written(changed, key)]
+            for name, value in (pair for item in _written(member, key) for pair in item.items()):
+                is_optional = name not in ("maxSkew", "topologyKey", "whenUnsatisfiable", "labelSelector")
+                if is_optional and value not in (None, []) and all((name, value) not in found for found in kept):
+                    yield f"{name} {', '.join(value) if isinstance(value, list) else value}"
 
     def _needs(self, key: str) -> int:
         """Return the fewest domains that can hold all pods."""

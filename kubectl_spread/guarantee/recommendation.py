@@ -160,7 +160,7 @@ class Option(NamedTuple):
     the pods of one workload need a required anti-affinity. patches: changed fields of the pod spec of each workload,
     with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods get new volumes, which
     are left aside in the search. changes: fields that differ from the workloads as they are; with 0, there are no
-    patches.
+    patches. removed: fields of replaced constraints, with their values, that the new ones lack.
     """
 
     constraints: tuple[Hard, ...]
@@ -171,6 +171,7 @@ class Option(NamedTuple):
     needs: tuple[NeededDomains, ...] = ()
     has_volumes: bool = False
     changes: int = 0
+    removed: tuple[str, ...] = ()
 
     @property
     def is_kept_always(self) -> bool:

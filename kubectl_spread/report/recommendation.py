@@ -273,6 +273,8 @@ def _costs(option: Option) -> Iterator[str]:
     refuted = [text for text in _unproved(option, ("disruptions",)) if text not in rolled]
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
+    if option.changes and option.removed:
+        yield f"it removes {comma_list(option.removed, most=len(option.removed))}"
     if option.changes:
         yield "patching a template starts a rollout"
 

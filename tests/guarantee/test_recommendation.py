@@ -240,3 +240,18 @@ def test_the_same_is_said_once_for_equal_workloads(capsys: pytest.CaptureFixture
     assert "  # 2 more commands with other labels; --details prints all of them\n" in capsys.readouterr().out
     assert apart.count("topologySpreadConstraints:") == 1
     assert "Recommended constraints for default/cache-2: those for default/cache-0, with its own labels." in apart
+
+
+def test_what_a_recommendation_removes_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A constraint is replaced as a whole."""
+    web = workload("Deployment", 5)
+    fields = {"maxSkew": 3, "minDomains": 3, "whenUnsatisfiable": "DoNotSchedule"}
+    written = {"topologyKey": ZONE, "labelSelector": web["spec"]["selector"], **fields}
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = [written]
+    (tmp_path / "web.json").write_text(json.dumps(web))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--regime", "creation")
+    run(["guarantee", *facts, "--at-most", "zone=2/5", "--recommend"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    assert "Do: set maxSkew 1 by zone" in text
+    assert "it removes minDomains 3" in text
