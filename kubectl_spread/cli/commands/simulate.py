@@ -201,7 +201,7 @@ def _commands(
     """Return the steps; --namespace is a flag of the first, as kubectl reads it, and a default for the others."""
     if not words:
         raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
-    first = parse(words)
+    first = parse(words) if words[1:] else parse_text(words[0])  # a quoted command, as --then takes it
     if namespace:
         first = first._replace(flags={"namespace": (namespace,), **first.flags})
     return (first, *map(parse_text, then))

@@ -43,6 +43,10 @@ def next_rollout(workload: str, facts: str, because: str = "") -> Case:
 REPORTED = "Job app/report-1 completes: 1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted"
 ANSWERS = (
     Case(
+        "simulate 'scale deploy/web --replicas=2 -n app' --snapshot engine/pools.yaml", 0,
+        ("scale deploy/web --replicas=2 -n app: completes",),
+    ),
+    Case(
         "simulate scale deploy/web --replicas=4 -n app --snapshot engine/pools.yaml "
         "--scheduler-config engine/added-affinity.yaml", 0,
         (
