@@ -691,6 +691,11 @@ def refusals(world: World, state: State) -> dict[int, str]:
     """Return the API server's message for each workload of which it refuses a pod now."""
     draft = Draft(world, state)
     _act(draft)
+    for owner, own in enumerate(state.sets):
+        if isinstance(own, daemonset.DaemonSetState):
+            for _, more in daemonset.updates(world, state, owner):
+                for at in more:
+                    draft.create(world.specs[own.spec].rev, at, node=world.node_names[at])
     return {world.revisions[rev].owner: text for (rev, *_), text in {**draft.refused, **draft.rejected}.items()}
 
 

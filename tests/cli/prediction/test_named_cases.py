@@ -43,6 +43,16 @@ def next_rollout(workload: str, facts: str, because: str = "") -> Case:
 REPORTED = "Job app/report-1 completes: 1 of 1 pod ready, as few as 0 during the step, 1 old pod deleted"
 ANSWERS = (
     Case(
+        "simulate rollout restart ds/agent -n app --snapshot engine/daemons-and-full-quota.yaml", 1,
+        (
+            "rollout restart ds/agent: gets stuck",
+            (
+                "  the API server refuses new pods: exceeded quota: full, requested: pods=1, used: pods=2, "
+                "limited: pods=2"
+            ),
+        ),
+    ),
+    Case(
         "simulate 'scale deploy/web --replicas=2 -n app' --snapshot engine/pools.yaml", 0,
         ("scale deploy/web --replicas=2 -n app: completes",),
     ),
