@@ -35,7 +35,7 @@ AGENTS = [agents(), running("a1"), running("b1")]
 def counts(objects: list[Plain], title: str) -> dict[str, int]:
     """The pods that are counted by zone after a suggestion."""
     found = next(item for item in suggestions(objects, most=20) if item.title.startswith(title))
-    return found.effect.spreads[0].after
+    return dict(found.effect.spreads[0].after.domains)
 
 
 def test_a_new_node_gets_the_pod_of_a_daemon_set() -> None:

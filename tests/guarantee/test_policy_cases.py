@@ -35,7 +35,7 @@ def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The rollout's old pods are deleted, not created again, and the violation stays."""
-    code, out, _ = said(capsys, *WEB, *words)
+    code, out, _ = said(capsys, *WEB, *words, "--details")
     text = " ".join(out)
 
     assert (code, out[0]) == (1, "Policy of the command line: refuted: at most 1/2 of the pods in one zone")

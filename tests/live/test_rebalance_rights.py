@@ -15,7 +15,7 @@ from tests.live.conftest import Kubeconfig
 from tests.rebalance.builders import budget, nodes, workload
 
 UNKNOWN = "These cluster facts may lack PodDisruptionBudgets."
-DELETE = "  kubectl delete pod web-h-0 -n shop &&\n"
+DELETE = " delete pod web-h-0 -n shop &&\n"
 EVICT = '  echo \'{"apiVersion":"policy/v1","kind":"Eviction",'
 
 

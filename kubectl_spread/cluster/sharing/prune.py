@@ -20,6 +20,7 @@ _EXTRA = decode.types(
     """\
 ObjectMeta: creationTimestamp, deletionTimestamp string; finalizers []string
 PodCondition: lastTransitionTime string
+PodSpec: terminationGracePeriodSeconds int64
 ObjectReference: uid string
 VolumeStatus: phase string
 PersistentVolumeClaim: status VolumeStatus

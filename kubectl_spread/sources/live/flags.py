@@ -35,7 +35,10 @@ def as_words(flags: Mapping[str, object]) -> Iterator[str]:
         for item in value if isinstance(value, tuple) else (value,):
             if item is not None and item is not False:
                 yield name
-                yield from () if item is True else ("TOKEN" if field == "token" else str(item),)
+                yield from () if item is True else ("TOKEN" if field == "token" else _USER.sub("", str(item)),)
+
+
+_USER = re.compile(r"(?<=://)[^/@]*@")  # a name and a password in a URL
 
 
 _UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
