@@ -603,7 +603,9 @@ class Moves:
             is_over = is_last or takes_away(0, pod, patience_s=self._world.patience_s)
             is_at_once = takes_away(state.facts, pod, patience_s=0)
             is_late = pod.is_new and not is_at_once and Reduction.EVICTIONS in self._reductions
-            if is_late != are_last or not takes_away(state.facts, pod, patience_s=is_over and self._world.patience_s):
+            if is_late != are_last or not takes_away(
+                state.facts, pod, patience_s=self._world.patience_s if is_over else 0
+            ):
                 continue
             if self._world.node(state.facts, pod.node) is None:
                 yield partial(self._gone, state, [pod])
@@ -650,8 +652,8 @@ class Moves:
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose pods do not leave, and to continue with the next.
 
-        kubectl waits for ever, and a drain does not reach the next node. Without an end are neither an eviction that
-        fails, as the API server asks for no other attempt, nor a drain with a timeout.
+        kubectl waits for ever, and a drain does not reach the next node. It goes on after an eviction that fails, which
+        kubectl does not repeat, and if it has a timeout.
         Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods; pkg/cmd/drain/drain.go, RunDrain (v1.36.2).
         """
         item = next(iter(reductions.open_items(state)), None)

@@ -229,7 +229,7 @@ class _Search:
         """Return the refused candidate that comes closest: one that only leaves pods Pending."""
         found = list(self._refused.values())
         refuted = [item for item in found if item.verdict.verdict is ProofStatus.REFUTED]
-        stuck = [item for item in refuted if item.verdict.rule.kind is RuleKind.PLACED]
+        stuck = [item for item in refuted if item.verdict.rule.kind in (RuleKind.PLACED, RuleKind.REPLACED)]
         return next(iter([*stuck, *refuted, *found]), None)
 
     def _largest_skew(self, key: str) -> int:

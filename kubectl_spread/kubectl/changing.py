@@ -68,9 +68,10 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
             before = labels_of(records("Pod", situation.cluster).get(target))
             plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
             changes = change if isinstance(change, list) else []
-            is_of_spec = any(str(fields(one).get("path")).startswith("/spec") for one in changes)
-            after: Plain = {"spec": 1} if is_of_spec else _patched(plain, change, kind, target, situation.release)
-            if after.get("spec"):
+            paths = [f"{fields(one).get(name)}/" for one in changes for name in ("path", "from")]
+            is_of_spec = any(path.startswith("/spec/") for path in paths)
+            after: Plain = plain if is_of_spec else _patched(plain, change, kind, target, situation.release)
+            if is_of_spec or after.get("spec"):
                 raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
             now = (after.get("metadata") or {}).get("labels") or {}
             yield _label_pods([target], {**dict.fromkeys(before), **now}, situation)

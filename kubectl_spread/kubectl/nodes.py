@@ -28,7 +28,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, value_errors, ZONE
-from kubectl_spread.text.wording import comma_list
+from kubectl_spread.text.wording import comma_list, short
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
@@ -109,7 +109,7 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
             refusals[name] = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     able = tuple(name for name in names if name not in refusals)
     if able:
-        is_timed = any(digit in "123456789" for digit in command.value("timeout"))
+        is_timed = _timeout(command) > 0
         skips = command.number("skip-wait-for-delete-timeout") > 0
         yield steps.Drain(able, chosen, command.has("disable-eviction"), is_timed, skips)
     said = "\n".join(
@@ -124,6 +124,20 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
     unsure = sorted({key.namespace for key in concerns if not cluster.has_all_budgets(key.namespace)})
     if unsure and not command.has("disable-eviction"):
         yield f"the facts hold no PodDisruptionBudget of {comma_list(unsure)}, so none refuses an eviction here"
+
+
+def _timeout(command: Command) -> float:
+    """Return the timeout in seconds; 0 for none.
+
+    Raises:
+        StepError: it is no duration.
+    """
+    text = command.value("timeout", "0")
+    found = quantity.seconds(text)
+    if found is None or (text.isdigit() and found):
+        why = "missing unit in" if found else "invalid"
+        raise StepError(f'invalid argument "{short(text)}" for "--timeout" flag: time: {why} duration "{short(text)}"')
+    return found
 
 
 def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:

@@ -81,12 +81,14 @@ class Volume(NamedTuple):
 
 
 def smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
-    """Return the volume that a controller binds to a claim: a reserved one, else the smallest that fits."""
+    """Return the volume that a controller binds to a claim: a reserved one, else the smallest that fits.
+
+    Source: staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume (v1.36.2).
+    """
     able = [
         volume
         for volume in volumes
-        if volume.storage_class == claim.storage_class
-        and volume.claim in (None, claim.key)
+        if volume.claim in (None, claim.key)
         and volume.claim_uid in ("", claim.uid)
         and volume.capacity >= claim.request
         and volume.volume_mode == claim.volume_mode
@@ -96,6 +98,7 @@ def smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
         volume
         for volume in able
         if volume.is_available
+        and volume.storage_class == claim.storage_class
         and claim.access_modes <= volume.access_modes
         and (claim.selector is None or claim.selector.matches(volume.labels))
     )

@@ -287,7 +287,7 @@ def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
         if item.regime.value in regimes
         for verdict in item.rules
         if verdict.once_settled.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED)
-        if not (option.has_volumes and verdict.rule.kind is RuleKind.PLACED and not verdict.states)
+        if not (option.has_volumes and verdict.rule.kind in (RuleKind.PLACED, RuleKind.REPLACED) and not verdict.states)
     ]
     return list(dict.fromkeys(found))
 

@@ -95,8 +95,9 @@ def _verdict(step: PlayedStep) -> str:
 
 
 def words_of(verdict: Verdict, step: StepSummary) -> str:
-    """Return a verdict in words; without an end, nothing gets stuck."""
-    return (_ENDLESS if step.is_endless else VERDICTS)[verdict]
+    """Return a verdict in words; if all that does not complete goes on without an end, nothing gets stuck."""
+    is_endless = step.is_endless and all(item.is_endless or item.is_complete for item in step.endings)
+    return (_ENDLESS if is_endless else VERDICTS)[verdict]
 
 
 def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
@@ -227,7 +228,8 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.is_paused:  # a Deployment without any ReplicaSet creates no pods
         has_pods = item.updated.most or item.ready.most
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
-    verdict = paint(words_of(item.verdict, step), TONES[item.verdict])
+    words = VERDICTS[item.verdict] if item.pending.least else words_of(item.verdict, step)
+    verdict = paint(words, TONES[item.verdict])
     yield from hang_indent([f"{safe(name(item.key))} {verdict}{paused}: {numbers(item, step)}"], style.width)
     old = item.ready.least - item.updated.most
     if item.verdict is Verdict.COMPLETES and old > 0 and item.key.kind in ("StatefulSet", "DaemonSet"):

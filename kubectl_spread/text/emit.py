@@ -60,6 +60,8 @@ def _entry(key: str, item: Any, indent: str) -> Iterator[str]:
 
 
 def _leaf(value: Any) -> str:
+    if isinstance(value, str):
+        return scalar(value)
     import json  # 5 ms
 
-    return scalar(value) if isinstance(value, str) else json.dumps(value)
+    return json.dumps(value)

@@ -209,6 +209,7 @@ def test_a_password_in_the_servers_url_is_never_printed(
     server.faults.append(lambda request: status(500, "InternalError", "no"))
     run(["status", "--kubeconfig", kubeconfig(url.replace("127.0.0.1", "no-such-host.invalid"))])
     run(["status", "--server", url, "--kubeconfig", kubeconfig(url), "--request-timeout", "2s"])
+    run([*ARGS, "--kubeconfig", kubeconfig(url), "--server", url.replace("hunter2", "a@b/hunter2")])
     out, err = capsys.readouterr()
 
     assert "hunter2" not in out + err

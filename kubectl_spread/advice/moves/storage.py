@@ -204,8 +204,8 @@ def _with_class(after: StorageClass, ops: list[Op], *, claims: list[Claim], titl
         gives_up=gives_up,
         damage=Damage.LOSES_DATA if has_data else Damage.NONE,
         notes=tuple(
-            f"`kubectl describe pvc {claim.key.name}` says why it has no volume: a provisioner that fails now fails "
-            "with this change, too"
+            f"`kubectl describe pvc {claim.key.name} -n {claim.key.namespace}` says why it has no volume: a "
+            "provisioner that fails now fails with this change, too"
             for claim in claims[:1]
             if not claim.volume_name
         ),

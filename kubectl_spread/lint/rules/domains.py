@@ -26,6 +26,7 @@ from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.node import NodeReasonKind
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
@@ -262,7 +263,10 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
         hint = "make room there, or use ScheduleAnyway"
         if helps:
             hint = "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
-        elif _pending(facts.uncordoned(constraint.topology_key, domains), fewest, fault) == 0:
+        elif (
+            any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because)
+            and _pending(facts.uncordoned(constraint.topology_key, domains), fewest, fault) == 0
+        ):
             hint = "uncordon a node there, or use ScheduleAnyway"
         reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
         why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""

@@ -1,4 +1,4 @@
-"""Kubectl's flags for cluster and user, with durations in Go's format. Imports little, to keep `--help` fast."""
+"""Kubectl's flags for cluster and user. Imports little, to keep `--help` fast."""
 
 from __future__ import annotations
 
@@ -38,26 +38,4 @@ def as_words(flags: Mapping[str, object]) -> Iterator[str]:
                 yield from () if item is True else ("TOKEN" if field == "token" else _USER.sub("", str(item)),)
 
 
-_USER = re.compile(r"(?<=://)[^/@]*@")  # a name and a password in a URL
-
-
-_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
-_MAX_S = (2**63 - 1) / 1e9  # a time.Duration counts nanoseconds in 64 bits
-_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)", re.ASCII)
-
-
-def seconds(text: str) -> Optional[float]:
-    """Return a duration in seconds, 0 for none; a bare integer is in seconds. Returns None if it is invalid.
-
-    Source: k8s.io/client-go/tools/clientcmd/config.go, ParseTimeout; Go's time.ParseDuration.
-    """
-    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
-        return float(text)
-    at, total = 0, 0.0
-    while at < len(text):
-        part = _PART.match(text, at)
-        if part is None:
-            return None
-        total += float(part[1]) * _UNITS_S[part[2]]
-        at = part.end()
-    return total if text and total <= _MAX_S else None
+_USER = re.compile(r"(?<=://)[^?#]*@")  # a name and a password in a URL

@@ -16,12 +16,13 @@ from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
+from kubectl_spread.objects.amounts.quantity import seconds
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
-from kubectl_spread.sources.live.flags import Flags, seconds
+from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import (
     KARPENTER,
     NODES,

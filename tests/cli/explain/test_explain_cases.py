@@ -724,4 +724,4 @@ def test_an_unbound_claim_is_to_be_looked_at_before_its_class_is_changed(capsys:
     """A provisioner that fails would fail with another binding mode, too."""
     run(["explain", "pod/n", "-n", "shop", "--snapshot", str(CASES / "o26c.yaml")])
 
-    assert "Note: `kubectl describe pvc data-web-1` says why it has no volume" in capsys.readouterr().out
+    assert "Note: `kubectl describe pvc data-web-1 -n shop` says why it has no volume" in capsys.readouterr().out

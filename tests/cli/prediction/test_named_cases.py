@@ -77,6 +77,10 @@ ANSWERS = (
         "drain c1 b1 --skip-wait-for-delete-timeout=1: completes",
         "  b                             1        0",
     ),
+    with_dead_node(
+        "drain c1 --timeout=60", 2,
+        'error: invalid argument "60" for "--timeout" flag: time: missing unit in duration "60"',
+    ),
     with_dead_node("drain a1", 0, "drain a1: completes", REPORTED),
     with_dead_node("delete node a1", 0, "delete node a1: completes", REPORTED),
     with_dead_node(

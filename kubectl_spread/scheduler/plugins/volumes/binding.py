@@ -186,7 +186,8 @@ class _State(FilterState):
     def _matching(self, claim: Claim, node: int, taken: set[str]) -> Optional[Volume]:
         """Return the smallest volume that suits a claim on a node; a volume made for the claim wins."""
         reachable = self._storage.reachable
-        every = (volume for volume in self._storage.volumes.values() if volume.name not in taken)
+        of_class = (item for item in self._storage.volumes.values() if item.storage_class == claim.storage_class)
+        every = (volume for volume in of_class if volume.name not in taken)
         found = smallest(claim, (volume for volume in every if volume.claim is not None or reachable(volume)[node]))
         return found if found is not None and reachable(found)[node] else None
 
