@@ -601,8 +601,8 @@ class Moves:
             # The user's commands follow each other at once: tolerationSeconds end before the last one only if the taint
             # was there at the start.
             is_over = is_last or takes_away(0, pod, patience_s=self._world.patience_s)
-            is_at_once = takes_away(state.facts, pod, patience_s=0)
-            is_late = pod.is_new and not is_at_once and Reduction.EVICTIONS in self._reductions
+            is_late = pod.is_new and Reduction.EVICTIONS in self._reductions
+            is_late = is_late and not takes_away(state.facts, pod, patience_s=0)
             if is_late != are_last or not takes_away(
                 state.facts, pod, patience_s=self._world.patience_s if is_over else 0
             ):
