@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Optional
 
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -47,6 +48,7 @@ def resource(key: ObjectKey) -> str:
     return f"{key.kind.lower()}/{key.name}"
 
 
+@lru_cache(1_000)  # perf: thousands of pods share a message
 def without_preemption(message: str) -> str:
     """Return a message of the scheduler up to its part on preemption."""
     from kubectl_spread.explain.messages.parse import parse  # regular expressions: 20 ms
