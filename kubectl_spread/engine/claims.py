@@ -126,7 +126,7 @@ def _is_used(draft: Draft, key: NamespacedName) -> bool:
 
 
 def _users(world: World, pods: Iterable[P], key: NamespacedName) -> set[str]:
-    """Return the nodes of the pods that use a claim, of some pods and those that take no part."""
+    """Return the nodes on which pods use a claim; pods that no step can change count, too."""
     found = ((world.node_names[pod.node], world.classes[pod.cls]) for pod in pods)
     others = ((pod.node_name, pod.cls) for pod in world.background if pod.cls.volumes)
     return {

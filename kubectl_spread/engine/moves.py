@@ -587,10 +587,14 @@ class Moves:
             return False
         return selector is None or bool(selector.matches(dict(cls.labels)))
 
+    def may_repeat(self, state: State) -> bool:
+        """Return whether taints can evict pods in a state."""
+        return bool(self._world.evicting(state.facts))
+
     def _by_nodes(self, state: State, *, are_last: bool = False) -> Iterator[Way]:
         """Yield ways in which the garbage collector or taints remove pods.
 
-        `are_last`: those that `Reduction.EVICTIONS` leaves to the end, and no others.
+        `are_last`: yield only the evictions that `Reduction.EVICTIONS` leaves to the end.
         """
         taken = self._world.evicting(state.facts)
         if not taken:

@@ -160,6 +160,9 @@ class _Search:
 
     is_cut, repeating = False, ()
 
+    def may_repeat(self, _state: State, /) -> bool:
+        return False
+
     def __init__(self, new: NewPods) -> None:
         self._new = new
         self._world = World(new.cluster, new.profiles)

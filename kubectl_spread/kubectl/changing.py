@@ -204,7 +204,7 @@ def _with(before: Labels, changes: _Changes, command: Command) -> dict[str, str]
 
 
 def _label_pods(targets: Sequence[ObjectKey], changes: _Changes, situation: Situation) -> steps.LabelPods:
-    """Return the change of labels of pods; those that a step creates keep theirs."""
+    """Return the step that changes labels of running pods; pods that earlier steps create keep their labels."""
     known = records("Pod", situation.cluster)
     uids = tuple(known[target].uid for target in targets if target in known)
     return steps.LabelPods(uids, tuple(sorted(changes.items(), key=lambda item: item[0])))

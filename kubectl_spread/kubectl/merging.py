@@ -272,7 +272,7 @@ def three_way_merge(live: Plain, manifest: Plain, before: Optional[Plain]) -> Pl
 
 
 def _changes(live: Plain, manifest: Plain, before: Plain) -> Plain:
-    """Return what kubectl sends as its patch: fields that differ, and null for those that were applied before only.
+    """Return the patch that kubectl sends: fields that differ, and null for fields that only the last manifest had.
 
     Of two constraints of one topologyKey, the API server changes the first, whichever of them differs (SPR606).
     """

@@ -32,6 +32,9 @@ class Steps(Protocol):
     @property
     def repeating(self) -> Sequence[State]: ...
 
+    def may_repeat(self, state: State, /) -> bool:
+        """Return whether taints can evict pods in a state."""
+
     def after(self, state: State) -> Sequence[Way]:
         """Return every step of a state; empty if the state is steady."""
 
@@ -171,7 +174,7 @@ class _Visit:
                 after = self._canonical(step.state)
                 if after not in self.came_from:
                     self.add(after, state, is_settled=step.is_settled)
-                else:
+                elif self._moves.may_repeat(state):
                     self._again.append((after, state))
         return True
 

@@ -29,7 +29,7 @@ class Flags(NamedTuple):
 
 
 def as_words(flags: Mapping[str, object]) -> Iterator[str]:
-    """Yield flags as they are written on a command line, without those that are not set. No secret is repeated."""
+    """Yield the flags that are set, as a command line has them. No token and no password of a URL is repeated."""
     for field, value in flags.items():
         name = f"--{field.replace('impersonate', 'as').replace('_', '-')}"
         for item in value if isinstance(value, tuple) else (value,):

@@ -217,14 +217,15 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
     assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 
+def full_quota(pods: int) -> Plain:
+    status = {"hard": {"pods": str(pods)}, "used": {"pods": str(pods)}}
+    metadata = {"name": "full", "namespace": "shop"}
+    return {"kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": status["hard"]}, "status": status}
+
+
 def test_a_workload_whose_every_pod_a_quota_refuses(explained: Explained) -> None:
     """There is no pod to explain, and no workload that wants a number of pods: the quota is the reason."""
-    quota = {
-        "kind": "ResourceQuota",
-        "metadata": {"name": "full", "namespace": "shop"},
-        "spec": {"hard": {"pods": "0"}},
-        "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}},
-    }
+    quota = full_quota(0)
     template = workload("Deployment", "x", 1)["spec"]["template"]
     nightly = {
         "kind": "CronJob",
@@ -242,12 +243,7 @@ def test_a_workload_whose_every_pod_a_quota_refuses(explained: Explained) -> Non
 
 def test_a_workload_of_which_a_quota_refuses_some_pods_is_not_fine(explained: Explained) -> None:
     """Although a further pod would find a node."""
-    quota = {
-        "kind": "ResourceQuota",
-        "metadata": {"name": "full", "namespace": "shop"},
-        "spec": {"hard": {"pods": "1"}},
-        "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}},
-    }
+    quota = full_quota(1)
     owned = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}]}
     running = pod("web-1", bound="n1", cpu="100m", **owned)
     code, text, _ = explained("deploy/web", node("n1"), workload("Deployment", "web", 2), running, quota)
