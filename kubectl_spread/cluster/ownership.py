@@ -11,6 +11,7 @@ A workload is the topmost object above a pod with a known kind of pod template: 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Optional
 
@@ -24,6 +25,11 @@ from kubectl_spread.objects.workloads.workload import NAMED_BY_LABEL, POD_TEMPLA
 def workload_of(pod: Pod, cluster: Cluster) -> ObjectKey:
     """Return the workload of a pod; a pod without a controller is its own workload."""
     return owner_of(pod.cls, cluster) or ObjectKey("Pod", pod.namespace, pod.name)
+
+
+def also_counted(pods: Iterable[Pod], key: ObjectKey, cluster: Cluster) -> tuple[ObjectKey, ...]:
+    """Return the workloads of the pods that a workload's constraint counts, without the workload itself."""
+    return tuple(sorted({workload_of(pod, cluster) for pod in pods if not pod.terminating} - {key}))
 
 
 def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[ObjectKey]:

@@ -29,7 +29,16 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.table import hang_indent, paint, Style, table, wrap
-from kubectl_spread.report.wording import name, names, plural, pods_by_domain, resource, series, without_preemption
+from kubectl_spread.report.wording import (
+    also_counted,
+    name,
+    names,
+    plural,
+    pods_by_domain,
+    resource,
+    series,
+    without_preemption,
+)
 from kubectl_spread.text.wording import join_with_and, safe
 
 _MOST_DOMAINS = 12
@@ -213,10 +222,6 @@ def _restarted(item: Repair) -> int:
     return sum(restart.pods for restart in item.restarts)
 
 
-def _fewest_ready(item: Repair) -> int:
-    return min(restart.fewest_ready for restart in item.restarts)
-
-
 def restart_warning(item: Repair) -> str:
     """Return a warning with the number of pods that the restarts replace, and whether they lose data."""
     number = _restarted(item)
@@ -228,7 +233,7 @@ def restart_warning(item: Repair) -> str:
 
 def why_restart(item: Repair) -> Iterator[str]:
     """Yield why a rollout restart is better than evictions."""
-    ready, pods = _fewest_ready(item), plural(sum(item.wanted.values()), "pod")
+    ready, pods = min(restart.fewest_ready for restart in item.restarts), plural(sum(item.wanted.values()), "pod")
     if item.plan is not None:
         number, left = len(item.plan.evictions), sum(item.plan.fewest_ready.values())
         yield (
@@ -374,6 +379,7 @@ def _violation(change: ConstraintChange, style: Style) -> str:
     return (
         f"{change.topology_key} ({change.when_unsatisfiable}): {counts}; "
         f"skew {change.skew}, maxSkew {change.max_skew}{_min_domains(change)}"
+        f"{'; ' * bool(change.also_counted)}{also_counted(change.also_counted)}"
     )
 
 

@@ -28,6 +28,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
 from kubectl_spread.report.wording import (
+    also_counted,
     counted,
     find_no_node,
     INTERRUPTED,
@@ -290,7 +291,8 @@ def _sampled(step: StepSummary) -> str:
 def skew(spread: WorkloadSpread, step: StepSummary) -> str:
     """Return `skew: 1 before, up to 2 during, 1 after`."""
     during = "" if spread.on_the_way is None else f", up to {spread.on_the_way} during"
-    return f"skew: {_sampled(step)}{spread.before} before{during}, {spread.after} after"
+    others = f" ({also_counted(spread.also_counted)})" if spread.also_counted else ""
+    return f"skew: {_sampled(step)}{spread.before} before{during}, {spread.after} after{others}"
 
 
 def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: int = 0) -> list[str]:

@@ -10,6 +10,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NodesOfPool
 from kubectl_spread.text.wording import join_with_and, safe
 
+_MOST_NAMED = 3
 INTERRUPTED = "The search was interrupted: this is what is known so far."
 
 
@@ -55,6 +56,13 @@ def without_preemption(message: str) -> str:
 
     found = parse(message)
     return message if found.preemption is None else found.listed
+
+
+def also_counted(keys: Sequence[ObjectKey]) -> str:
+    """Return `pods of Deployment web-canary are counted, too`; empty without any."""
+    more = [f"{len(keys) - _MOST_NAMED} more"] if len(keys) > _MOST_NAMED else []
+    named = series([*map(short_name, keys[:_MOST_NAMED]), *more])
+    return f"pods of {named} are counted, too" if keys else ""
 
 
 def names(keys: Iterable[ObjectKey]) -> str:

@@ -26,7 +26,7 @@ from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
@@ -230,7 +230,7 @@ def constraint_change(
     low = status.counts.is_below_min_domains
     numbers = [{value: item.get(value, 0) for value in status.counts.domains} for item in counts]
     ranges = ranges_of(list(status.counts.domains), alike or {}, numbers) if numbers else {}
-    skews = [max(item.values()) - (0 if low else min(item.values())) for item in numbers]
+    skews = [ConstraintCounts(item, low).skew or 0 for item in numbers]
     return ConstraintChange(
         key,
         status.position,
@@ -243,6 +243,7 @@ def constraint_change(
         tuple(DomainChange(value, matching, ranges.get(value)) for value, matching in status.counts.domains.items()),
         status.skew,
         range_of(skews) if skews else None,
+        status.also_counted,
     )
 
 

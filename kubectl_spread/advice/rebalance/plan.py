@@ -52,7 +52,7 @@ class DomainChange(NamedTuple):
 class ConstraintChange(NamedTuple):
     """A constraint before and after a plan; `after` and `skew_after` are None without a plan.
 
-    is_violated: before.
+    is_violated: before. also_counted: other workloads whose pods count, if it is violated.
     """
 
     owner: ObjectKey
@@ -66,6 +66,7 @@ class ConstraintChange(NamedTuple):
     domains: tuple[DomainChange, ...]
     skew: Optional[int]
     skew_after: Optional[Range] = None
+    also_counted: tuple[ObjectKey, ...] = ()
 
 
 class Coverage(NamedTuple):

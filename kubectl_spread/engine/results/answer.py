@@ -1,6 +1,6 @@
 """Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces.
 
-The skew of a workload counts the nodes that its constraint counts.
+The skew of a workload is that of its constraint, which counts other pods that its selector matches, too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at
@@ -34,16 +36,13 @@ from kubectl_spread.engine.state import (
     Step,
 )
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DomainNumbers
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors import compile_selector
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
-    filter_topology_spread_constraints,
-    match_node_inclusion_policies,
-    with_all_keys,
-)
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors import Selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
@@ -110,7 +109,9 @@ class TraceEvent(NamedTuple):
     text: str = ""
 
 
-Facts = tuple[tuple[PodState, ...], tuple[Node, ...], frozenset[str]]  # pods, nodes, nodes that do not answer
+Counts = list[tuple["Counting", ConstraintCounts]]  # of the constraints of a workload
+# Pods, counts, nodes, and the nodes that do not answer.
+Facts = tuple[tuple[PodState, ...], dict[ObjectKey, Counts], tuple[Node, ...], frozenset[str]]
 
 
 class Outcome:
@@ -184,42 +185,31 @@ class Outcome:
         return key_of(self._world, self.state, self._world.owner(key))
 
     def skew(self, keys: Iterable[ObjectKey], topology_key: str) -> int:
-        """Return the skew of some workloads' pods together, over the domains that their constraints count."""
+        """Return the largest skew of some workloads' constraints; of their own pods if none has the topology key."""
+        keys = tuple(keys)
         owners = {owner for key in keys if (owner := self._world.find_owner(key)) is not None}
-        return self._view.skew(self.state, owners, topology_key)
+        found = [
+            counts.skew or 0
+            for owner in owners
+            for item, counts in self._view.counts(self.state, owner)
+            if item.constraint.topology_key == topology_key
+        ]
+        return max(found) if found else ConstraintCounts(self.counts(keys, topology_key)).skew or 0
+
+    def also_counted(self, key: ObjectKey, topology_key: str) -> tuple[ObjectKey, ...]:
+        """Return the other workloads whose pods the constraints of a workload count; none if it does not exist."""
+        if self._world.own(self.state.sets, key) is None:
+            return ()
+        return self._view.also_counted(self.state, self._world.owner(key), topology_key)
 
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""
         return cluster_at(self._world, self.state, [pod.name for pod in self.pods])
 
-    def _target_revision(self, key: ObjectKey) -> int:
-        """Return the index of the workload's target revision; -1 if the workload does not exist."""
-        own = self._world.own(self.state.sets, key)
-        rev: int = -1 if own is None else self._world.specs[own.spec].rev
-        return rev
-
     def revision_of(self, key: ObjectKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
-        return self._view.number(self._target_revision(key))
-
-    def constraints_of(self, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
-        """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
-        rev = self._target_revision(key)
-        return _constraints(self._world, rev) if rev >= 0 else ()
-
-    def are_counted_together(self, keys: Iterable[ObjectKey], topology_key: str) -> bool:
-        """Return whether a constraint of each workload counts the pods of all of them."""
-        revisions = [rev for key in keys if (rev := self._target_revision(key)) >= 0]
-        classes = [cls for rev in revisions if (cls := class_of(self._world, rev)) is not None]
-        return all(
-            any(
-                constraint.topology_key == topology_key
-                and not constraint.match_label_keys
-                and all(compile_selector(constraint.label_selector).matches(dict(other.labels)) for other in classes)
-                for constraint in cls.constraints
-            )
-            for cls in classes
-        )
+        own = self._world.own(self.state.sets, key)
+        return 0 if own is None else self._view.number(self._world.specs[own.spec].rev)
 
     def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""
@@ -252,11 +242,15 @@ class Outcome:
         """Yield the events of each step of the same path, with the pods and the nodes after it, without messages."""
         for step in self._path():
             pods = self._view.pods(step.state, has_messages=False)
-            yield self._events(step), (pods, *self._view.nodes(step.state.facts))
+            yield self._events(step), (pods, *self._view.facts(step.state))
 
     def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
         """Return the nodes that exist, and the names of those that do not answer."""
         return self._view.nodes(self.state.facts)
+
+    def facts(self) -> Facts:
+        """Return the pods, and the rest, as for each step of `run`."""
+        return (self.pods, *self._view.facts(self.state))
 
     @cached_property
     def added(self) -> tuple[tuple[Node, bool], ...]:
@@ -271,6 +265,24 @@ class Outcome:
         return tuple(map(self._view.event, moves))
 
 
+class Counting(NamedTuple):
+    """A constraint of a revision, by version of the facts, or one of the scheduler's defaults.
+
+    values: the eligible domains, sorted. places: their places by the indices of counted nodes. bound: the matching pods
+    that take no part. others: their numbers by place, without terminating ones.
+    """
+
+    constraint: Constraint
+    is_hard: bool
+    is_default: bool
+    namespace: str
+    values: tuple[str, ...]
+    places: dict[int, int]
+    others: dict[int, int]
+    is_below_min_domains: bool
+    bound: tuple[Pod, ...]
+
+
 class View:
     """Translator from states of a world to the cluster's objects."""
 
@@ -278,9 +290,12 @@ class View:
         self.world = world
         self._start = start
         self._message = message
-        self._counted: dict[tuple[int, tuple[int, ...], str], tuple[dict[int, int], int]] = {}
-        self._alike: dict[tuple[int, str, bytes], tuple[dict[int, int], int]] = {}
-        self._columns: dict[int, Columns] = {}  # without pods, by facts
+        self._counted: dict[tuple[int, int], tuple[Counting, ...]] = {}  # by facts and revision
+        self._columns: dict[int, Columns] = {}  # with the pods that take no part, by facts
+        self._labels = LabelGroups()
+        self._groups: list[int] = []  # of the world's classes
+        self._matches: dict[tuple[str, Selector, int], list[int]] = {}
+        self._last: tuple[tuple[P, ...], dict[int, tuple[Counter[int], set[int]]]] = ((), {})
         self._domains: dict[tuple[int, str], dict[str, str]] = {}
         self._numbers: dict[int, int] = {}  # of revisions in their workloads
         self._values: dict[tuple[int, str], tuple[str, ...]] = {}
@@ -407,44 +422,91 @@ class View:
             if at >= 0
         }
 
-    def skew(self, state: State, owners: Iterable[int], topology_key: str) -> int:
-        """Return the skew of some workloads' pods together; terminating pods do not count."""
-        live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
-        at = (state.facts, tuple(self.world.specs[own.spec].rev for own in live if own is not None), topology_key)
-        if at not in self._counted:
-            self._counted[at] = self._counted_nodes(*at)
-        domain_of, domains = self._counted[at]
-        pods = (pod for owner in owners for pod in of_owner(state.pods, owner))
-        counts = Counter(domain_of[pod.node] for pod in pods if not pod.end and pod.node in domain_of).values()
-        if not counts:
-            return 0
-        return max(counts) - (min(counts) if len(counts) == domains else 0)
+    def counts(self, state: State, owner: int) -> Counts:
+        """Return the pods that each constraint of a workload's next pod counts, whoever owns them.
 
-    def _counted_nodes(self, facts: int, revs: Iterable[int], topology_key: str) -> tuple[dict[int, int], int]:
-        """Return the domain of each node that a constraint of some revision counts, and how many domains it wants.
-
-        Without a constraint, all nodes that have the key count. Below minDomains the global minimum is 0.
+        Source of the numbers: the scheduler's plugin, as for running workloads (`simulate.running.status`).
         """
+        own = state.sets[owner] if owner < len(state.sets) else None
+        if own is None:
+            return []
+        at = (state.facts, self.world.specs[own.spec].rev)
+        if at not in self._counted:
+            self._counted[at] = tuple(self._counting(*at))
+        bound = self._by_labels(state)
+        found = []
+        for item in self._counted[at]:
+            numbers = Counter(item.others)
+            for group in self._matching(item):
+                for node, number in bound[group][0].items() if group in bound else ():
+                    if node in item.places:
+                        numbers[item.places[node]] += number
+            domains = DomainNumbers(item.values, dict(sorted(numbers.items())))
+            found.append((item, ConstraintCounts(domains, item.is_below_min_domains)))
+        return found
+
+    def also_counted(self, state: State, owner: int, topology_key: str) -> tuple[ObjectKey, ...]:
+        """Return the other workloads whose pods the constraints of a workload count."""
+        found = [item for item, _ in self.counts(state, owner) if item.constraint.topology_key == topology_key]
+        bound = self._by_labels(state)
+        groups = {group for item in found for group in self._matching(item) if group in bound}
+        others = {other for group in groups for other in bound[group][1] if other >= 0} - {owner}
+        own = key_of(self.world, state, owner)
+        theirs = also_counted((pod for item in found for pod in item.bound), own, self.world.cluster)
+        return tuple(sorted({*theirs, *(key_of(self.world, state, other) for other in others)}))
+
+    def facts(self, state: State) -> tuple[dict[ObjectKey, Counts], tuple[Node, ...], frozenset[str]]:
+        """Return the counts of each workload's constraints, the nodes, and those that do not answer."""
+        counts = {key_of(self.world, state, owner): self.counts(state, owner) for owner in range(len(state.sets))}
+        return (counts, *self.nodes(state.facts))
+
+    def _counting(self, facts: int, rev: int) -> Iterator[Counting]:
+        """Yield the constraints of a revision, with the pods that take no part."""
+        cls = class_of(self.world, rev)
+        profile = None if cls is None else self.world.profiles.get(cls.scheduler_name)
+        plugin = None if profile is None else profile.plugin(PodTopologySpread)
+        if cls is None or plugin is None:
+            return
         if facts not in self._columns:
-            self._columns[facts] = Columns(self.world.facts[facts].cluster)
+            self._columns[facts] = self.world.columns(self.world.facts[facts].cluster)
         columns = self._columns[facts]
-        codes, masks, least = columns.topology(topology_key).codes, list[Bools](), 0
-        for cls in [cls for rev in revs if (cls := class_of(self.world, rev)) is not None]:
-            for is_hard in (True, False):
-                found = filter_topology_spread_constraints(cls, hard=is_hard, release=self.world.release)
-                own = [item for item in found if item.topology_key == topology_key]
-                masks += [
-                    with_all_keys(found, columns) & match_node_inclusion_policies(item, cls, columns) for item in own
-                ]
-                least = max(least, *(item.min_domains for item in own), 0)
-        included: Bools = (codes >= 0) & (np.any(masks, axis=0) if masks else True)
-        key = (facts, topology_key, included.tobytes())
-        if key not in self._alike:  # perf: the nodes of most workloads are equal
-            names = [columns.nodes[at].name for at in np.flatnonzero(included)]
-            known = dict(zip(map(self.world.node_at.__getitem__, names), codes[included].tolist(), strict=True))
-            self._alike[key] = known, len(set(known.values()))
-        known, domains = self._alike[key]
-        return known, max(domains, least)
+        for counts, is_hard in plugin.counts(cls, columns):
+            codes = counts.topology.codes
+            order = counts.topology.order[counts.eligible[counts.topology.order]].tolist()
+            place = {code: at for at, code in enumerate(order)}
+            nodes = np.flatnonzero(counts.included & (codes >= 0)).tolist()
+            yield Counting(
+                counts.constraint,
+                is_hard,
+                not cls.constraints,
+                cls.namespace,
+                tuple(counts.topology.values[code] for code in order),
+                {self.world.node_at[columns.nodes[at].name]: place[codes[at]] for at in nodes if codes[at] in place},
+                {at: number for at, number in enumerate(counts.match_num[order].tolist()) if number},
+                counts.is_below_min_domains,
+                tuple(counts.pods()),
+            )
+
+    def _by_labels(self, state: State) -> dict[int, tuple[Counter[int], set[int]]]:
+        """Return the bound pods of a state that are not terminating, by node, and their owners, by label group."""
+        if state.pods is not self._last[0]:  # perf: every workload asks
+            for cls in self.world.classes[len(self._groups) :]:
+                self._groups.append(self._labels.add(LabelGroup(cls.namespace, cls.labels, terminating=False)))
+            self._last = (state.pods, {})
+            for pod in state.pods:
+                if not pod.end and pod.node != PENDING:
+                    nodes, owners = self._last[1].setdefault(self._groups[pod.cls], (Counter(), set()))
+                    nodes[pod.node] += 1
+                    owners.add(pod.owner)
+        return self._last[1]
+
+    def _matching(self, item: Counting) -> list[int]:
+        """Return the label groups that a constraint counts; the empty selector counts none."""
+        key = (item.namespace, item.constraint.selector, len(self._labels))
+        if key not in self._matches:
+            matching = self._labels.matching(*key[:2])
+            self._matches[key] = [] if item.constraint.selector.is_empty else np.flatnonzero(matching).tolist()
+        return self._matches[key]
 
     def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""
@@ -506,24 +568,14 @@ def is_complete(world: World, state: State, owner: int) -> bool:
 def skews(view: View, states: Iterable[State]) -> dict[tuple[ObjectKey, str], int]:
     """Return the largest skew during the step, for each topology key of a workload's constraints."""
     found: dict[tuple[ObjectKey, str], int] = {}
-    world = view.world
-    keys = {
-        owner: {
-            item.topology_key for rev in world.revisions if rev.owner == owner for item in _constraints(world, rev.at)
-        }
-        for owner in range(len(world.keys))
-    }
     for state in states:
-        for owner, own in enumerate(state.sets):
-            for topology_key in keys[owner] if own is not None else ():
-                key = (key_of(world, state, owner), topology_key)
-                found[key] = max(found.get(key, 0), view.skew(state, (owner,), topology_key))
+        for owner in range(len(state.sets)):
+            of = key_of(view.world, state, owner)
+            for item, counts in view.counts(state, owner):
+                if not item.is_default:
+                    key = (of, item.constraint.topology_key)
+                    found[key] = max(found.get(key, 0), counts.skew or 0)
     return found
-
-
-def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:
-    cls = class_of(world, rev)
-    return () if cls is None else cls.constraints
 
 
 def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:

@@ -8,11 +8,10 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
@@ -22,9 +21,13 @@ if TYPE_CHECKING:
 
 
 class Moment(NamedTuple):
-    """A state in terms of the cluster's objects. down: names of nodes that do not answer."""
+    """A state in terms of the cluster's objects.
+
+    counts: of each workload's constraints. down: names of nodes that do not answer.
+    """
 
     pods: tuple[PodState, ...]
+    counts: dict[ObjectKey, Counts]
     nodes: tuple[Node, ...]
     down: frozenset[str] = frozenset()
 
@@ -40,32 +43,12 @@ class StepFrames(NamedTuple):
     """The moments of a step.
 
     before: the beginning of the run. run: one run, event by event. endings: the first outcomes, in the order of the
-    summary. constraints: of each workload's target revision, at the end of the run.
+    summary.
     """
 
     before: Moment
     run: tuple[Frame, ...]
     endings: tuple[Moment, ...]
-    constraints: dict[ObjectKey, tuple[TopologySpreadConstraint, ...]]
-
-
-def step_frames(followed: Outcome, endings: Sequence[Outcome]) -> StepFrames:
-    """Return the moments of a step.
-
-    Args:
-        followed: the outcome whose run is drawn.
-        endings: the outcomes to draw.
-    """
-    return StepFrames(
-        _moment(followed.before or followed),
-        tuple(Frame(events, Moment(*moment)) for events, moment in followed.run()),
-        tuple(map(_moment, endings)),
-        {key: followed.constraints_of(key) for key in followed.workloads},
-    )
-
-
-def _moment(outcome: Outcome) -> Moment:
-    return Moment(outcome.pods, *outcome.nodes())
 
 
 MOST_DRAWN_ENDINGS = 12
@@ -83,9 +66,9 @@ class Verdict(Enum):
 class WorkloadSpread(NamedTuple):
     """Pods of a workload per domain of one topology key.
 
-    A skew is the number of pods in the fullest domain minus the number in the emptiest. on_the_way: the largest skew;
-    None if no constraint of the workload has the key. is_balanced: a constraint counts all these pods, so that the
-    skew means something.
+    A skew is that of the constraint: the pods that it counts in the fullest domain, minus those in the emptiest.
+    on_the_way: the largest skew; None if no constraint of the workload has the key. is_balanced: a constraint counts
+    all these pods, so that the skew means something. also_counted: other workloads whose pods the skew counts.
     """
 
     topology_key: str
@@ -94,6 +77,7 @@ class WorkloadSpread(NamedTuple):
     after: Range
     on_the_way: Optional[int]
     is_balanced: bool = True
+    also_counted: tuple[ObjectKey, ...] = ()
 
 
 class WorkloadSummary(NamedTuple):
@@ -343,12 +327,9 @@ def _proved(workload: WorkloadSummary, item: PartAnswer) -> Verdict:
 
 def _sums(workloads: Sequence[WorkloadSummary], topology_keys: Iterable[str]) -> tuple[WorkloadSpread, ...]:
     """Return the pods of all workloads together, for the topology keys that all have."""
-    found = (_added([_of_key(item, name) for item in workloads]) for name in topology_keys)
+    every = [{spread.topology_key: spread for spread in item.spreads} for item in workloads]
+    found = (_added([spreads.get(name) for spreads in every]) for name in topology_keys)
     return tuple(spread for spread in found if spread is not None)
-
-
-def _of_key(workload: WorkloadSummary, topology_key: str) -> Optional[WorkloadSpread]:
-    return next((spread for spread in workload.spreads if spread.topology_key == topology_key), None)
 
 
 def _added(spreads: Sequence[Optional[WorkloadSpread]]) -> Optional[WorkloadSpread]:
@@ -373,19 +354,6 @@ def _skew(domains: Sequence[Range]) -> Range:
     """Return the bounds of the skew over domains with these numbers of pods."""
     least = max(item.least for item in domains) - min(item.most for item in domains)
     return Range(max(0, least), max(item.most for item in domains) - min(item.least for item in domains))
-
-
-class _Waits(NamedTuple):
-    """Pending pods that are reported as one entry."""
-
-    owner: Optional[ObjectKey]
-    pod: str
-    is_new: bool
-    message: str
-
-
-def _waits(pod: PodState) -> _Waits:
-    return _Waits(pod.owner, pod.name, not pod.is_original, pod.message)
 
 
 class _Summary:
@@ -438,7 +406,11 @@ class _Summary:
     def frames(self) -> StepFrames:
         """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""
         followed = (*self.bad, *self.outcomes)[0]
-        return step_frames(followed, [outcome for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]])
+        return StepFrames(
+            Moment(*(followed.before or followed).facts()),
+            tuple(Frame(events, Moment(*moment)) for events, moment in followed.run()),
+            tuple(Moment(*outcome.facts()) for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]),
+        )
 
     def _has_changed(self, key: ObjectKey) -> bool:
         before = {_pods_of(item, key) for item in self.before}
@@ -487,7 +459,10 @@ class _Summary:
             next((state.refusal for state in after if state.refusal), ""),
             any(state.has_failed for state in after),
             range_of(
-                min(item.restarts.get(key, 0), sum(pod.is_original for pod in _terminating(item, key)))
+                min(
+                    item.restarts.get(key, 0),
+                    sum(pod.is_original for pod in item.pods_of.get(key, ()) if pod.is_terminating),
+                )
                 for item in self.outcomes
             ),
             self._held(key),
@@ -526,8 +501,8 @@ class _Summary:
 
     def _values(self, topology_key: str) -> list[str]:
         if topology_key not in self._known_values:
-            lists = {id(found): found for found in map(_lister(topology_key), (*self.before, *self.outcomes))}
-            self._known_values[topology_key] = sorted({value for found in lists.values() for value in found})
+            lists = [item.domain_values(topology_key) for item in (*self.before, *self.outcomes)]
+            self._known_values[topology_key] = sorted(set().union(*{id(found): found for found in lists}.values()))
         return self._known_values[topology_key]
 
     def _together(self) -> tuple[WorkloadSpread, ...]:
@@ -538,12 +513,14 @@ class _Summary:
         common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
         return tuple(
             self._spread(keys, name)._replace(
-                on_the_way=None, is_balanced=any(item.are_counted_together(keys, name) for item in self.outcomes)
+                on_the_way=None, is_balanced=any(_are_counted_together(item, keys, name) for item in self.outcomes)
             )
             for name in common
         )
 
     def _spread(self, keys: Sequence[ObjectKey], topology_key: str) -> WorkloadSpread:
+        shown = (*self.before[:1], *self.outcomes[:1])
+        others = {other for item in shown for key in keys for other in item.also_counted(key, topology_key)}
         return WorkloadSpread(
             topology_key,
             domain_pods(
@@ -555,15 +532,17 @@ class _Summary:
             range_of(item.skew(keys, topology_key) for item in self.before),
             range_of(item.skew(keys, topology_key) for item in self.outcomes),
             self.step.worst_skew.get((keys[0], topology_key)),
+            also_counted=tuple(sorted(others.difference(keys))),
         )
 
     def _waiting(self) -> Iterator[PendingPods]:
-        numbers: dict[_Waits, list[int]] = {}
+        numbers: dict[tuple[Optional[ObjectKey], str, bool, str], list[int]] = {}
         for _, outcome in self.endings:
-            for kind, number in Counter(map(_waits, outcome.pending)).items():
+            every = ((pod.owner, pod.name, not pod.is_original, pod.message) for pod in outcome.pending)
+            for kind, number in Counter(every).items():
                 numbers.setdefault(kind, []).append(number)
         for kind, found in numbers.items():
-            yield PendingPods(*kind, Range(min(found), max(found)), len(found))
+            yield PendingPods(*kind, range_of(found), len(found))
 
     def _refused(self) -> Iterator[BlockedEviction]:
         found: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
@@ -627,17 +606,13 @@ class _Summary:
         return Ending(is_complete, not outcome.is_steady, counts, domains, outcome.pending, incomplete=incomplete)
 
 
-def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:
-    return lambda outcome: outcome.domain_values(topology_key)
+def _are_counted_together(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> bool:
+    return all({key, *outcome.also_counted(key, topology_key)}.issuperset(keys) for key in keys)
 
 
 def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:
     pods = outcome.pods_of.get(key, ())
     return tuple(sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in pods))
-
-
-def _terminating(outcome: Outcome, key: ObjectKey) -> list[PodState]:
-    return [pod for pod in outcome.pods_of.get(key, ()) if pod.is_terminating]
 
 
 def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:

@@ -17,7 +17,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.report.table import Style, wrap
-from kubectl_spread.report.wording import short_name
+from kubectl_spread.report.wording import also_counted
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
@@ -123,14 +123,14 @@ def _pending(explanation: Explanation) -> str:
 def _also_counted(explanation: Explanation) -> str:
     """Return ` Pods of Deployment web-canary are counted, too.`, if a hard constraint counts them."""
     owners = dict.fromkeys(
-        safe(short_name(pods.owner))
+        pods.owner
         for report in explanation.constraints
         if report.constraint.is_hard
         for domain in report.domains
         for pods in domain.pods
         if not pods.is_own and pods.owner is not None
     )
-    return f" Pods of {join_with_and(list(owners)[:_MOST_FEW])} are counted, too." if owners else ""
+    return f" P{also_counted(list(owners))[1:]}." if owners else ""
 
 
 def _in_vain(explanation: Explanation) -> str:

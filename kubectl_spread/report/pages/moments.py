@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.results.summary import Moment, StepFrames, WorkloadSummary
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import NODE_POOL
@@ -31,6 +31,7 @@ from kubectl_spread.report.pages.drawing import (
     order,
     Shape,
 )
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 
 
 class Artist:
@@ -49,8 +50,9 @@ class Artist:
         self._revision = {item.key: item.revision for item in workloads}
         self._order = {item.key: at for at, item in enumerate(workloads)}
         self._has_revisions = {item.key for item in workloads if len(self._revisions(item.key)) > 1}
-        wanted = [item.topology_key for key in self._order for item in frames.constraints.get(key, ())]
-        nodes = [node for moment in (frames.before, *frames.endings) for node in moment.nodes]
+        shown = (frames.before, *frames.endings)
+        wanted = [item.topology_key for moment in shown for _, item, _, _ in self._counts(moment)]
+        nodes = [node for moment in shown for node in moment.nodes]
         self.key = map_key(wanted, nodes)
         self._keep = frozenset(pod.node for moment in self._moments() for pod in self._shown(moment.pods) if pod.node)
 
@@ -69,16 +71,17 @@ class Artist:
     def charts(self, moment: Moment) -> list[Chart]:
         """Return the pods per domain of each constraint of the workloads."""
         charts = []
-        for key, constraint, counts, skew in self._counts(moment):
+        for key, constraint, is_hard, counts in self._counts(moment):
+            skew = counts.skew or 0
             name = "" if len(self._order) == 1 else f"{key.name}: "
-            tone = "good" if skew <= constraint.max_skew else "bad" if constraint.is_hard else "warn"
+            tone = "good" if skew <= constraint.max_skew else "bad" if is_hard else "warn"
             charts.append(
                 chart(
                     f"{name}{constraint.topology_key}, maxSkew {constraint.max_skew}",
-                    counts,
+                    counts.domains,
                     badge=(f"skew {skew}", tone),
-                    limit=min(counts.values()) + constraint.max_skew if counts else None,
-                    is_hard=constraint.is_hard,
+                    limit=counts.minimum + constraint.max_skew if counts.domains else None,
+                    is_hard=is_hard,
                     words=("emptiest domain", "emptiest domain + maxSkew"),
                 )
             )
@@ -88,7 +91,7 @@ class Artist:
         """Return the topology key, the skew and maxSkew of each constraint of a single workload."""
         if len(self._order) != 1:
             return []
-        return [(item.topology_key, skew, item.max_skew) for _, item, _, skew in self._counts(moment)]
+        return [(item.topology_key, counts.skew or 0, item.max_skew) for _, item, _, counts in self._counts(moment)]
 
     def _moments(self) -> Iterable[Moment]:
         return (self._frames.before, *(frame.moment for frame in self._frames.run), *self._frames.endings)
@@ -135,18 +138,12 @@ class Artist:
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
 
-    def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, TopologySpreadConstraint, dict[str, int], int]]:
-        """Yield the constraints of each workload, with its pods in the domains of the constraint, and their skew."""
+    def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, Constraint, bool, ConstraintCounts]]:
+        """Yield the constraints of each workload, whether they are hard, and the pods that they count."""
         for key in self._order:
-            for constraint in self._frames.constraints.get(key, ()):
-                topology_key = constraint.topology_key
-                domains = {node.name: node.labels[topology_key] for node in moment.nodes if topology_key in node.labels}
-                counts = dict.fromkeys(sorted(set(domains.values())), 0)
-                for pod in moment.pods:
-                    if pod.owner == key and not pod.is_terminating and pod.node in domains:
-                        counts[domains[pod.node]] += 1
-                numbers = counts.values()
-                yield key, constraint, counts, max(numbers, default=0) - min(numbers, default=0)
+            for item, counts in moment.counts.get(key, ()):
+                if not item.is_default:
+                    yield key, item.constraint, item.is_hard, counts
 
 
 _STATES = {Shape.STARTING: "starting", Shape.TERMINATING: "terminating", Shape.PENDING: "Pending"}

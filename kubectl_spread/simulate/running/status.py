@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
-from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
@@ -33,12 +33,8 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.objects.workloads.replica import daemon, replica
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
-    Constraint,
-    match_affinity,
-    match_taints,
-)
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
 
@@ -148,6 +144,7 @@ class ConstraintStatus(NamedTuple):
     nodes: the number of counted nodes of each of these domains, in the same order.
     not_before: the latest creation of a counted node or pod, or deletion of a pod. The counts are not older than
         this. Set if the constraint is violated; empty if the cluster facts lack a time.
+    also_counted: other workloads whose pods count. Set if the constraint is violated.
     """
 
     position: int
@@ -164,6 +161,7 @@ class ConstraintStatus(NamedTuple):
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[UncountedPods] = None
+    also_counted: tuple[ObjectKey, ...] = ()
 
     @property
     def domains(self) -> tuple[DomainCount, ...]:
@@ -318,9 +316,10 @@ def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> Co
     plugin = _plugin(pod_class, known)
     if isinstance(plugin, str):
         return CountedWorkload(status._replace(constraints=_unknown(pod_class, plugin), why=plugin), ())
-    found = _constraints(pod_class, plugin, known, kind=key.kind)
-    constraints = tuple(_with_uncounted(item, pod_class, state.running) for item, _ in found)
-    return CountedWorkload(status._replace(constraints=constraints), tuple(counts for _, counts in found))
+    found = sorted(plugin.counts(pod_class, known.columns), key=lambda item: item[0].constraint.position)
+    each = (_constraint(counts, pod_class, known, is_hard=is_hard, key=key) for counts, is_hard in found)
+    constraints = tuple(_with_uncounted(item, pod_class, state.running) for item in each)
+    return CountedWorkload(status._replace(constraints=constraints), tuple(counts for counts, _ in found))
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
@@ -375,34 +374,14 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
     )
 
 
-def _constraints(
-    pod_class: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str
-) -> tuple[tuple[ConstraintStatus, DomainCounts], ...]:
-    columns = known.columns
-    hard = plugin.constraints(pod_class, columns, hard=True)
-    found = [
-        (_constraint(counts, pod_class, known, is_hard=True, kind=kind), counts)
-        for counts in PreFilterState(hard, pod_class, columns).counts
-    ]
-    soft = plugin.constraints(pod_class, columns, hard=False)
-    # Scoring counts the domains of nodes that fit. These would change with every pod, so full nodes count, too.
-    usable = (
-        match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable
-    )
-    found += [
-        (_constraint(counts, pod_class, known, is_hard=False, kind=kind), counts)
-        for counts in soft_counts(soft, pod_class, columns, usable, require_all=plugin.requires_all_keys(pod_class))
-    ]
-    return tuple(sorted(found, key=lambda item: item[0].position))
-
-
 def _constraint(
-    counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, kind: str
+    counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, key: ObjectKey
 ) -> ConstraintStatus:
     constraint, domains = counts.constraint, known.nodes_of(counts)
     now = ConstraintCounts(domains.numbers(counts.match_num), counts.is_below_min_domains)
-    state, reason = _state(constraint, now, is_hard=is_hard, kind=kind)
+    state, reason = _state(constraint, now, is_hard=is_hard, kind=key.kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
+    pods = counts.pods() if is_broken and now.domains else None
     return ConstraintStatus(
         position=constraint.position,
         is_default=not pod_class.constraints,
@@ -416,7 +395,8 @@ def _constraint(
         nodes=domains.nodes,
         state=state,
         reason=reason,
-        not_before=_not_before(counts, pod_class, known) if is_broken and now.domains else "",
+        not_before=_not_before(counts, pods, known) if pods is not None else "",
+        also_counted=also_counted(pods or (), key, known.cluster),
     )
 
 
@@ -447,14 +427,9 @@ def _state(
     return (ConstraintState.VIOLATED, few) if is_hard else (ConstraintState.UNEVEN, "")
 
 
-def _not_before(counts: DomainCounts, pod_class: PodClass, known: _Known) -> str:
+def _not_before(counts: DomainCounts, pods: Iterable[Pod], known: _Known) -> str:
     """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
-    columns = known.columns
-    times = [known.nodes_of(counts).latest]
-    seen = columns.positions(columns.all_matches(pod_class.namespace, counts.constraint.selector))
-    for at in seen[counts.included[columns.bound_nodes[seen]]].tolist():
-        pod = columns.bound_pods[at]
-        times.append(pod.deleted if pod.terminating else pod.created)
+    times = [known.nodes_of(counts).latest, *(pod.deleted if pod.terminating else pod.created for pod in pods)]
     return max(times) if all(times) else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,56 @@ def test_many_errors_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[s
     errors = capsys.readouterr().err.splitlines()
     assert len([line for line in errors if line.startswith("error: ")]) == 5
     assert "and 4 more errors; -o json lists all" in errors
+
+
+def canary(number: int, on: str, **more: Any) -> list[Plain]:
+    """Pods of another workload, which the selector of `web` matches."""
+    made = [pod(f"web-canary-2-{at}", on, owner="web-canary-2", **more) for at in range(number)]
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web-canary", "controller": True}
+    second = replica_set("web-canary-2")
+    second["metadata"]["ownerReferences"] = [owner]
+    workload = deployment(replicas=number, labels={})
+    workload["metadata"]["name"] = "web-canary"
+    return [workload, second, *made]
+
+
+def test_a_canary_is_counted_in_every_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """web has 2 of 2 pods spread, and its constraint counts two more in zone a."""
+    nodes = (node("a1", "a"), node("b1", "b"), node("c1", "c", unschedulable=True))
+    facts = saved(tmp_path, *shop(2, *nodes), *canary(2, "a1"))
+    assert run(["status", *facts]) == 1
+    assert "a=3 b=1 c=0   3  " in capsys.readouterr().out
+    assert run(["simulate", "scale", "deploy/web", "--replicas=1", *facts]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("scale deploy/web --replicas=1: completes")
+    assert "skew: 3 before, " in out
+    assert "(pods of Deployment web-canary are counted, too)" in out
+    run(["rebalance", *facts])
+    assert "skew 3, maxSkew 1; pods of Deployment web-canary are counted, too" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_skew_for_constraints_of_every_kind(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chance = random.Random(seed)
+    more: Plain = chance.choice(
+        [{}, {"minDomains": 4}, {"matchLabelKeys": ["pod-template-hash"]}, {"nodeTaintsPolicy": "Honor"}]
+    )
+    when = "DoNotSchedule" if "minDomains" in more else chance.choice(["DoNotSchedule", "ScheduleAnyway"])
+    limit = constraint(chance.randint(1, 2), when, **more)
+    taint = [{"key": "only", "value": "gpu", "effect": "NoSchedule"}]
+    nodes = [node("a1", "a"), node("b1", "b"), node("c1", "c", **chance.choice([{}, {"taints": taint}]))]
+    names = [item["metadata"]["name"] for item in nodes]
+    own = [pod(f"web-1-{at}", chance.choice(names), topologySpreadConstraints=[limit]) for at in range(4)]
+    there = {"namespace": chance.choice(["shop", "other"])}
+    bare = [pod(f"old-{at}", chance.choice(names), metadata={**there, "ownerReferences": []}) for at in range(3)]
+    items = [*nodes, deployment(limit, replicas=4), replica_set(), *own, *bare, *canary(2, chance.choice(names))]
+    facts = saved(tmp_path, *items)
+    run(["status", *facts, "-o", "json"])
+    (web,) = (item for item in json.loads(capsys.readouterr().out)["workloads"] if item["object"]["name"] == "web")
+    run(["simulate", "rollout", "restart", "deploy/web", *facts, "-o", "json"])
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    (simulated,) = (item for item in step["workloads"] if item["object"]["name"] == "web")
+    before = simulated["domains"][0]["skew"]["before"]
+    assert [before["min"], before["max"]] == [web["constraints"][0]["skew"]] * 2

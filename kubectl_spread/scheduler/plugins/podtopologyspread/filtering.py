@@ -67,6 +67,7 @@ class DomainCounts:
         self.eligible: Bools = np.zeros(size, np.bool_)
         self.eligible[self.topology.codes[included if eligible_nodes is None else included & eligible_nodes]] = True
         self.domains_num = int(self.eligible.sum())
+        self._columns, self._namespace = columns, pod_class.namespace
         self._counter = MatchCounter(pod_class.namespace, constraint.selector, columns)
         # match_num, with the largest integer for ineligible domains, so that its minimum is the global minimum.
         self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
@@ -132,6 +133,12 @@ class DomainCounts:
     def skew(self) -> Int64s:
         """Return the left side of the inequality for a pod placed in each domain, int64 (D,)."""
         return self.match_num + self.constraint.self_match_num - self.min_match_num
+
+    def pods(self) -> list[Pod]:
+        """Return the matching pods on counted nodes, terminating ones included."""
+        columns = self._columns
+        seen = columns.positions(columns.all_matches(self._namespace, self.constraint.selector))
+        return [columns.bound_pods[at] for at in seen[self.included[columns.bound_nodes[seen]]].tolist()]
 
     def now(self, match_num: Optional[Int64s] = None) -> ConstraintCounts:
         """Return the counts of the eligible domains; `match_num`, int64 (D,), replaces the present counts."""

@@ -6,6 +6,7 @@ plugins/helper/spread.go, DefaultSelector (v1.36.2).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import Service
@@ -21,9 +22,11 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,
     filter_topology_spread_constraints,
+    match_affinity,
+    match_taints,
     with_selector,
 )
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import PreScoreState
 
 SYSTEM_DEFAULTS = (
@@ -54,6 +57,17 @@ class PodTopologySpread(Plugin):
     def pre_score(self, pod_class: PodClass, columns: Columns) -> PreScoreState:
         soft, require_all = self.constraints(pod_class, columns, hard=False), self.requires_all_keys(pod_class)
         return PreScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
+
+    def counts(self, pod_class: PodClass, columns: Columns) -> Iterator[tuple[DomainCounts, bool]]:
+        """Yield the counts of each constraint, and whether it is hard."""
+        hard = self.constraints(pod_class, columns, hard=True)
+        yield from ((item, True) for item in PreFilterState(hard, pod_class, columns, self._release).counts)
+        soft = self.constraints(pod_class, columns, hard=False)
+        # Scoring counts the domains of nodes that fit. These would change with every pod, so full nodes count, too.
+        usable = match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns)
+        usable &= ~columns.unschedulable
+        every = soft_counts(soft, pod_class, columns, usable, require_all=self.requires_all_keys(pod_class))
+        yield from ((item, False) for item in every)
 
     def requires_all_keys(self, pod_class: PodClass) -> bool:
         """Return whether scoring leaves out nodes that lack a key: not for the built-in defaults."""
