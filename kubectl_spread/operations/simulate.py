@@ -277,7 +277,7 @@ def _explained(
     A change of a node that the steps changed would only take them back, and no command can name a pod without a name.
     """
     outcome = next((item for item in step.outcomes if item.pending), None)
-    if outcome is None or played.is_fine or len(known.cluster.nodes) > _ADVISED:
+    if outcome is None or len(known.cluster.nodes) > _ADVISED:
         return played
     from kubectl_spread.advice.problem import of_pod  # 100 ms
     from kubectl_spread.advice.search import SHOWN, suggest

@@ -23,7 +23,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
@@ -45,6 +45,7 @@ from kubectl_spread.text.wording import comma_list, safe
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
+    Verdict.NO_WORSE: "no worse than before",
     Verdict.NOT_KNOWN: "not known",
     Verdict.MAY_GET_STUCK: "may get stuck",
     Verdict.GETS_STUCK: "gets stuck",
@@ -52,6 +53,7 @@ VERDICTS = {
 _ENDLESS = {**VERDICTS, Verdict.MAY_GET_STUCK: "may never settle", Verdict.GETS_STUCK: "never settles"}
 TONES = {
     Verdict.COMPLETES: "good",
+    Verdict.NO_WORSE: "warn",
     Verdict.NOT_KNOWN: "warn",
     Verdict.MAY_GET_STUCK: "warn",
     Verdict.GETS_STUCK: "bad",
@@ -60,7 +62,12 @@ OF_SEVERAL = {
     Verdict.GETS_STUCK: "get stuck",
     Verdict.MAY_GET_STUCK: "may get stuck",
     Verdict.NOT_KNOWN: "not known",
+    Verdict.NO_WORSE: "stay incomplete",
     Verdict.COMPLETES: "complete",
+}
+_IN_EVERY_ORDER = {
+    Verdict.COMPLETES: "every new pod finds a node",
+    Verdict.NO_WORSE: "no workload lacks more than before",
 }
 _MOST_DOMAINS = 12
 _MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
@@ -122,7 +129,7 @@ def _step_blocks(
     yield _paragraphs(played.refusal.splitlines(), style)
     yield _paragraphs(played.notes, style)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
-    waiting = [item for item in pending_pods(step) if item.owner not in unaffected]
+    waiting = [item for item in step.waiting(has_names=False) if item.owner not in unaffected]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_detailed else _MOST_LISTED
@@ -230,6 +237,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         has_pods = item.updated.most or item.ready.most
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
     words = VERDICTS[item.verdict] if item.pending.least else words_of(item.verdict, step)
+    words = "was not complete before, and stays so" if item.verdict is Verdict.NO_WORSE else words
     verdict = paint(words, TONES[item.verdict])
     yield from hang_indent([f"{safe(name(item.key))} {verdict}{paused}: {numbers(item, step)}"], style.width)
     old = item.ready.least - item.updated.most
@@ -325,18 +333,6 @@ def was_pending(item: PendingPods) -> bool:
     return item.owner is None and not item.is_new
 
 
-def pending_pods(step: StepSummary) -> list[PendingPods]:
-    """Return the Pending pods; those of a workload with one message are one entry, whatever their names."""
-    numbers: dict[tuple[Optional[ObjectKey], str, bool, str], dict[int, int]] = {}
-    for at, ending in enumerate(step.endings):
-        for pod in ending.pending:
-            is_bare = pod.owner is None
-            kind = (pod.owner, pod.name if is_bare else "", is_bare and not pod.is_original, pod.message)
-            of_ending = numbers.setdefault(kind, {})
-            of_ending[at] = of_ending.get(at, 0) + 1
-    return [PendingPods(*kind, range_of(found.values()), len(found)) for kind, found in numbers.items()]
-
-
 def waiting_pods(item: PendingPods, step: StepSummary) -> str:
     """Return `1 pod of Deployment shop/web, in 2 of 3 outcomes`."""
     whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
@@ -379,7 +375,7 @@ def certainty(step: StepSummary) -> str:
     if step.unreached:
         return f"The search ended before it found an outcome of {_listed(step.unreached)} {visited}."
     if step.basis is Basis.EVERY_ORDER:
-        how = "every new pod finds a node" if step.verdict is Verdict.COMPLETES else "the step gets stuck"
+        how = _IN_EVERY_ORDER.get(step.verdict, "the step gets stuck")
         return f"In every order of events {how}, and every number is in the range shown {visited}."
     if step.basis is Basis.NO_ORDER:
         return f"In no order of events every pod finds a node; {runs} {visited}."
@@ -522,12 +518,13 @@ def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     document = to_document(
         summary,
         "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
-        "pending=waiting blockedEvictions=refused lostPods=lost scheduledPods unreached outcomeCount outcomes witness "
+        "pending blockedEvictions=refused lostPods=lost scheduledPods unreached outcomeCount outcomes witness "
         "addedNodes=added",
         step=played.text,
         verdict="refused" if played.is_refused else summary.verdict,
         refusal=played.refusal,
         notes=played.notes,
+        pending=summary.waiting(),
         scheduledPods=[{"pod": pod, "nodes": nodes} for pod, nodes in summary.scheduled],
         outcomeCount=len(summary.endings),
         outcomes=[],

@@ -56,7 +56,7 @@ def _wrong(every: StepSummary, some: StepSummary, all_ends: set[Any], ends: set[
         "an outcome that cannot happen": not ends <= all_ends,
         "all outcomes, and some are missing": some.is_exact and ends != all_ends,
         "not known, with an outcome": some.verdict is Verdict.NOT_KNOWN and bool(some.endings),
-        "numbers without an outcome": not some.endings and bool(some.workloads or some.waiting or some.together),
+        "numbers without an outcome": not some.endings and bool(some.workloads or some.waiting() or some.together),
         "a verdict without an outcome": not some.endings and some.verdict is not Verdict.NOT_KNOWN,
         "completes, and it never does": some.verdict is Verdict.COMPLETES and True not in complete,
         "gets stuck, and it never does": some.verdict is Verdict.GETS_STUCK and False not in complete,

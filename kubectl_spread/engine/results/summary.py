@@ -58,6 +58,7 @@ class Verdict(Enum):
     """Verdict on a step or a workload: completes in all, in some or in no outcomes found, from best to worst."""
 
     COMPLETES = "completes"
+    NO_WORSE = "noWorse"  # in some outcome a workload stays incomplete, but lacks no more than before
     NOT_KNOWN = "notKnown"  # no outcome was found, or something that changes the outcomes is not simulated
     MAY_GET_STUCK = "mayGetStuck"
     GETS_STUCK = "getsStuck"
@@ -174,7 +175,6 @@ class StepSummary(NamedTuple):
     states: int
     runs: int
     workloads: tuple[WorkloadSummary, ...]
-    waiting: tuple[PendingPods, ...]
     refused: tuple[BlockedEviction, ...]
     lost: tuple[str, ...]
     endings: tuple[Ending, ...]
@@ -195,6 +195,17 @@ class StepSummary(NamedTuple):
     def is_exact(self) -> bool:
         """Return whether the numbers hold for all outcomes, and not only the verdict."""
         return self.basis in (Basis.ALL_OUTCOMES, Basis.EVERY_ORDER)
+
+    def waiting(self, *, has_names: bool = True) -> list[PendingPods]:
+        """Return the Pending pods; without names, those of a workload with one message are one entry."""
+        numbers: dict[tuple[Optional[ObjectKey], str, bool, str], dict[int, int]] = {}
+        for at, ending in enumerate(self.endings):
+            for pod in ending.pending:
+                is_named = has_names or pod.owner is None
+                kind = (pod.owner, pod.name if is_named else "", is_named and not pod.is_original, pod.message)
+                of_ending = numbers.setdefault(kind, {})
+                of_ending[at] = of_ending.get(at, 0) + 1
+        return [PendingPods(*kind, range_of(found.values()), len(found)) for kind, found in numbers.items()]
 
 
 def summarize(
@@ -221,7 +232,7 @@ def summarize(
         if step.parts:
             made = _over_parts(made, step.parts, concerns, labelled)
         return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
-    none = StepSummary(Verdict.NOT_KNOWN, step.basis, False, step.states, step.runs, (), (), (), (), (), outcomes=1)
+    none = StepSummary(Verdict.NOT_KNOWN, step.basis, False, step.states, step.runs, (), (), (), (), outcomes=1)
     return _over_parts(none, step.parts, concerns, labelled)
 
 
@@ -235,7 +246,6 @@ def _over_parts(
     workloads: dict[ObjectKey, WorkloadSummary] = {}
     known: dict[Hashable, StepSummary] = {}
     ends: list[Ending] = []
-    waiting: list[PendingPods] = []
     refused: list[BlockedEviction] = []
     unreached: list[ObjectKey] = []
     verdicts: set[Verdict] = set()
@@ -250,11 +260,10 @@ def _over_parts(
         if key not in known:
             known[key] = _Summary(item.answer, *own).make(0)
         summary = known[key] if new == old else _renamed(known[key], new)
-        is_doubtful = item.completes is None or summary.verdict is Verdict.MAY_GET_STUCK
-        verdicts.add(Verdict.NOT_KNOWN if is_doubtful else summary.verdict)
+        verdicts.add(_proved(summary.verdict, item))
         for workload in summary.workloads:
             spreads = tuple(spread for spread in workload.spreads if spread.topology_key in item.part.keys)
-            workloads[workload.key] = workload._replace(spreads=spreads, verdict=_proved(workload, item))
+            workloads[workload.key] = workload._replace(spreads=spreads, verdict=_proved(workload.verdict, item))
         if not summary.endings:
             unreached += item.part.workloads
             continue
@@ -267,14 +276,15 @@ def _over_parts(
                 }
             )
         )
-        waiting += [each._replace(outcomes=1) for each in summary.waiting]
         refused += [each._replace(outcomes=1) for each in summary.refused]
         is_blocked = is_blocked or summary.is_blocked
     concerned = [item for item in workloads.values() if item.is_concerned]
+    verdict = max(verdicts, key=list(Verdict).index)
     if one.endings:
         concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
         together = [spread.topology_key for spread in one.together]
         return one._replace(
+            verdict=verdict,
             workloads=tuple(workloads.get(item.key, item) for item in one.workloads),
             together=_sums(concerned, together),
         )
@@ -288,11 +298,9 @@ def _over_parts(
         tuple(pod for item in ends for pod in item.pending),
         incomplete=frozenset(key for item in ends for key in item.incomplete),
     )
-    doubtful = Verdict.NOT_KNOWN if Verdict.NOT_KNOWN in verdicts else Verdict.COMPLETES
     return one._replace(
-        verdict=Verdict.GETS_STUCK if Verdict.GETS_STUCK in verdicts else doubtful,
+        verdict=verdict,
         workloads=tuple(item for _, item in sorted(workloads.items())),
-        waiting=tuple(waiting),
         refused=tuple(refused),
         endings=(end,) if ends else (),
         together=_sums(concerned, together),
@@ -306,7 +314,6 @@ def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
     name = f"{key.name}-*"
     return summary._replace(
         workloads=tuple(item._replace(key=key) for item in summary.workloads),
-        waiting=tuple(item._replace(owner=key, pod=name) for item in summary.waiting),
         refused=tuple(item._replace(owner=key, pod=name) for item in summary.refused),
         endings=tuple(
             item._replace(
@@ -319,10 +326,14 @@ def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
     )
 
 
-def _proved(workload: WorkloadSummary, item: PartAnswer) -> Verdict:
-    """Return the verdict on a workload of a part whose outcomes include every real one, and perhaps others."""
-    is_known = item.answer.is_exact or item.completes is not None
-    return workload.verdict if is_known and workload.verdict is not Verdict.MAY_GET_STUCK else Verdict.NOT_KNOWN
+def _proved(verdict: Verdict, item: PartAnswer) -> Verdict:
+    """Return the verdict on a part, or a workload of it, whose outcomes include every real one, and perhaps others.
+
+    Runs do not show whether something that was incomplete before lacks more in other orders.
+    """
+    was_complete = all(outcome.is_complete for outcome in item.answer.before)
+    is_known = item.answer.is_exact or item.completes or (item.completes is False and was_complete)
+    return verdict if is_known and verdict is not Verdict.MAY_GET_STUCK else Verdict.NOT_KNOWN
 
 
 def _sums(workloads: Sequence[WorkloadSummary], topology_keys: Iterable[str]) -> tuple[WorkloadSpread, ...]:
@@ -382,13 +393,12 @@ class _Summary:
         way = _way(self.bad[0], number) if self.bad and number else ()
         basis = Basis.NOT_SIMULATED if self.gaps and step.basis.is_known else step.basis
         return StepSummary(
-            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)) if basis.is_known else Verdict.NOT_KNOWN,
+            self._verdict(len(self.bad), self.concerns) if basis.is_known else Verdict.NOT_KNOWN,
             basis,
             step.is_endless,
             step.states,
             step.runs,
             tuple(self._workload(key) for key in self.keys if self.outcomes),
-            tuple(self._waiting()),
             tuple(self._refused()),
             tuple(sorted({pod.name for pod in self.lost if pod.maker is None})),
             tuple(ending for ending, _ in self.endings),
@@ -420,27 +430,29 @@ class _Summary:
         return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
 
     def _is_fine(self, outcome: Outcome) -> bool:
-        """Return whether a step completes in an outcome.
-
-        A workload that was stuck before may stay stuck if the step does not concern it.
-        """
+        """Return whether a step completes in an outcome; what was incomplete before may stay so."""
         if not outcome.is_steady or outcome.blocked:
             return False
         if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
             return False
-        return all(
-            is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
-        )
+        return all(is_settled(outcome, key) or _is_no_worse(outcome, key) for key in outcome.workloads)
+
+    def _verdict(self, bad: int, keys: Iterable[ObjectKey]) -> Verdict:
+        """Return the verdict on some workloads that are worse than before, and incomplete, in some outcomes."""
+        if bad:
+            return Verdict.GETS_STUCK if bad == len(self.outcomes) else Verdict.MAY_GET_STUCK
+        ends = ((item, key) for item in self.outcomes for key in keys if key in item.workloads)
+        return Verdict.COMPLETES if all(is_settled(*end) for end in ends) else Verdict.NO_WORSE
 
     def _workload(self, key: ObjectKey) -> WorkloadSummary:
         with_it = [item for item in self.outcomes if key in item.workloads]
         after = [item.workloads[key] for item in with_it]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
-        complete = len(self.outcomes) - sum(not is_settled(item, key) for item in with_it)
+        bad = sum(not is_settled(item, key) and not _is_no_worse(item, key) for item in with_it)
         is_known = all(of is not None and of != key for of in self.gaps.values())
         return WorkloadSummary(
             key,
-            _verdict(complete, len(self.outcomes)) if is_known else Verdict.NOT_KNOWN,
+            self._verdict(bad, [key]) if is_known else Verdict.NOT_KNOWN,
             key in self.concerns,
             bool(self.outcomes) and not with_it,
             bool(with_it) and all(item.is_paused(key) for item in with_it),
@@ -535,15 +547,6 @@ class _Summary:
             also_counted=tuple(sorted(others.difference(keys))),
         )
 
-    def _waiting(self) -> Iterator[PendingPods]:
-        numbers: dict[tuple[Optional[ObjectKey], str, bool, str], list[int]] = {}
-        for _, outcome in self.endings:
-            every = ((pod.owner, pod.name, not pod.is_original, pod.message) for pod in outcome.pending)
-            for kind, number in Counter(every).items():
-                numbers.setdefault(kind, []).append(number)
-        for kind, found in numbers.items():
-            yield PendingPods(*kind, range_of(found), len(found))
-
     def _refused(self) -> Iterator[BlockedEviction]:
         found: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
         for _, outcome in self.endings:
@@ -631,11 +634,15 @@ def is_settled(outcome: Outcome, key: ObjectKey) -> bool:
     return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
 
 
-def _verdict(complete: int, outcomes: int) -> Verdict:
-    """Return the verdict on some outcomes."""
-    if not complete:
-        return Verdict.GETS_STUCK
-    return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
+def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
+    """Return whether a workload was incomplete before a step, and lacks no more after it."""
+    if outcome.before is None or key not in outcome.before.workloads or is_settled(outcome.before, key):
+        return False
+    before, after = outcome.before.workloads[key], outcome.workloads[key]
+    lacks = (
+        (now.desired - now.ready, now.desired - now.updated, now.pending, now.has_failed) for now in (before, after)
+    )
+    return outcome.is_steady and all(was >= now for was, now in zip(*lacks, strict=True))
 
 
 def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
@@ -663,8 +670,8 @@ class PlayedStep(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether kubectl completes the command, and every outcome found completes."""
-        return not self.refusal and self.summary.verdict is Verdict.COMPLETES
+        """Return whether kubectl completes the command, and no outcome found is incomplete and worse than before."""
+        return not self.refusal and self.summary.verdict in (Verdict.COMPLETES, Verdict.NO_WORSE)
 
 
 class Simulation(NamedTuple):
@@ -679,5 +686,5 @@ class Simulation(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether every step completes in every outcome that was found."""
+        """Return whether every step completes, or makes nothing worse, in every outcome that was found."""
         return all(step.is_fine for step in self.steps)

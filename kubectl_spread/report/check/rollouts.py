@@ -34,7 +34,7 @@ def creation(result: RolloutResult) -> str:
     """Return the first sentence about workloads whose creation may get stuck."""
     summary = result.summary
     assert summary is not None  # noqa: S101 (only a simulation finds it)
-    pods = sorted({_pod(item.pod) for item in summary.waiting})
+    pods = sorted({_pod(item.pod) for item in summary.waiting()})
     names = f"{', '.join(pods[:-1])} or {pods[-1]}" if pods[1:] else "".join(pods) or "a pod"
     if result.verdict is Verdict.GETS_STUCK:
         return f"In every order {names} finds no node"
@@ -107,7 +107,7 @@ def _why(result: RolloutResult) -> str:
     if summary.is_endless:
         return ", because pods are replaced again and again"
     pods = [item.name for item in summary.stuck if item.owner in result.keys]
-    pods += [item.pod for item in summary.waiting if item.owner in result.keys]
+    pods += [item.pod for item in summary.waiting() if item.owner in result.keys]
     if pods:
         return f", because {_pod(pods[0])} stays Pending{_cause(result)}"
     refusals = (item.refusal or item.refused for item in summary.workloads if item.key in result.keys)
@@ -172,7 +172,7 @@ form(
     pending=lambda item: (
         []
         if item.summary is None
-        else [to_document(pods, "object=owner pod message outcomes") for pods in item.summary.waiting]
+        else [to_document(pods, "object=owner pod message outcomes") for pods in item.summary.waiting()]
     ),
     cause=lambda item: None if item.explanation is None or not item.is_stuck else cause(item.explanation),
     witness=lambda item: _sentences(item) if item.is_stuck else [],

@@ -124,3 +124,28 @@ def test_one_skew_for_constraints_of_every_kind(seed: int, tmp_path: Path, capsy
     (simulated,) = (item for item in step["workloads"] if item["object"]["name"] == "web")
     before = simulated["domains"][0]["skew"]["before"]
     assert [before["min"], before["max"]] == [web["constraints"][0]["skew"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict", "code", "sentence"),
+    [
+        ("drain b1", "no worse than before", 0, "was not complete before, and stays so: 2 of 3 pods ready (2 before)"),
+        ("delete pod web-1-0", "no worse than before", 0, "was not complete before, and stays so: 2 of 3 pods ready"),
+        ("drain a1", "gets stuck", 1, "gets stuck: 1 of 3 pods ready (2 before)"),
+        ("scale deploy/web --replicas=4", "gets stuck", 1, "gets stuck: 2 of 4 pods ready (2 before), 2 Pending"),
+        ("rollout restart deploy/web", "gets stuck", 1, "gets stuck: 2 of 3 pods ready (2 before), 2 Pending"),
+        ("scale deploy/web --replicas=2", "completes", 0, "completes: 2 of 2 pods ready"),
+        ("uncordon c1", "completes", 0, "completes: 3 of 3 pods ready"),
+        ("cordon b2", "completes", 0, "Not affected by this step, but already incomplete: Deployment shop/web"),
+    ],
+)
+def test_a_step_that_makes_nothing_worse(
+    command: str, verdict: str, code: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of three pods waits for zone c, whose node is cordoned."""
+    nodes = (node("a1", "a"), node("b1", "b"), node("b2", "b"), node("c1", "c", unschedulable=True))
+    facts = saved(tmp_path, *shop(3, *nodes))
+    assert run(["simulate", *command.split(), *facts]) == code
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith(f"{command}: {verdict} ")
+    assert sentence in out
