@@ -166,7 +166,7 @@ class Moves:
         if created and reductions.later_creations(self._world, Draft(self._world, state)):
             return [*created, *Ways(self._free(state))]
         if created:
-            return [*created, *self._by_user(state)]
+            return [*created, *self._victims(state), *self._by_user(state)]
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
@@ -267,6 +267,8 @@ class Moves:
         """Delete pods that their own controller has chosen."""
         draft = Draft(self._world, state)
         draft.delete(pods)
+        if self._world.may_lag and reductions.open_items(state) and self._world.facts[state.facts].cluster.quotas:
+            return self._before_controllers(draft)  # The pods of the user's next command may be created first.
         return self.settle(draft, {pod.owner for pod in pods})
 
     def _deleted(

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Optional
 
+from kubectl_spread.engine.search.symmetry import Twins
 from kubectl_spread.guarantee.model import (
     BITS,
     count_of,
@@ -28,15 +29,19 @@ from kubectl_spread.guarantee.model import (
     with_pod,
 )
 
-_MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
+_MOST_CHOICES = 64  # of pods that a ReplicaSet deletes at once; of more, one is tried
 
 
 class Replicas:
-    """The controller of pods that stand for each other: one ReplicaSet, or an old and a new one of a Deployment."""
+    """The controller of pods that stand for each other: one ReplicaSet, or an old and a new one of a Deployment.
+
+    is_cut: some choices of pods that it may delete were left out.
+    """
 
     has_ordinals = False
 
     def __init__(self, group: GroupModel, owner: int) -> None:
+        self.is_cut = False
         self.owner, self.spec, self.group = owner, group.owners[owner], group
         self.kinds = [at for at, kind in enumerate(group.kinds) if kind.owner == owner]
 
@@ -82,21 +87,21 @@ class Replicas:
                 if count_of(content, at):
                     yield self._event(TransitionKind.REMOVED, at, node=node), with_pod(state, at, node, -1)
 
-    def rollout(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield the beginning, the next step, or the end of a rollout."""
+    def rollout(self, state: State, placed: Sequence[int], twins: Twins) -> Iterator[Next]:
+        """Yield the beginning, the next step, or the end of a rollout; twins: nodes that would do the same."""
         wanted = state[3][self.owner]
         if not self.spec.is_rolled:
             return
         old, new = self.kinds
         if self.is_rolling(state):
-            yield from self._old_removed(state, placed)
+            yield from self._old_removed(state, placed, twins)
             if not state[1][old] and not placed[old] and state[1][new] == wanted == placed[new]:
                 sizes = {old: state[1][new], new: 0}
                 yield self._event(TransitionKind.FINISHED, new), _finished(resized(state, sizes), {old: new})
         elif wanted and fenceposts(self.spec, wanted)[0]:
             yield self._event(TransitionKind.ROLLED, new), self._grown(state)
         elif wanted:
-            for event, after in self._old_removed(state, placed):  # Without surge, an old pod goes first.
+            for event, after in self._old_removed(state, placed, twins):  # Without surge, an old pod goes first.
                 yield event._replace(kind=TransitionKind.ROLLED, pods=new, is_shrunk=True), after
 
     def _grown(self, state: State) -> State:
@@ -105,7 +110,7 @@ class Replicas:
         room = wanted + fenceposts(self.spec, wanted)[0] - state[1][old] - state[1][new]
         return resized(state, {new: min(wanted, state[1][new] + max(0, room))})
 
-    def _old_removed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
+    def _old_removed(self, state: State, placed: Sequence[int], twins: Twins) -> Iterator[Next]:
         """Yield smaller sizes of the old ReplicaSet, or the deletions of its surplus pods.
 
         New pods may be placed in between. The Deployment goes on once the surplus pods are deleted.
@@ -114,7 +119,7 @@ class Replicas:
         size = state[1][old]
         excess = placed[old] - size
         if excess > 0:
-            for contents in self._victims(state[0], old, excess):
+            for contents in self._victims(state[0], old, excess, twins):
                 both = enumerate(zip(state[0], contents, strict=True))
                 node = next(at for at, (one, other) in both if one != other) if excess == 1 else -1
                 yield self._event(TransitionKind.REMOVED, old, node=node, number=excess), (contents, *state[1:])
@@ -136,7 +141,7 @@ class Replicas:
         removed = min(old, max(0, old + new - (wanted - unavailable)))  # At most, in one step.
         return max(placed[self.kinds[0]] + new, old + min(wanted, wanted + surge - old + removed))
 
-    def scaled(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
+    def scaled(self, state: State, placed: Sequence[int], twins: Twins) -> Iterator[Next]:
         """Yield other numbers of replicas, or the creation or deletion of a whole workload."""
         spec, kind, now = self.spec, self.kinds[0], state[3][self.owner]
         if self.has_new(state) or spec.bounds is None:
@@ -149,7 +154,7 @@ class Replicas:
                 continue
             after = self._wanting(state, wanted)
             excess = 0 if self.has_ordinals else placed[kind] - wanted
-            for contents in self._victims(state[0], kind, excess) if excess > 0 else (state[0],):
+            for contents in self._victims(state[0], kind, excess, twins) if excess > 0 else (state[0],):
                 yield self._event(TransitionKind.SCALED, kind, number=wanted), (contents, *after[1:])
 
     def _shard_changed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
@@ -169,40 +174,73 @@ class Replicas:
         after = (state[0], state[1], state[2], desired)
         return after if self.has_ordinals else resized(after, {self.kinds[0]: wanted})
 
-    def _victims(self, contents: tuple[int, ...], kind: int, excess: int) -> Iterator[tuple[int, ...]]:
+    def _victims(
+        self, contents: tuple[int, ...], kind: int, excess: int, twins: Twins
+    ) -> Iterator[tuple[int, ...]]:
         """Yield the contents after a ReplicaSet has deleted surplus pods, those on the fullest nodes first."""
         unit = 1 << BITS * kind
-        by_rank: dict[int, list[int]] = {}
+        by_rank: dict[int, dict[int, int]] = {}
         for node, content in enumerate(contents):
             if content and count_of(content, kind):
-                by_rank.setdefault(total_of(content, self.kinds), []).append(node)
+                by_rank.setdefault(total_of(content, self.kinds), {})[node] = count_of(content, kind)
         made = list(contents)
         for rank in sorted(by_rank, reverse=True):
-            pods = [node for node in by_rank[rank] for _ in range(count_of(contents[node], kind))]
-            if excess >= len(pods):
-                for node in pods:
-                    made[node] -= unit
-                excess -= len(pods)
+            pods = by_rank[rank]
+            if excess >= (number := sum(pods.values())):
+                for node, count in pods.items():
+                    made[node] -= count * unit
+                excess -= number
                 continue
-            for chosen in islice(_chosen(list(Counter(pods).items()), excess), _MOST_VICTIMS):
+            choices: list[Mapping[int, int]] = list(islice(_choices(pods, excess, twins), _MOST_CHOICES + 1))
+            if len(choices) > _MOST_CHOICES:
+                self.is_cut = True
+                named = (node for node, count in pods.items() for _ in range(count))
+                choices = [Counter(islice(named, excess))]
+            for chosen in choices:
                 rest = list(made)
-                for node in chosen:
-                    rest[node] -= unit
+                for node, count in chosen.items():
+                    rest[node] -= count * unit
                 yield tuple(rest)
             return
         yield tuple(made)
 
 
-def _chosen(there: Sequence[tuple[int, int]], number: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to choose some pods: their nodes; there: nodes, each with its number of equal pods."""
-    if not number:
-        yield ()
+def _choices(pods: Mapping[int, int], number: int, twins: Twins) -> Iterator[dict[int, int]]:
+    """Yield the ways to choose some pods: how many on each node; pods: on each node.
+
+    Of the ways that differ only in twins, one is enough: it takes most from the first ones.
+    """
+    first_of: dict[int, int] = {}
+    for first, second in twins:
+        if len(first) == 1:
+            first_of[second[0]] = first_of.get(first[0], first[0])
+    groups: dict[int, list[int]] = {}
+    for node in pods:
+        groups.setdefault(first_of.get(node, node), []).append(node)
+    return _chosen([(nodes, pods[first]) for first, nodes in groups.items()], number)
+
+
+def _chosen(groups: Sequence[tuple[list[int], int]], number: int) -> Iterator[dict[int, int]]:
+    """Yield the ways to choose pods of groups; a group: equal nodes, and the pods of each."""
+    if not groups:
+        yield {}
         return
-    (node, most), *others = there
-    left = sum(count for _, count in others)
-    for taken in range(min(most, number), max(0, number - left) - 1, -1):
+    (nodes, most), *others = groups
+    left = sum([len(one) * each for one, each in others])
+    for taken in range(min(number, len(nodes) * most), max(0, number - left) - 1, -1):
         for rest in _chosen(others, number - taken):
-            yield (*[node] * taken, *rest)
+            for counts in _partitions(taken, most, len(nodes)):
+                yield {**dict(zip(nodes, counts, strict=False)), **rest}
+
+
+def _partitions(number: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write a number as the sum of at most some parts, the largest first."""
+    if most == 1 or not number:
+        yield (1,) * number
+        return
+    for first in range(min(most, number), -(-number // parts) - 1, -1):
+        for rest in _partitions(number - first, first, parts - 1):
+            yield (first, *rest)
 
 
 class Ordinals(Replicas):
@@ -276,7 +314,7 @@ class Ordinals(Replicas):
                 return None
         return None
 
-    def rollout(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
+    def rollout(self, state: State, placed: Sequence[int], twins: Twins) -> Iterator[Next]:  # noqa: ARG002
         """Yield the beginning, the next deletion, or the end of a rollout."""
         marker, wanted = self._marker, state[3][self.owner]
         if marker is None or not wanted:

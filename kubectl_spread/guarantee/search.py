@@ -72,7 +72,7 @@ class Search:
 
     @property
     def is_exhaustive(self) -> bool:
-        return not self._queue
+        return not self._queue and not any(controller.is_cut for controller in self._space.controllers)
 
     def run(self, limit: Limit) -> None:
         """Visit states until every question is answered, or the limit is reached."""

@@ -213,10 +213,11 @@ class Space:
             return False
         if state[2]:
             return not self._affected(state)
+        twins = self.arrangement(0).twins(state[0])
         return not any(
             event.kind is not TransitionKind.ROLLED
             for controller in self.controllers
-            for event, _ in (*controller.removed(state, placed), *controller.rollout(state, placed))
+            for event, _ in (*controller.removed(state, placed), *controller.rollout(state, placed, twins))
         )
 
     # Events.
@@ -224,7 +225,8 @@ class Space:
     def events(self, state: State) -> Iterator[Next]:
         """Yield all events and the states after them, which are not canonical."""
         placed = self.placed_counts(state)
-        nodes = self.arrangement(state[2]).distinct(state[0])
+        arrangement = self.arrangement(state[2])
+        nodes, twins = arrangement.distinct(state[0]), arrangement.twins(state[0])
         yield from self._placements(state, placed, nodes)
         if state[2]:
             yield from self._disrupted(state, nodes)
@@ -235,9 +237,9 @@ class Space:
             yield from self._restarts(state, nodes)
         for controller in self.controllers:
             if self.level >= _ORDER[Regime.ROLLOUTS]:
-                yield from controller.rollout(state, placed)
+                yield from controller.rollout(state, placed, twins)
             if self.level >= _ORDER[Regime.SCALING]:
-                yield from controller.scaled(state, placed)
+                yield from controller.scaled(state, placed, twins)
         if self.disruptions and self.is_at_rest(state):
             yield from self._begun(state, nodes)
 

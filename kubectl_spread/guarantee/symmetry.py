@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
-from kubectl_spread.engine.search.symmetry import Arrangement, first_twins
+from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Twins
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
 
 
@@ -64,6 +64,7 @@ class CanonicalLayout:
         self.tree, self._nodes = found, Arrangement(found)
         self._places = sorted(range(len(self._nodes.slots)), key=self._nodes.slots.__getitem__)  # of each node
         self.order = lru_cache(_MOST_ORDERS)(self._order)  # perf: states with equal contents follow each other
+        self.twins = lru_cache(1)(self._twins)
 
     def representative(self, contents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the contents that represent all that differ in interchangeable nodes only."""
@@ -76,7 +77,11 @@ class CanonicalLayout:
 
     def distinct(self, contents: tuple[int, ...]) -> Sequence[int]:
         """Return one node of each kind: another node of equal content in an equal place would do the same."""
-        return first_twins(self._nodes.slots, self._nodes.twins(_full(contents)))
+        return first_twins(self._nodes.slots, self.twins(contents))
+
+    def _twins(self, contents: tuple[int, ...]) -> Twins:
+        """Return pairs of nodes or domains of equal content in equal places."""
+        return self._nodes.twins(_full(contents))
 
     def swap_with_first(self, node: int) -> list[int]:
         """Return an order of the nodes in which a node has changed places with the first of its kind.

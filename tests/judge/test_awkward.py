@@ -20,7 +20,7 @@ EVICTED = 65
 # A start to which a manifest is applied that names a Deployment twice, once paused.
 TWICE = 3024
 # Starts on which controllers have work to do while a command is given: sizes of ReplicaSets differ, one has no owner.
-UNFINISHED = (1205, 1215)
+UNFINISHED = (1205, 1215, 3101)
 STARTS = [
     *((kind, seed) for kind in awkward.KINDS for seed in range(4)),
     *(("StatefulSet", seed) for seed in (*HUNG, EVICTED)),
