@@ -73,6 +73,7 @@ def load(
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
     merged: Mapping[str, Sequence[str]] = {},
+    unfinished: Optional[frozenset[ObjectKey]] = None,
 ) -> LoadedWorld:
     """Return the world of a cluster and its initial state.
 
@@ -85,18 +86,22 @@ def load(
         kubelet: behaviour of bound pods.
         patience_s: simulated time within a step, in seconds.
         merged: the nodes that each node stands for (`parts`).
+        unfinished: the workloads that have unfinished work, if known (`unfinished_workloads`).
     """
     cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
     world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s, merged=merged)
-    return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes))
+    return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes), unfinished)
 
 
-def involved_workloads(
-    cluster: Cluster, profiles: Mapping[str, Profile], touched: frozenset[ObjectKey], nodes: frozenset[str]
-) -> frozenset[ObjectKey]:
-    """Return the workloads whose pods take part; arguments as of `load`."""
-    loading = _Loading(cluster, World(cluster, profiles), frozenset())
-    return touched | loading.involved([pod for pod in cluster.pods if pod.is_visible], nodes)
+def unfinished_workloads(cluster: Cluster, profiles: Mapping[str, Profile]) -> frozenset[ObjectKey]:
+    """Return the workloads that have unfinished work."""
+    return _Loading(cluster, World(cluster, profiles), frozenset()).unfinished()
+
+
+def on_nodes(cluster: Cluster, nodes: Collection[str]) -> frozenset[ObjectKey]:
+    """Return the workloads that have pods on some nodes."""
+    found = {cluster.top_owner(pod) for pod in cluster.pods if pod.node_name in nodes and pod.is_visible}
+    return frozenset(key for key in found if key is not None)
 
 
 class _Loading:
@@ -109,9 +114,11 @@ class _Loading:
         self._ages: dict[str, int] = {}
         self._rev_of: dict[tuple[ObjectKey, str], int] = {}  # by controller of the pod, or workload, and hash
 
-    def load(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> LoadedWorld:
+    def load(
+        self, touched: frozenset[ObjectKey], nodes: frozenset[str], unfinished: Optional[frozenset[ObjectKey]]
+    ) -> LoadedWorld:
         visible = [pod for pod in self.cluster.pods if pod.is_visible]
-        live = touched | self.involved(visible, nodes)
+        live = touched | on_nodes(self.cluster, nodes) | (self.unfinished() if unfinished is None else unfinished)
         for key in sorted(key for key in live if key in self.cluster.controllers):
             self._add(key, self.cluster.controllers[key])
         self._ages = age_classes(visible, self.cluster.read_at)
@@ -136,16 +143,16 @@ class _Loading:
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
-    def involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[ObjectKey]:
-        """Return the workloads that have unfinished work, or pods on some nodes.
+    def unfinished(self) -> frozenset[ObjectKey]:
+        """Return the workloads that have unfinished work.
 
         Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.
         """
         found = set()
         known = self.world.node_at
-        for pod in pods:
+        for pod in self.cluster.pods:
             is_lost = bool(known) and pod.node_name not in known
-            if not pod.node_name or pod.terminating or is_lost or pod.node_name in nodes:
+            if pod.is_visible and (not pod.node_name or pod.terminating or is_lost):
                 key = self.cluster.top_owner(pod)
                 if key is not None:
                     found.add(key)

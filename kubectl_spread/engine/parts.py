@@ -31,7 +31,7 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.engine import references, steps
-from kubectl_spread.engine.loading import involved_workloads
+from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
 from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.engine.world import without_hostnames
@@ -235,13 +235,11 @@ class Splitter:
 
     @cached_property
     def unfinished(self) -> frozenset[ObjectKey]:
-        return involved_workloads(self.cluster, self.profiles, frozenset(), frozenset())
+        return unfinished_workloads(self.cluster, self.profiles)
 
     def live(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> frozenset[ObjectKey]:
         """Return the workloads whose pods take part; arguments as of `loading.load`."""
-        if nodes:
-            return involved_workloads(self.cluster, self.profiles, touched, nodes)
-        return self.unfinished | touched
+        return touched | self.unfinished | on_nodes(self.cluster, nodes)
 
     def parts(
         self,

@@ -36,7 +36,7 @@ _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
 _FEW_NEW = 200  # With more new pods at a time, there is no run of the whole step.
-_LAST_RUN_S = 0.5  # after a search was stopped
+_LAST_RUN_S = 0.4  # after a search was stopped
 _KEPT = 5  # One state of this many is kept for the random runs that follow a search that was cut off,
 _LEAST_KEPT = 1_000  # and these at least: a low limit is for the search alone.
 _MOST_NAMES = 6  # of pods in a note
@@ -214,7 +214,7 @@ def play(
         or expected
     ):
         return _played(game, limits)[0]
-    game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns)
+    game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns, unfinished=splitter.unfinished)
     is_large = len(cluster.nodes) > _FEW_NODES
     touched, nodes = references.find_references(game.cluster, ops[0])
     live: Collection[ObjectKey] = splitter.live(touched, nodes) if is_large else ()
@@ -292,6 +292,7 @@ class _Game(NamedTuple):
     watch: Watch
     merged: Mapping[str, tuple[str, ...]] = {}
     provisioner: Optional[Provisioner] = None
+    unfinished: Optional[frozenset[ObjectKey]] = None  # workloads of the cluster
 
 
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
@@ -330,7 +331,7 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
 
 def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
     """Return the answer of one part."""
-    small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged)
+    small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged, unfinished=None)
     states = max(0, min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
     few = limits._replace(max_states=states, samples=_RUNS_OF_A_PART)
     answer = _played(small, few)[0].last
@@ -376,6 +377,7 @@ class _Player:
             kubelet=game.kubelet,
             patience_s=limits.patience_s,
             merged=game.merged,
+            unfinished=game.unfinished,
         )
         self.live = loaded.live
         self._world: World = loaded.world

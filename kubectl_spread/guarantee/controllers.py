@@ -174,9 +174,7 @@ class Replicas:
         after = (state[0], state[1], state[2], desired)
         return after if self.has_ordinals else resized(after, {self.kinds[0]: wanted})
 
-    def _victims(
-        self, contents: tuple[int, ...], kind: int, excess: int, twins: Twins
-    ) -> Iterator[tuple[int, ...]]:
+    def _victims(self, contents: tuple[int, ...], kind: int, excess: int, twins: Twins) -> Iterator[tuple[int, ...]]:
         """Yield the contents after a ReplicaSet has deleted surplus pods, those on the fullest nodes first."""
         unit = 1 << BITS * kind
         by_rank: dict[int, dict[int, int]] = {}
