@@ -131,7 +131,7 @@ class Finding(NamedTuple):
     """A problem at one place, with the rule that reports it and the affected object.
 
     `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the document,
-    so its content was not checked.
+    so its content was not checked. `repeated` are the repairs where an alias repeats the place.
     """
 
     rule: RuleMeta
@@ -143,3 +143,4 @@ class Finding(NamedTuple):
     related: tuple[Label, ...] = ()
     is_unreadable: bool = False
     repair: Optional[DocumentFix] = None
+    repeated: tuple[DocumentFix, ...] = ()

@@ -21,7 +21,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Drop, Edit
-from kubectl_spread.text.source import Place, SourceFile, Span
+from kubectl_spread.text.source import Place, SourceFile
 
 
 def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]) -> bool:
@@ -87,9 +87,9 @@ class FixResult(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """A fix as edits; several findings have one if an anchor's value is used in several places."""
+    """A fix as edits; it has several repairs if an anchor's value is used in several places."""
 
-    findings: tuple[Finding, ...]  # as they were first
+    finding: Finding  # as it was first
     repairs: tuple[DocumentFix, ...]
     edits: tuple[Edit, ...]
 
@@ -223,7 +223,7 @@ def _one_pass(
         kept, harmful = _sifted(result, [], attempts)
         refused += harmful
         if kept:
-            done += [finding for attempt in kept for finding in attempt.findings]
+            done += [attempt.finding for attempt in kept]
             results[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
     return done
 
@@ -257,7 +257,7 @@ def _sifted(result: Result, kept: list[_Attempt], more: list[_Attempt]) -> tuple
     if not more or _means(text, result.source, repairs):
         return [*kept, *more], []
     if len(more) == 1:
-        return kept, [SkippedFix(finding, _OTHER_MEANING) for finding in more[0].findings]
+        return kept, [SkippedFix(more[0].finding, _OTHER_MEANING)]
     middle = len(more) // 2
     kept, first = _sifted(result, kept, more[:middle])
     kept, second = _sifted(result, kept, more[middle:])
@@ -265,26 +265,20 @@ def _sifted(result: Result, kept: list[_Attempt], more: list[_Attempt]) -> tuple
 
 
 def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterator[_Attempt]:
-    """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
-    at_place: dict[tuple[str, int, Span], list[TrackedFinding]] = {}
+    """Yield the fixes as edits."""
     for first, now in pairs:
-        place = now.rule.code, id(now.place.source), now.place.span
-        at_place.setdefault(place, []).append((first, now))
-    for group in at_place.values():
-        is_repeated = len({now.path for _, now in group}) > 1
-        for part in [group] if is_repeated else [[pair] for pair in group]:
-            repairs = tuple(now.repair for _, now in part if now.repair is not None)
-            edits: dict[Edit, None] = {}
-            problem = ""
-            for repair in repairs:
-                try:
-                    edits.update(dict.fromkeys(edits_of(repair)))
-                except editing.NoEditError as error:
-                    problem = problem or str(error)
-            if edits:
-                yield _Attempt(tuple(first for first, _ in part), repairs, tuple(edits))
-            else:
-                refused += [SkippedFix(first, problem) for first, _ in part]
+        repairs = () if now.repair is None else (now.repair, *now.repeated)
+        edits: dict[Edit, None] = {}
+        problem = ""
+        for repair in repairs:
+            try:
+                edits.update(dict.fromkeys(edits_of(repair)))
+            except editing.NoEditError as error:
+                problem = problem or str(error)
+        if edits:
+            yield _Attempt(first, repairs, tuple(edits))
+        else:
+            refused.append(SkippedFix(first, problem))
 
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:

@@ -244,8 +244,14 @@ class BareSubject(Subject):
     def knowledge(self) -> Knowledge:
         """Return how much is known about the pods."""
         is_patch = self.found.is_patch or self.found.is_merged
-        is_known = is_patch or self.operator is not None or self.chart is not None or self.manifest.kind in RELEASES
+        is_of_chart = self.chart is not None or self.manifest.kind in RELEASES or self.is_of_values
+        is_known = is_patch or self.operator is not None or is_of_chart
         return Knowledge.PARTLY if is_known else Knowledge.UNKNOWN
+
+    @property
+    def is_of_values(self) -> bool:
+        """Return whether the file is values of a chart by its name; releases of charts that are elsewhere read such."""
+        return not self.manifest.kind and "values" in os.path.basename(self.manifest.document.source.name)
 
     @property
     def completion(self) -> Completion:
@@ -399,7 +405,8 @@ def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]
                 error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix
             )
             # A chart may fill in what is missing.
-            is_open = error.rule in _MISSING and value is None and subject.knowledge is Knowledge.UNKNOWN
+            is_unknown = subject.knowledge is Knowledge.UNKNOWN or (subject.is_of_values and subject.chart is None)
+            is_open = error.rule in _MISSING and value is None and is_unknown
             yield found._replace(rule=found.rule._replace(severity=Severity.INFO), repair=None) if is_open else found
 
 

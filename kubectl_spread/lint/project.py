@@ -150,7 +150,8 @@ class Project:
         self.facts = facts
         self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
-        for manifest in others:
+        self.others = tuple(others)
+        for manifest in self.others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(
@@ -297,7 +298,7 @@ class Project:
         """Return the fewest pods that a selector matches; None if unknown."""
         fewest: dict[str, int] = {}  # of a workload with several manifests the largest number
         for item in self.group(selector, namespace).applied_workloads:
-            minimum = self.replicas(item).minimum
+            minimum = self.replicas_here(item).minimum  # a budget is about the pods of its own overlay
             if not minimum:
                 return None
             fewest[item.workload.key] = max(minimum, fewest.get(item.workload.key, 0))

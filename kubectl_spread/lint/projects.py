@@ -119,24 +119,28 @@ class Projects:
         """Yield what the rules find in patches on their bases, once for each place."""
         seen: set[tuple[object, ...]] = set()
         rules = [rule for code, rule in RULES.items() if code in codes and rule.target is RuleTarget.WORKLOAD]
+        wanted = [rule for rule in rules if not rule.needs_facts]
         for patch, bases in self.patches.joined:
             for base in bases:
-                holder = self._holders[id(base.manifest)][0]
-                around = [item for item in holder.subjects if item.manifest is not base.manifest]
                 joined = JoinedSubject(patch, base)
-                project = Project(
-                    [joined, *around] if len(around) < _MOST_AROUND else [joined],
-                    [item.manifest for item in self.roots[0].held if not item.subjects] if len(self.roots) == 1 else (),
-                    target=self._seen.target,
-                    namespace=self._seen.namespace,
-                    root=holder.root,
-                )
-                wanted = [rule for rule in rules if not rule.needs_facts]
-                for finding in check_subject(joined, project, wanted):
+                users = self.patches.users(patch, base, self._holders[id(base.manifest)])
+                held = [list(check_subject(joined, self._with(joined, base, user), wanted)) for user in users]
+                for finding in _agreed(held):
                     key = finding.rule.code, finding.place.source.name, finding.place.span
                     if key not in seen and finding.path:
                         seen.add(key)
                         yield finding if patch.has_pod else finding._replace(repair=None)
+
+    def _with(self, joined: Subject, base: Subject, holder: Project) -> Project:
+        """Return the project of a root with a patched workload in the place of its base."""
+        around = [item for item in holder.subjects if item.manifest is not base.manifest]
+        return Project(
+            [joined, *around] if len(around) < _MOST_AROUND else [joined],
+            holder.others,
+            target=self._seen.target,
+            namespace=self._seen.namespace,
+            root=holder.root,
+        )
 
 
 def _in_order(results: Iterable[Result], projects: Iterable[Project]) -> Iterator[Subject]:
@@ -268,15 +272,34 @@ class Patches:
         self.unjoined = [patch.manifest.document.source.name for patch, bases in joined if not bases]
         self.manifests = {id(patch.manifest) for patch, _ in self.joined}
 
-    def _bases(self, patch: Subject) -> list[Subject]:
-        """Return the workloads that a patch changes, by the kustomizations that name it, or else by its directory."""
-        path = os.path.abspath(patch.manifest.document.source.name)
-        directory, name = os.path.split(path)  # a kustomization may hold patches itself
-        naming = [
+    def _naming(self, path: str) -> list[Kustomization]:
+        """Return the kustomizations that name a file of patches, or that are this file."""
+        directory, name = os.path.split(path)
+        return [
             item
             for item in self._kustomizations.values()
             if path in item.patches or (name in FILE_NAMES and item.directory == directory)
         ]
+
+    def users(self, patch: Subject, base: Subject, holders: list[Project]) -> list[Project]:
+        """Return the projects of a base in which a patch changes it; the first one if no kustomization names it."""
+        naming = {item.directory for item in self._naming(os.path.abspath(patch.manifest.document.source.name))}
+        path = os.path.abspath(base.manifest.document.source.name)
+        found = [
+            holder
+            for holder in holders
+            if any(
+                not naming.isdisjoint((item.directory, *item.components))
+                for chain in (holder.root.chains.get(path, ()) if holder.root is not None else ())
+                for item in chain
+            )
+        ]
+        return found[:_MOST_ROOTS] or holders[:1]
+
+    def _bases(self, patch: Subject) -> list[Subject]:
+        """Return the workloads that a patch changes, by the kustomizations that name it, or else by its directory."""
+        path = os.path.abspath(patch.manifest.document.source.name)
+        naming = self._naming(path)
         if not patch.has_pod:
             at = patch.place(patch.holder).span.start
             targets = [
@@ -301,7 +324,7 @@ class Patches:
             }
             return list(found.values())
         # An overlay is two directories below the one that it shares with its base: `overlays/production` and `base`.
-        above = directory
+        above = os.path.dirname(path)
         for _ in range(_LEVELS_UP):
             above = os.path.dirname(above)
         return [

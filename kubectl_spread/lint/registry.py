@@ -17,7 +17,7 @@ from kubectl_spread.lint.rule import CHECKS, DECLARED, SAFE, UNSAFE
 from kubectl_spread.lint.workload import repair, Subject
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import SourceFile, Span
 
 _TEXT_RULES = (
     RuleMeta("SPR001", "yaml-syntax", "a document is not valid YAML"),
@@ -179,6 +179,18 @@ def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding, path: str) 
 
 
 def sort_findings(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
-    """Sort findings by source, in the given order, then by place."""
+    """Sort findings by source, in the given order, then by place; one that an alias repeats is shown once."""
     order = {id(source): number for number, source in enumerate(sources)}
-    return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
+    at_place: dict[tuple[str, int, Span], list[Finding]] = {}
+    for finding in findings:
+        here = at_place.setdefault((finding.rule.code, id(finding.place.source), finding.place.span), [])
+        for at, other in enumerate(here):
+            is_elsewhere = other.path != finding.path if other.object == finding.object else True
+            if is_elsewhere and (other.object == finding.object or other.message == finding.message):
+                repairs = () if finding.repair is None else (finding.repair,)
+                here[at] = other._replace(repeated=(*other.repeated, *repairs))
+                break
+        else:
+            here.append(finding)
+    found = [finding for here in at_place.values() for finding in here]
+    return sorted(found, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))

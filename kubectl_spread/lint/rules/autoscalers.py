@@ -60,7 +60,7 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
 def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find autoscalers whose minimum is less than a constraint's minDomains; once an autoscaler."""
     subject = project.scale_target(manifest)
-    replicas = None if subject is None else project.replicas(subject)
+    replicas = None if subject is None else project.replicas_here(subject)
     if subject is None or replicas is None or replicas.autoscaler is not manifest or not replicas.minimum:
         return
     most = max(subject.hard, key=lambda constraint: constraint.min_domains or 1, default=None)

@@ -93,11 +93,13 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     found = budget(manifest, project)
     if found is None or found.disruptions != 0:
         return
-    if all(project.replicas(item).maximum == 0 for item in found.covered):
+    if all(project.replicas_here(item).maximum == 0 for item in found.covered):
         return  # there are no pods to evict
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item, project) for item in found.covered[:_NAMED])
     percent, pods = percentage(found.value), count_noun(found.pods or 0, "pod")
+    if any(project.replicas_here(item).autoscaler for item in found.covered):
+        pods += " (the autoscaler's minimum)"
     reason = f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
         reason = f"{found.field} is {found.value}"
@@ -110,7 +112,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
 
 def _count(subject: Subject, project: Project) -> Label:
     """Return where the number of a workload's pods is written."""
-    replicas = project.replicas(subject)
+    replicas = project.replicas_here(subject)
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = replicas.autoscaler.place(("spec", field))
@@ -173,9 +175,9 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
     if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
-    if (subject.spec.get("affinity") or {}).get("podAntiAffinity"):
+    if project.patched_keys(subject) or (subject.spec.get("affinity") or {}).get("podAntiAffinity"):
         return
-    most = project.replicas(subject).maximum
+    least, most, *_ = project.replicas(subject)
     services = project.services(subject)
     if not services or most is None or most < project.target.threshold("SPR506", _REPLICAS):
         return
@@ -186,8 +188,8 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     constraints: list[Any] = [{"maxSkew": 1, "topologyKey": key, **soft} for key in (ZONE, HOSTNAME)]
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
-        f"the {most} replicas behind Service `{first.name}` have neither constraints nor pod anti-affinity, so they "
-        "may all run on one node or in one zone",
+        f"{'the' if least == most else 'up to'} {most} replicas behind Service `{first.name}` have neither constraints "
+        "nor pod anti-affinity, so they may all run on one node or in one zone",
         route,
         "add constraints over zones and nodes",
         (Label(first.place(("metadata", "name")), "sends traffic to them"),),

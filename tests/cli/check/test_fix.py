@@ -347,15 +347,32 @@ def test_a_value_that_an_anchor_repeats_is_mended_for_all(capsys: pytest.Capture
     text = (CASES / "anchors.yaml").read_text()
     Path("a.yaml").write_text(text)
     run(["check", "a.yaml"])
-    assert "can be fixed: 4 with --fix\n" in capsys.readouterr().err
+    assert "can be fixed: 3 with --fix\n" in capsys.readouterr().err
 
     assert 1 == run(["check", "a.yaml", "--fix", "-o", "concise"])
     err = capsys.readouterr().err
-    assert "checked 2 workloads in 1 file: 4 fixed, " in err
+    assert "checked 2 workloads in 1 file: 3 fixed, " in err
     assert "not fixed" not in err
     assert (
         text.replace("donotschedule", "DoNotSchedule").splitlines()[20] == Path("a.yaml").read_text().splitlines()[20]
     )
+
+
+def test_a_pod_spec_that_two_objects_share_is_fixed_once(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both have the finding, at one place: it is shown once, and one run mends it."""
+    shared = (
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: a}\n"
+        "  spec:\n    selector: {matchLabels: &own {app: a}}\n    template:\n      metadata: {labels: *own}\n"
+        "      spec: &spec\n        containers: [{name: a, image: a}]\n        topologySpreadConstraints:\n"
+        "        - maxSkew: 1\n          topologyKey: failure-domain.beta.kubernetes.io/zone\n"
+        "          whenUnsatisfiable: ScheduleAnyway\n          labelSelector: {matchLabels: {app: a}}\n"
+        "- apiVersion: apps/v1\n  kind: StatefulSet\n  metadata: {name: b}\n  spec:\n    serviceName: b\n"
+        "    selector: {matchLabels: *own}\n    template:\n      metadata: {labels: *own}\n      spec: *spec\n"
+    )
+    _, after = fixed(shared, "--fix", "--unsafe-fixes", "--select", "SPR602", "-o", "concise")
+
+    assert shared.replace("failure-domain.beta", "topology") == after
+    assert "1 fixed, no findings left" in capsys.readouterr().err
 
 
 def test_a_fix_that_is_refused_is_told_at_its_place_in_the_text_that_was_read(

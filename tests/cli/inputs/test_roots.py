@@ -304,6 +304,47 @@ def test_what_an_overlay_adds_counts_for_its_base(check: Check) -> None:
     assert [] == check("-R", ".").findings
 
 
+def budget(name: str, available: int) -> str:
+    return (
+        f"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\nspec:\n"
+        f"  minAvailable: {available}\n  selector: {{matchLabels: {{app: {name}}}}}\n"
+    )
+
+
+def test_a_budget_counts_the_pods_of_its_own_overlay(check: Check) -> None:
+    """In dev there is 1 pod, and no budget."""
+    write("base/web.yaml", deployment("web", replicas=2))
+    write(*KUSTOMIZED)
+    write("overlays/dev/kustomization.yaml", "resources: [../../base]\nreplicas: [{name: web, count: 1}]\n")
+    write(
+        "overlays/prod/kustomization.yaml",
+        "resources: [../../base, pdb.yaml]\nreplicas: [{name: web, count: 3}]\n",
+    )
+    write("overlays/prod/pdb.yaml", budget("web", 2))
+    assert [] == check("-R", ".").findings
+    write("overlays/prod/pdb.yaml", budget("web", 3))
+
+    assert ["./overlays/prod/pdb.yaml SPR503"] == check("-R", ".").findings
+
+
+def test_a_patch_is_read_with_what_its_own_overlay_adds(check: Check) -> None:
+    """The autoscaler of prod counts in prod, and the base without constraints gets them there."""
+    bare = deployment("web", replicas=1).partition("      topologySpread")[0]
+    service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n"
+    write("base/web.yaml", bare + service)
+    write(*KUSTOMIZED)
+    write("overlays/dev/kustomization.yaml", "resources: [../../base]\n")
+    write("overlays/prod/kustomization.yaml", "resources: [../../base, hpa.yaml]\npatches: [{path: patch.yaml}]\n")
+    write("overlays/prod/hpa.yaml", autoscaler("web", 5))
+    write(
+        "overlays/prod/patch.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n"
+        "      topologySpreadConstraints:\n" + CONSTRAINTS.format(skew=1, labels="app: web"),
+    )
+
+    assert [] == check("-R", ".", "--extend-select", "SPR506").findings
+
+
 def test_an_overlay_whose_patch_cannot_be_read_leaves_the_replicas_unknown(check: Check) -> None:
     write("base/web.yaml", deployment("web", replicas=1))
     write(*KUSTOMIZED)

@@ -45,6 +45,14 @@ def test_values_of_a_chart_elsewhere_are_unknown() -> None:
     assert [] == codes(VALUES % SELECTED)
 
 
+def test_a_file_of_values_is_partly_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A release reads it, as it reads its own values."""
+    (tmp_path / "prod-values.yaml").write_text(VALUES % SELECTED)
+    run(["check", str(tmp_path / "prod-values.yaml"), "-o", "concise"])
+
+    assert "SPR301 if labelSelector matches the pods" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("text", [VALUES % HARD, RELEASE.format(name="web", replicas=3, constraint=HARD)])
 def test_a_constraint_that_may_count_nothing_is_not_said_to_stall(text: str) -> None:
     """It is said that labelSelector is missing, and nothing else."""
