@@ -60,7 +60,10 @@ def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bo
             print_error(problem)
         is_unread |= not isinstance(problem, (NotFoundError, RefusedError))
     if more > 0:
-        click.echo(f"and {count_noun(more, 'more error')}; -o json lists all", err=True)
+        context = click.get_current_context(silent=True)
+        chosen = None if context is None else context.params.get("output")
+        is_listed = isinstance(chosen, str) or getattr(chosen, "format", "") in ("json", "yaml")  # a file of `snapshot`
+        click.echo(f"and {count_noun(more, 'more error')}{'' if is_listed else '; -o json lists all'}", err=True)
     if is_interrupted:
         return Exit.INTERRUPTED
     if is_unread:

@@ -82,8 +82,9 @@ def summary(outcome: CheckResult, fixable: Fixable) -> str:
 
 def _explain(name: str, settings: CheckSettings) -> str:
     """Return the command that explains a manifest in the cluster of the check."""
-    manifest = ("-k" if os.path.isdir(name) else "-f", "-" if name == "<stdin>" else name)
-    return safe(settings.source.command("explain", *manifest, "-n", settings.namespace))
+    piped, read = ("... | ", "-") if name == "<stdin>" else ("", name)
+    option = "-k" if os.path.isdir(name) else "-f"
+    return piped + safe(settings.source.command("explain", option, read, "-n", settings.namespace))
 
 
 def offer(count: Fixable) -> str:

@@ -104,7 +104,7 @@ _TYPES = {
 
 
 def type_sentence(problem: decode.Problem, message: str, *, written: str) -> str:
-    """Return what a value of the wrong type must be, and the API server's message."""
+    """Return what a value of the wrong type is and must be, then the API server's message."""
     expected, what = problem.expected, "a list" if isinstance(problem.expected, decode.ListOf) else "a mapping"
     if isinstance(expected, decode.Atom):
         what = _TYPES.get(expected, "")
@@ -112,8 +112,8 @@ def type_sentence(problem: decode.Problem, message: str, *, written: str) -> str
     field = f"an item of `{name}`" if isinstance(problem.route[-1], int) else f"`{name}`"
     is_short = what in _TYPES.values() and len(written) <= _LONGEST_QUOTED and "\n" not in written
     range_ = " below 2^31" if expected is decode.Atom.INT32 and problem.given == "number" else ""
-    subject = f"the value {written} of {field}" if is_short else field
-    return f"{subject} must be {what}{range_}: {message}" if what else message
+    subject = f"{field} is {written}, but" if is_short else field
+    return f"{subject} must be {what}{range_} ({message})" if what else message
 
 
 def needs_quotes(problem: decode.Problem) -> bool:

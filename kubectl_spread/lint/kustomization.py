@@ -184,12 +184,10 @@ def _scalings(
         return
     found: list[tuple[PatchTarget, Any, Document, Route]] = []
     for document in held:
-        operations = document.plain if isinstance(document.plain, list) else ()
-        for at, operation in enumerate(map(fields, operations)):
+        for at, operation in enumerate(map(fields, document.plain if isinstance(document.plain, list) else ())):
             if operation.get("path") == _REPLICAS_POINTER and target is not None:
                 value = operation.get("value") if operation.get("op") in ("add", "replace") else None
                 found.append((target, value, document, (at, "value")))
-    for document in held:
         plain = fields(document.plain)
         spec, name = fields(plain.get("spec")), as_text(fields(plain.get("metadata")).get("name"))
         if "replicas" in spec:

@@ -243,9 +243,8 @@ class BareSubject(Subject):
     @property
     def knowledge(self) -> Knowledge:
         """Return how much is known about the pods."""
-        is_patch = self.found.is_patch or self.found.is_merged
         is_of_chart = self.chart is not None or self.manifest.kind in RELEASES or self.is_of_values
-        is_known = is_patch or self.operator is not None or is_of_chart
+        is_known = self.found.is_patch or self.found.is_merged or self.operator is not None or is_of_chart
         return Knowledge.PARTLY if is_known else Knowledge.UNKNOWN
 
     @property

@@ -244,7 +244,7 @@ class Project:
 
     def is_overlaid(self, subject: Subject) -> bool:
         """Return whether overlays of kustomize may change a workload."""
-        return self.scope is not None and self.scope.is_overlaid(subject.manifest)
+        return self.root is not None and bool(self.root.chains_of(subject.manifest))
 
     def patched_keys(self, subject: Subject) -> set[str]:
         """Return the topology keys of constraints that patches of the run add to a workload."""

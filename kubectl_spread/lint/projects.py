@@ -15,7 +15,6 @@ from kubectl_spread.lint.roots import names_in, reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import PodPlace
-from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place, SourceFile, Span
@@ -54,7 +53,6 @@ class Projects:
             )
             for root in self.roots
         ]
-        self._chained = {path for root in self.roots for path in root.chains}
         self._holders: dict[int, list[Project]] = {}  # by id() of a manifest
         self._replicas: dict[tuple[int, Route], ReplicaRange] = {}  # by id() of a manifest, and the route in it
         for root, project in zip(self.roots, self._projects, strict=True):
@@ -87,10 +85,6 @@ class Projects:
             self._replicas[key] = widest_range(ranges)
         return self._replicas[key]
 
-    def is_overlaid(self, manifest: Manifest) -> bool:
-        """Return whether a kustomization lists the object's file."""
-        return bool(self._chained) and os.path.abspath(manifest.document.source.name) in self._chained
-
     def findings(self, codes: Container[str] = RULES) -> list[Finding]:
         """Return the findings of the rules. For an object in several roots, return the findings that each root has.
 
@@ -118,8 +112,8 @@ class Projects:
     def _of_patches(self, codes: Container[str]) -> Iterator[Finding]:
         """Yield what the rules find in patches on their bases, once for each place."""
         seen: set[tuple[object, ...]] = set()
-        rules = [rule for code, rule in RULES.items() if code in codes and rule.target is RuleTarget.WORKLOAD]
-        wanted = [rule for rule in rules if not rule.needs_facts]
+        about = (rule for rule in RULES.values() if rule.target is RuleTarget.WORKLOAD and not rule.needs_facts)
+        wanted = [rule for rule in about if rule.code in codes]
         for patch, bases in self.patches.joined:
             for base in bases:
                 joined = JoinedSubject(patch, base)
@@ -284,15 +278,11 @@ class Patches:
     def users(self, patch: Subject, base: Subject, holders: list[Project]) -> list[Project]:
         """Return the projects of a base in which a patch changes it; the first one if no kustomization names it."""
         naming = {item.directory for item in self._naming(os.path.abspath(patch.manifest.document.source.name))}
-        path = os.path.abspath(base.manifest.document.source.name)
         found = [
             holder
             for holder in holders
-            if any(
-                not naming.isdisjoint((item.directory, *item.components))
-                for chain in (holder.root.chains.get(path, ()) if holder.root is not None else ())
-                for item in chain
-            )
+            for chain in (holder.root and holder.root.chains_of(base.manifest)) or ()
+            if any(not naming.isdisjoint((item.directory, *item.components)) for item in chain)
         ]
         return found[:_MOST_ROOTS] or holders[:1]
 

@@ -181,16 +181,13 @@ def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding, path: str) 
 def sort_findings(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
     """Sort findings by source, in the given order, then by place; one that an alias repeats is shown once."""
     order = {id(source): number for number, source in enumerate(sources)}
-    at_place: dict[tuple[str, int, Span], list[Finding]] = {}
+    shown: dict[tuple[str, int, Span, str], Finding] = {}
     for finding in findings:
-        here = at_place.setdefault((finding.rule.code, id(finding.place.source), finding.place.span), [])
-        for at, other in enumerate(here):
-            is_elsewhere = other.path != finding.path if other.object == finding.object else True
-            if is_elsewhere and (other.object == finding.object or other.message == finding.message):
-                repairs = () if finding.repair is None else (finding.repair,)
-                here[at] = other._replace(repeated=(*other.repeated, *repairs))
-                break
-        else:
-            here.append(finding)
-    found = [finding for here in at_place.values() for finding in here]
-    return sorted(found, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
+        rule, message, (source, span), *_ = finding
+        key = rule.code, id(source), span, message.replace(finding.path, "")
+        first = shown.get(key)
+        if first is None:
+            shown[key] = finding
+        elif finding.repair is not None:
+            shown[key] = first._replace(repeated=(*first.repeated, finding.repair))
+    return sorted(shown.values(), key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))

@@ -108,17 +108,19 @@ class Root(NamedTuple):
             return None
         return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
 
-    def replicas(self, manifest: Manifest) -> Optional[list[Optional[Scaling]]]:
-        """Return what sets the replicas in each kustomization of this root; None if the object's file is in none."""
-        if not self.chains:
-            return None
-        chains = self.chains.get(os.path.abspath(manifest.document.source.name))
-        return None if chains is None else [_set_by(chain, manifest) for chain in chains]
+    def chains_of(self, manifest: Manifest) -> tuple[Chain, ...]:
+        """Return the kustomizations of this root that list an object's file, themselves or through others."""
+        return self.chains.get(os.path.abspath(manifest.document.source.name), ()) if self.chains else ()
+
+    def replicas(self, manifest: Manifest) -> list[Optional[Scaling]]:
+        """Return what sets the replicas in each kustomization of this root that has the object."""
+        return [_set_by(chain, manifest) for chain in self.chains_of(manifest)]
 
     def labels(self, manifest: Manifest) -> Mapping[str, Optional[str]]:
         """Return the labels that kustomizations of this root add to an object's pods; see `Kustomization.labels`."""
-        chains = self.chains.get(os.path.abspath(manifest.document.source.name), ()) if self.chains else ()
-        return {key: value for chain in chains for item in chain for key, value in item.labels.items()}
+        return {
+            key: value for chain in self.chains_of(manifest) for item in chain for key, value in item.labels.items()
+        }
 
 
 def _set_by(chain: Chain, manifest: Manifest) -> Optional[Scaling]:

@@ -93,11 +93,10 @@ def _empty_selector(minor: Optional[int]) -> str:
     from kubectl_spread.objects.releases.behaviours import EMPTY_SELECTOR_COUNTS_NONE as COUNTS_NONE  # 4 ms
 
     release = LATEST if minor is None else default_release(minor)
-    none = f"{COUNTS_NONE.span(LATEST)} counts no pods with it"
+    none = COUNTS_NONE.span(LATEST)
     if COUNTS_NONE.of(release):
-        return f"labelSelector is empty. The scheduler of Kubernetes {none}, so the pods are not spread"
-    every = f"Kubernetes 1.{release.minor} counts every pod of the namespace with it"
-    return f"labelSelector is empty: the scheduler of {every}, and the scheduler of {none}"
+        return f"labelSelector is empty, so the constraint counts no pods and does not spread them (Kubernetes {none})"
+    return f"labelSelector is empty: Kubernetes 1.{release.minor} counts every pod of the namespace, and {none} none"
 
 
 @rule(

@@ -67,10 +67,15 @@ def test_a_drain_says_that_no_budget_is_known(tmp_path: Path, capsys: pytest.Cap
 
 def test_many_errors_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = [{"kind": "Node", "metadata": {"name": f"n{at}", "labels": {"x": True}}} for at in range(9)]
-    assert run(["status", *saved(tmp_path, *shop(2, node("a1", "a"), node("b1", "b")), *wrong)]) == 3
+    facts = saved(tmp_path, *shop(2, node("a1", "a"), node("b1", "b")), *wrong)
+    assert run(["status", *facts]) == 3
     errors = capsys.readouterr().err.splitlines()
     assert len([line for line in errors if line.startswith("error: ")]) == 5
     assert "and 4 more errors; -o json lists all" in errors
+    everywhere = [word for word in facts if word not in ("-n", "shop")]
+    for command in (["status", "-A", "-o", "json"], ["snapshot"]):
+        run([*command, *everywhere])
+        assert "and 4 more errors" in capsys.readouterr().err.splitlines()
 
 
 def canary(number: int, on: str, **more: Any) -> list[Plain]:
