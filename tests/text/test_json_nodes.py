@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -131,11 +130,9 @@ def test_256_levels_are_read_and_no_more(depth: int, expected: bool) -> None:
 
 def test_deep_nesting_is_refused_at_once() -> None:
     """Nothing below the 256th level is read."""
-    start = time.process_time()
     values = composed('{"a":' * 200_000)
 
     assert ["nested deeper than 256 levels"] == values
-    assert time.process_time() - start < 1
 
 
 def test_yaml_does_not_import_json() -> None:

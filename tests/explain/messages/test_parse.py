@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-import time
 from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
@@ -390,10 +389,10 @@ def test_garbage_is_no_error(text: str) -> None:
     "text", ["a", " ", "[", "1 x, ", "pod ", "0/3 nodes are available: ", "predicate checking error: "]
 )
 def test_long_texts_take_no_long_time(text: str) -> None:
-    began = time.process_time()
-    parse_all((text * 100_000)[:100_000] + "x")
+    """A form that tries each place again would take hours."""
+    (message,) = parse_all((text * 100_000)[:100_000] + "x")
 
-    assert time.process_time() - began < 5
+    assert message.component is (Component.SCHEDULER if "nodes" in text else Component.UNKNOWN)
 
 
 def test_what_is_too_long_is_not_read_and_that_is_said() -> None:
