@@ -157,7 +157,7 @@ class Project:
         self.subjects = tuple(
             item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
         )
-        self.replicas = functools.cache(self._replicas)
+        self.replicas_here = functools.cache(self._replicas_here)
         self.group = functools.cache(self._selected)
         self._neighbourhoods = functools.cache(self._around)
         self.fewest_pods = functools.cache(self._fewest_pods)
@@ -238,7 +238,7 @@ class Project:
         """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace
 
-    def _replicas(self, subject: Subject) -> ReplicaRange:
+    def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
         return self.replicas_here(subject) if self.scope is None else self.scope.replicas(subject)
 
@@ -252,7 +252,7 @@ class Project:
         changing = (patch for patch, bases in patches if any(base.manifest is subject.manifest for base in bases))
         return {constraint.topology_key for patch in changing for constraint in patch.constraints}
 
-    def replicas_here(self, subject: Subject) -> ReplicaRange:
+    def _replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""
         owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
