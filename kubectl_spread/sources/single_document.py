@@ -76,10 +76,9 @@ class Document:
         self._errors: set[tuple[int, int, str]] = set()
         from kubectl_spread import schemas  # loads json
 
-        loaded = schemas.load(schema)
-        found = violations(root, loaded)
+        found, part = validate(root, schemas.load(schema))
         self.fits = not found
-        self.root = root if self.fits else valid_part(root, loaded)
+        self.root = root if self.fits else part
         for mapping in nodes.mappings(root):
             for duplicate in mapping.duplicates():
                 self._note_at(duplicate.again.start, f"`{short(duplicate.text)}` is written twice")
@@ -177,141 +176,112 @@ class SchemaViolation(NamedTuple):
     is_key: bool = False
 
 
-def violations(root: Node, schema: Schema) -> list[SchemaViolation]:
-    """Return all violations of a schema in a document."""
-    return list(_violations(root, schema, route=(), root=schema))
-
-
 _REMOVED = Scalar(0, 0, "null", plain=True)  # stands for a wrong item of a list, so that the others keep their places
 
 
-def valid_part(root: Node, schema: Schema) -> Optional[Node]:
-    """Return the part of a document that fits a schema; None if the document as a whole does not.
+def validate(root: Node, schema: Schema) -> tuple[list[SchemaViolation], Optional[Node]]:
+    """Return all violations of a schema in a document, and the part that fits; None if the whole does not.
 
     An object without a valid value for a required field is left out, too. A wrong item of a list becomes null.
     """
-    part: Optional[Node] = root
-    while part is not None:
-        wrong: dict[Any, Any] = {}
-        for route in {item.route for item in violations(part, schema)}:
-            if nodes.follow(part, route) is not _REMOVED:
-                _add(wrong, route)
-        if not wrong:
-            return part
-        part = _without(part, wrong)
-    return None
+    validator = _Validator(schema)
+    return validator.found, validator.valid_part(root, schema, ())
 
 
-def _add(tree: dict[Any, Any], route: Route) -> None:
-    """Add a route to a tree of routes; a leaf has the key None."""
-    for step in route:
-        tree = tree.setdefault(step, {})
-    tree[None] = None
+class _Validator:
+    def __init__(self, root: Schema) -> None:
+        self.definitions = root.get("$defs", {})
+        self.found: list[SchemaViolation] = []
 
-
-def _without(node: Node, wrong: dict[Any, Any]) -> Optional[Node]:
-    """Return a node without the routes of a tree."""
-    if not wrong or None in wrong:
-        return None if wrong else node
-    if isinstance(node, Mapping):
-        kept = [(field.key, _without(field.value, wrong.get(name, {}))) for name, field in node.fields.items()]
-        return Mapping(node.start, node.end, [(key, value) for key, value in kept if value is not None])
-    if isinstance(node, Sequence):
-        items = [_without(item, wrong.get(at, {})) for at, item in enumerate(node.items)]
-        return Sequence(node.start, node.end, [_REMOVED if item is None else item for item in items])
-    return node
-
-
-def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> Iterator[SchemaViolation]:
-    schema = _resolved(schema, root)
-    known = [schema["const"]] if "const" in schema else schema.get("enum")
-    if "anyOf" in schema:
-        if all(any(_violations(node, each, route=route, root=root)) for each in schema["anyOf"]):
-            yield _at(route, f"must be {schema['$comment']}")
-    elif "type" in schema and not (
-        _type(node) in _types(schema) or ("integer" in _types(schema) and type(nodes.to_plain(node)) is int)
-    ):
-        wanted = " or ".join(_NAMES[name] for name in _types(schema))
-        is_empty = _type(node) == "null"
-        shown = "but is empty" if is_empty else f"not {_shown(node)}"
-        if "integer" in _types(schema):  # 1.5 is a number
-            shown = shown.replace("a number: ", "")
-        yield _at(route, f"must be {wanted}, {shown}")
-    elif known is not None and nodes.to_plain(node) not in known:
-        yield _at(route, _not_among(node, known))
-    elif isinstance(node, Mapping):
-        yield from _of_mapping(node, schema, route=route, root=root)
-    elif isinstance(node, Sequence):
-        yield from _of_list(node, schema, route=route, root=root)
-    else:
-        yield from _of_scalar(node, schema, route=route)
-
-
-def _of_list(node: Sequence, schema: Schema, *, route: Route, root: Schema) -> Iterator[SchemaViolation]:
-    if len(node.items) < schema.get("minItems", 0):
-        yield _at(route, "the list is empty")
-    for index, item in enumerate(node.items):
-        yield from _violations(item, schema.get("items", {}), route=(*route, index), root=root)
-    if schema.get("uniqueItems"):
-        texts = list(map(nodes.scalar_text, node.items))
-        twice = next((text for at, text in enumerate(texts) if text in texts[:at]), None)
-        if twice:
-            yield _at(route, f"`{short(twice)}` is in the list twice")
-
-
-def _at(route: Route, message: str) -> SchemaViolation:
-    return SchemaViolation(route, f"{short_path(route)}: {message}" if route else message)
-
-
-def _resolved(schema: Schema, root: Schema) -> Schema:
-    if "$ref" not in schema:
-        return schema
-    found: Schema = {**schema, **root["$defs"][schema["$ref"].rpartition("/")[2]]}
-    return found
-
-
-def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) -> Iterator[SchemaViolation]:
-    properties = schema.get("properties", {})
-    further = schema.get("additionalProperties", {})
-    for name, field in node.fields.items():
-        if name in properties:
-            yield from _violations(field.value, properties[name], route=(*route, name), root=root)
-        elif further is False:
-            near = did_you_mean(name, properties) or f"the keys are {', '.join(properties)}"
-            message = f"unknown key `{short(name)}`: {near}"
-            yield SchemaViolation((*route, name), _at(route, message).message, is_key=True)
+    def valid_part(self, node: Node, schema: Schema, route: Route) -> Optional[Node]:
+        """Return the part of a node that fits a schema, and note the violations."""
+        before = len(self.found)
+        schema = self._resolved(schema)
+        known = [schema["const"]] if "const" in schema else schema.get("enum")
+        types = schema.get("type", ())
+        types = [types] if isinstance(types, str) else types
+        if "anyOf" in schema:
+            if not any(_Validator({**each, "$defs": self.definitions}).fits(node, each) for each in schema["anyOf"]):
+                self._note(route, f"must be {schema['$comment']}")
+        elif types and not (_type(node) in types or ("integer" in types and type(nodes.to_plain(node)) is int)):
+            shown = "but is empty" if _type(node) == "null" else f"not {_shown(node)}"
+            if "integer" in types:  # 1.5 is a number
+                shown = shown.replace("a number: ", "")
+            self._note(route, f"must be {' or '.join(_NAMES[name] for name in types)}, {shown}")
+        elif known is not None and nodes.to_plain(node) not in known:
+            self._note(route, _not_among(node, known))
+        elif isinstance(node, Mapping):
+            return self._of_mapping(node, schema, route)
+        elif isinstance(node, Sequence):
+            return self._of_list(node, schema, route)
         else:
-            yield from _violations(field.value, further, route=(*route, name), root=root)
-    missing = [name for name in schema.get("required", ()) if name not in node.fields]
-    for name in missing:
-        missed = {**_resolved(properties[name], root), **properties[name]}
-        described = missed.get("$comment") or missed["description"]
-        yield _at(route, f"`{name}` is missing: {described}")
-    if len(node.fields) < schema.get("minProperties", 0) and not missing:
-        yield _at(route, "it is empty")
+            self._of_scalar(node, schema, route)
+        return node if len(self.found) == before else None
 
+    def fits(self, node: Node, schema: Schema) -> bool:
+        """Return whether a node has no violation."""
+        self.valid_part(node, schema, ())
+        return not self.found
 
-def _of_scalar(node: Node, schema: Schema, *, route: Route) -> Iterator[SchemaViolation]:
-    value = nodes.to_plain(node)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if value < schema.get("minimum", value):
-            yield _at(route, f"must be at least {schema['minimum']:,}, not {short(nodes.scalar_text(node))}")
-        elif value > schema.get("maximum", value):
-            yield _at(route, f"must be at most {schema['maximum']:,}, not {short(nodes.scalar_text(node))}")
-    elif not isinstance(value, str):
-        return
-    elif len(value) < schema.get("minLength", 0):
-        yield _at(route, "the text is empty")
-    elif "pattern" in schema and not re.search(schema["pattern"], value):
-        if value and "$comment" in schema:
-            yield _at(route, f"`{short(value)}` is not {schema['$comment']}")
-        else:
-            yield _at(route, f"not {schema['description']}: {short(value) or 'empty'}")
+    def _note(self, route: Route, message: str, *, key: Route = ()) -> None:
+        text = f"{short_path(route)}: {message}" if route else message
+        self.found.append(SchemaViolation((*route, *key), text, is_key=bool(key)))
 
+    def _resolved(self, schema: Schema) -> Schema:
+        if "$ref" not in schema:
+            return schema
+        return {**schema, **self.definitions[schema["$ref"].rpartition("/")[2]]}
 
-def _types(schema: Schema) -> list[str]:
-    wanted = schema["type"]
-    return [wanted] if isinstance(wanted, str) else wanted
+    def _of_list(self, node: Sequence, schema: Schema, route: Route) -> Optional[Node]:
+        before = len(self.found)
+        if len(node.items) < schema.get("minItems", 0):
+            self._note(route, "the list is empty")
+        if schema.get("uniqueItems"):
+            texts = list(map(nodes.scalar_text, node.items))
+            twice = next((text for at, text in enumerate(texts) if text in texts[:at]), None)
+            if twice:
+                self._note(route, f"`{short(twice)}` is in the list twice")
+        is_whole = len(self.found) == before
+        of_item = schema.get("items", {})
+        items = [self.valid_part(item, of_item, (*route, at)) or _REMOVED for at, item in enumerate(node.items)]
+        return Sequence(node.start, node.end, items) if is_whole else None
+
+    def _of_mapping(self, node: Mapping, schema: Schema, route: Route) -> Optional[Node]:
+        properties, further = schema.get("properties", {}), schema.get("additionalProperties", {})
+        kept: list[tuple[Node, Node]] = []
+        for name, field in node.fields.items():
+            if name in properties or further is not False:
+                value = self.valid_part(field.value, properties.get(name, further), (*route, name))
+                kept += [] if value is None else [(field.key, value)]
+            else:
+                near = did_you_mean(name, properties) or f"the keys are {', '.join(properties)}"
+                self._note(route, f"unknown key `{short(name)}`: {near}", key=(name,))
+        found, required = Mapping(node.start, node.end, kept), schema.get("required", ())
+        missing = [name for name in required if name not in node.fields]
+        for name in missing:
+            missed = {**self._resolved(properties[name]), **properties[name]}
+            self._note(route, f"`{name}` is missing: {missed.get('$comment') or missed['description']}")
+        least = schema.get("minProperties", 0)
+        if len(node.fields) < least and not missing:
+            self._note(route, "it is empty")
+        return found if len(found.fields) >= least and all(name in found.fields for name in required) else None
+
+    def _of_scalar(self, node: Node, schema: Schema, route: Route) -> None:
+        value, written = nodes.to_plain(node), short(nodes.scalar_text(node))
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if value < schema.get("minimum", value):
+                self._note(route, f"must be at least {schema['minimum']:,}, not {written}")
+            elif value > schema.get("maximum", value):
+                self._note(route, f"must be at most {schema['maximum']:,}, not {written}")
+        elif not isinstance(value, str):
+            return
+        elif len(value) < schema.get("minLength", 0):
+            self._note(route, "the text is empty")
+        elif "pattern" in schema and not re.search(schema["pattern"], value):
+            if value and "$comment" in schema:
+                self._note(route, f"`{short(value)}` is not {schema['$comment']}")
+            else:
+                self._note(route, f"not {schema.get('description') or schema['$comment']}: {short(value) or 'empty'}")
 
 
 def _type(node: Node) -> str:
@@ -332,9 +302,8 @@ def _shown(node: Node) -> str:
 
 
 def _not_among(node: Node, known: list[str]) -> str:
-    value = nodes.to_plain(node)
-    near = did_you_mean(value, known)
     shown = short(nodes.scalar_text(node)) if _type(node) not in ("object", "array") else _shown(node)
     if len(known) == 1:
         return f"must be {known[0]}, not {shown or 'empty'}"
+    near = did_you_mean(nodes.to_plain(node), known)
     return f"must be one of {', '.join(known)}: {shown or 'empty'}" + (f"; {near}" if near else "")

@@ -202,6 +202,10 @@ def test_a_wrong_file_has_the_place_of_what_is_wrong(tmp_path: Path, body: str, 
         (f"{HEAD}nodeGroups:\n- {{name: ''}}\n", ":4:10: nodeGroups[0].name: the text is empty"),
         (f"{HEAD}nodeGroups:\n- {{names: [x, x]}}\n", ":4:11: nodeGroups[0].names: `x` is in the list twice"),
         (
+            f"{HEAD}nodeGroups:\n- {{taints: ['']}}\n",
+            ":4:13: nodeGroups[0].taints[0]: not a taint, such as key=value:NoSchedule: empty",
+        ),
+        (
             f"{HEAD}nodeGroups:\n- {{taints: [x]}}\n",
             ":4:13: nodeGroups[0].taints[0]: `x` is not a taint, such as key=value:NoSchedule",
         ),
