@@ -6,12 +6,11 @@ staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota, pkg/quota/v1/ev
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.amounts import quantity, resources
-from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 
-Plain = dict[str, Any]
 Quantities = dict[str, int]  # resource name -> thousandths
 
 _ASKED = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
@@ -61,36 +60,36 @@ class Quota(NamedTuple):
 
 def limit_range(plain: Plain) -> LimitRange:
     """Read a LimitRange, with the defaults that the API server fills in (SetDefaults_LimitRangeItem)."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
     limits = tuple(_limit(item) for item in mappings(spec.get("limits")))
     return LimitRange(metadata.get("namespace") or "default", metadata.get("name") or "", limits)
 
 
 def _limit(plain: Plain) -> LimitRangeItem:
     kind = plain.get("type") or ""
-    most, least = plain.get("max") or {}, plain.get("min") or {}
-    default, request = plain.get("default") or {}, plain.get("defaultRequest") or {}
+    most, least = fields(plain, "max"), fields(plain, "min")
+    default, request = fields(plain, "default"), fields(plain, "defaultRequest")
     if kind == "Container":
         default = {**most, **default}
         request = {**least, **default, **request}
-    return LimitRangeItem(kind, default, request, least, most, plain.get("maxLimitRequestRatio") or {})
+    return LimitRangeItem(kind, default, request, least, most, fields(plain, "maxLimitRequestRatio"))
 
 
 def runtime_class(plain: Plain) -> RuntimeClass:
     """Read a RuntimeClass."""
-    scheduling = plain.get("scheduling") or {}
+    scheduling = fields(plain, "scheduling")
     return RuntimeClass(
-        (plain.get("overhead") or {}).get("podFixed") or {},
-        {key: value or "" for key, value in (scheduling.get("nodeSelector") or {}).items()},
+        fields(plain, "overhead", "podFixed"),
+        {key: value or "" for key, value in fields(scheduling, "nodeSelector").items()},
         tuple(mappings(scheduling.get("tolerations"))),
     )
 
 
 def quota(plain: Plain) -> Quota:
     """Read a ResourceQuota."""
-    metadata, spec, status = (plain.get(field) or {} for field in ("metadata", "spec", "status"))
+    metadata, spec, status = (fields(plain, field) for field in ("metadata", "spec", "status"))
     used = status.get("used")
-    selected = mappings((spec.get("scopeSelector") or {}).get("matchExpressions"))
+    selected = mappings(fields(spec, "scopeSelector").get("matchExpressions"))
     return Quota(
         metadata.get("namespace") or "default",
         metadata.get("name") or "",
@@ -119,9 +118,9 @@ def with_limits(spec: Plain, ranges: tuple[LimitRange, ...]) -> Plain:
 
 
 def _with_defaults(container: Plain, items: list[LimitRangeItem]) -> Plain:
-    own = container.get("resources") or {}
-    limits = dict(own.get("limits") or {})
-    requests = {**limits, **(own.get("requests") or {})}
+    own = fields(container, "resources")
+    limits = dict(fields(own, "limits"))
+    requests = {**limits, **fields(own, "requests")}
     for item in items:
         limits = {**item.default, **limits}
         requests = {**item.default_request, **requests}
@@ -135,7 +134,7 @@ def with_runtime_class(spec: Plain, classes: dict[str, RuntimeClass]) -> Plain:
         return spec
     added: Plain = {"overhead": found.overhead} if found.overhead else {}
     if found.node_selector:
-        added["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **found.node_selector}
+        added["nodeSelector"] = {**fields(spec, "nodeSelector"), **found.node_selector}
     if found.tolerations:
         added["tolerations"] = [*(spec.get("tolerations") or ()), *found.tolerations]
     return {**spec, **added}
@@ -147,7 +146,7 @@ def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
     for item in (item for given in ranges for item in given.limits):
         if item.type == "Container":
             for container in _containers(spec):
-                own = container.get("resources") or {}
+                own = fields(container, "resources")
                 requests, limits = (
                     resources.parse_quantities(own.get("requests")),
                     resources.parse_quantities(own.get("limits")),
@@ -219,8 +218,8 @@ def quota_error(spec: Plain, found: Quota, used: Quantities, *, usage: Quantitie
         lacking = [
             container.get("name") or ""
             for container in _containers(spec)
-            if resource not in ((container.get("resources") or {}).get(field or "requests") or {})
-            and (field == "limits" or resource not in ((container.get("resources") or {}).get("limits") or {}))
+            if resource not in (fields(container, "resources").get(field or "requests") or {})
+            and (field == "limits" or resource not in fields(container, "resources", "limits"))
         ]
         if lacking:
             parts.append(f"{name} for: {','.join(sorted(lacking))}")
@@ -267,7 +266,7 @@ def _by_limits(spec: Plain) -> Plain:
     found = dict(spec)
     for field in ("containers", "initContainers"):
         found[field] = [
-            {**item, "resources": {"requests": (item.get("resources") or {}).get("limits") or {}}}
+            {**item, "resources": {"requests": fields(item, "resources", "limits")}}
             for item in mappings(spec.get(field))
         ]
     found["resources"] = {}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.objects.reading.read import driver_and_handle
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, Selector
-
-Plain = dict[str, Any]
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -177,10 +175,10 @@ class Storage(NamedTuple):
 
 def claim(plain: Plain) -> Claim:
     """Read a PersistentVolumeClaim."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    annotations = metadata.get("annotations") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    annotations = fields(metadata, "annotations")
     selector = spec.get("selector")
-    requests = (spec.get("resources") or {}).get("requests") or {}
+    requests = fields(spec, "resources", "requests")
     return Claim(
         NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or ""),
         metadata.get("uid") or "",
@@ -192,7 +190,7 @@ def claim(plain: Plain) -> Claim:
         None if selector is None else compile_selector(constraint.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE),
-        (plain.get("status") or {}).get("phase") == "Lost",
+        fields(plain, "status").get("phase") == "Lost",
         metadata.get("deletionTimestamp") is not None,
         read.controller_uid(metadata),
         names_class=spec.get("storageClassName") is not None or _CLASS_ANNOTATION in annotations,
@@ -201,8 +199,8 @@ def claim(plain: Plain) -> Claim:
 
 def volume(plain: Plain) -> Volume:
     """Read a PersistentVolume."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    required = (spec.get("nodeAffinity") or {}).get("required")
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    required = fields(spec, "nodeAffinity").get("required")
     reference = spec.get("claimRef")
     labels = constraint.labels(metadata)
     affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
@@ -210,12 +208,12 @@ def volume(plain: Plain) -> Volume:
     return Volume(
         metadata.get("name") or "",
         _class_name(metadata, spec),
-        quantity.parse((spec.get("capacity") or {}).get("storage") or 0),
+        quantity.parse(fields(spec, "capacity").get("storage") or 0),
         frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
         labels,
-        (plain.get("status") or {}).get("phase") == "Available",
+        fields(plain, "status").get("phase") == "Available",
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else NamespacedName(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
@@ -225,16 +223,16 @@ def volume(plain: Plain) -> Volume:
 
 def _class_name(metadata: Plain, spec: Plain) -> str:
     """Return the class of a claim or a volume; the annotation wins, even if it is empty."""
-    annotations = metadata.get("annotations") or {}
+    annotations = fields(metadata, "annotations")
     return (annotations[_CLASS_ANNOTATION] if _CLASS_ANNOTATION in annotations else spec.get("storageClassName")) or ""
 
 
 def storage_class(plain: Plain) -> StorageClass:
     """Read a StorageClass."""
     topologies = plain.get("allowedTopologies")
-    annotations = (plain.get("metadata") or {}).get("annotations") or {}
+    annotations = fields(plain, "metadata", "annotations")
     return StorageClass(
-        (plain.get("metadata") or {}).get("name") or "",
+        fields(plain, "metadata").get("name") or "",
         plain.get("provisioner") or "",
         plain.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER,
         None
@@ -252,8 +250,8 @@ def storage_class(plain: Plain) -> StorageClass:
 
 def csi_drivers(plain: Plain) -> dict[str, Optional[int]]:
     """Return the drivers of a CSINode, with the limits of their volumes."""
-    drivers = mappings((plain.get("spec") or {}).get("drivers"))
-    limits = {item.get("name") or "": (item.get("allocatable") or {}).get("count") for item in drivers}
+    drivers = mappings(fields(plain, "spec").get("drivers"))
+    limits = {item.get("name") or "": fields(item, "allocatable").get("count") for item in drivers}
     return {name: None if count is None else int(count) for name, count in limits.items()}
 
 

@@ -97,7 +97,7 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
         for name, value in ((name, spec.get(name)) for name in _COUNTS)
         if type(value) is int and value < 0
     ]
-    strategy = fields(spec.get("updateStrategy"))
+    strategy = fields(spec, "updateStrategy")
     named = strategy.get("type")
     if kind == "StatefulSet" and isinstance(named, str) and named not in ("RollingUpdate", "OnDelete", ""):
         from kubectl_spread.objects.releases.behaviours import STATEFULSET_RECREATE  # 4 ms
@@ -112,7 +112,7 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
 def _rolling_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
     """Yield the error of a rollout that may neither create nor delete a pod first."""
     field = {"Deployment": "strategy", "DaemonSet": "updateStrategy"}.get(kind, "")
-    rolling = fields(fields(spec.get(field)).get("rollingUpdate"))
+    rolling = fields(spec, field, "rollingUpdate")
     surge, unavailable = rolling.get("maxSurge", 0 if kind == "DaemonSet" else None), rolling.get("maxUnavailable")
     if surge in _NONE and unavailable in _NONE:
         why = f"Invalid value: {decode.go_value(unavailable)}: may not be 0 when `maxSurge` is 0"
@@ -126,15 +126,15 @@ _NONE = (0, "0%")
 
 def _template_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
     """Yield the errors of labels that the selector does not match, and of requests above their limits."""
-    template = fields(spec.get("template"))
-    wanted = fields(fields(spec.get("selector")).get("matchLabels"))
-    labels = fields(template.get("metadata")).get("labels")
+    template = fields(spec, "template")
+    wanted = fields(spec, "selector", "matchLabels")
+    labels = fields(template, "metadata").get("labels")
     if kind in _SELECTING and isinstance(labels, dict) and not wanted.items() <= labels.items():
         why = f"Invalid value: {decode.go_value(labels)}: `selector` does not match template `labels`"
         yield FieldError(Rule.SPEC_INVALID, "template.metadata.labels", ("template", "metadata", "labels"), why)
-    for at, container in numbered_mappings(fields(template.get("spec")).get("containers")):
-        resources = fields(container.get("resources"))
-        requests, limits = fields(resources.get("requests")), fields(resources.get("limits"))
+    for at, container in numbered_mappings(fields(template, "spec").get("containers")):
+        resources = fields(container, "resources")
+        requests, limits = fields(resources, "requests"), fields(resources, "limits")
         for name in [name for name in requests if name in limits and _is_above(requests[name], limits[name])]:
             why = f'Invalid value: "{requests[name]}": must be less than or equal to {name} limit of {limits[name]}'
             path = f"template.spec.containers[{at}].resources.requests"

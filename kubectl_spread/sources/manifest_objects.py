@@ -16,6 +16,7 @@ from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.manifest import Manifest, objects_of
 from kubectl_spread.sources import files, kustomize
@@ -24,8 +25,6 @@ from kubectl_spread.sources.single_document import root_of
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
-
-Plain = dict[str, Any]
 
 _KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(build.APPLIED_KINDS)}|[A-Za-z]*List)\b""")
 
@@ -174,7 +173,7 @@ class StepObjects:
             is_refused = key not in good and (key in lost or manifest.workload_kind is not None)
             if is_refused or not self._is_usable(manifest):
                 continue
-            metadata = manifest.plain.get("metadata") or {}
+            metadata = fields(manifest.plain, "metadata")
             placed = {**metadata, "namespace": metadata.get("namespace") or namespace}
             yield manifest.plain if manifest.kind in _CLUSTER_WIDE else {**manifest.plain, "metadata": placed}
 

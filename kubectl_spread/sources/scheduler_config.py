@@ -6,9 +6,10 @@ The meaning of older versions of the file is taken from their release notes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.configuration import decoding, validation
@@ -21,8 +22,6 @@ from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short, short_quotes
-
-Plain = dict[str, Any]
 
 GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
@@ -111,11 +110,11 @@ def _not_evaluated(loaded: dict[str, Profile]) -> Iterator[str]:
 
 
 def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:
-    changed = {**profile, "plugins": _without_limits(profile.get("plugins") or {}, notes)}
+    changed = {**profile, "plugins": _without_limits(fields(profile, "plugins"), notes)}
     args = [dict(item or {}) for item in profile.get("pluginConfig") or ()]
     if version in _WITHOUT_DEFAULTING_TYPE:
         _add_defaulting_type(args)
-    score = changed["plugins"].get("score") or {}
+    score = fields(changed["plugins"], "score")
     renamed_plugins = _STRATEGIES.keys() - (() if FIT_SCORES.of(release) else _OWN_PLUGINS)
     strategies = [entry for entry in score.get("enabled") or () if entry.get("name") in renamed_plugins]
     if strategies:
@@ -132,7 +131,7 @@ def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Rele
 def _add_defaulting_type(args: list[Plain]) -> None:
     """Set the field that versions without it imply: default constraints replace the built-in ones."""
     for item in args:
-        spread_args = item.get("args") or {}
+        spread_args = fields(item, "args")
         if item.get("name") == names.POD_TOPOLOGY_SPREAD and "defaultConstraints" in spread_args:
             item["args"] = {**spread_args, "defaultingType": "List"}
 
@@ -150,8 +149,8 @@ def _without_limits(plugins: Plain, notes: list[str]) -> Plain:
 
 def _with_strategy(args: list[Plain], plugin: str) -> list[Plain]:
     """Return the profile's args after a plugin has become a scoring strategy, including the plugin's args."""
-    own: Plain = next((item.get("args") or {} for item in args if item.get("name") == plugin), {})
-    fit: Plain = next((item.get("args") or {} for item in args if item.get("name") == names.NODE_RESOURCES_FIT), {})
+    own: Plain = next((fields(item, "args") for item in args if item.get("name") == plugin), {})
+    fit: Plain = next((fields(item, "args") for item in args if item.get("name") == names.NODE_RESOURCES_FIT), {})
     strategy: Plain = {"type": _STRATEGIES[plugin], "resources": own.get("resources")}
     if plugin == "RequestedToCapacityRatio":
         strategy["requestedToCapacityRatio"] = {"shape": own.get("shape")}

@@ -17,16 +17,14 @@ from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, numbered_mappings, value_at
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings, Plain, value_at
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.sources import files, topology
-from kubectl_spread.text import compose, json_stream
+from kubectl_spread.text import compose, json_nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list, short
-
-Plain = dict[str, Any]
 
 
 class SnapshotFacts(NamedTuple):
@@ -112,7 +110,7 @@ class _Item(NamedTuple):
     def error(self, problem: decode.Problem) -> SourceError:
         """Return the error of a field that does not decode, with its line."""
         plain: Any = self.read
-        name = fields(plain.get("metadata")).get("name", "?")
+        name = fields(plain, "metadata").get("name", "?")
         message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
         found = _at(self.source, self.document, (*self.route, *problem.route), message)
         error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
@@ -242,7 +240,7 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
     """Yield the documents as plain values, except pods in lists; JSON is read with the faster parser."""
     if source.text.lstrip()[:1] == "{":
         try:
-            documents = json_stream.values(source.text, functools.partial(_pod_if_it_is, pods))
+            documents = json_nodes.values(source.text, None if pods is None else functools.partial(_pod_if_it_is, pods))
         except (ValueError, RecursionError):
             pass  # The text may be YAML.
         else:
@@ -255,16 +253,13 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
             yield document.number, document.plain
 
 
-def _pod_if_it_is(
-    pods: Optional[PodReader], item: dict[str, Any], document: dict[str, Any]
-) -> Union[Pod, dict[str, Any]]:
-    """Return a pod that decodes as a `Pod`, so that large clusters need not be in memory as plain values.
+def _pod_if_it_is(pods: PodReader, plain: Plain) -> Union[Pod, Plain]:
+    """Return a pod of a cluster that decodes as a `Pod`, so that large clusters need not be in memory as plain values.
 
-    The document decides later whether the pod counts, because its kind may follow its items.
+    The document decides later whether the pod counts. References to pods have no status, nor have templates.
     """
-    kind = item.get("kind", _item_kind(str(document.get("kind") or "")))
-    found = pods.pod(item) if pods is not None and kind == "Pod" else None
-    return item if found is None else found
+    found = pods.pod(plain) if "status" in plain and plain.get("kind") == "Pod" else None
+    return plain if found is None else found
 
 
 def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceError:

@@ -17,14 +17,13 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, ZONE
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
-
-Plain = dict[str, Any]
 
 API_VERSION = "kubectl-spread/v1"
 _DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
@@ -179,7 +178,7 @@ def _node_count(group: Plain) -> int:
 
 
 def _nodes(group: Plain, route: Route) -> list[Plain]:
-    labels = group.get("labels") or {}
+    labels = fields(group, "labels")
     zones = _zones(group) if "zones" in group else [""]
     names = group.get("names") or []
     count = _node_count(group)
@@ -187,7 +186,7 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
         raise _BadValueError((*route, "names"), f"{len(names)} names cannot be divided evenly over {len(zones)} zones")
     allocatable = {
         **{key: group.get(key, default) for key, default in _DEFAULTS.items()},
-        **(group.get("resources") or {}),
+        **fields(group, "resources"),
     }
     _check_quantities(allocatable, route)
     each = count // len(zones)
@@ -239,15 +238,15 @@ def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
     node = entry["node"]
     if node not in made:
         raise _BadValueError(("pods", index, "node"), f"no node group creates a node named `{short(node)}`")
-    _check_quantities(entry.get("requests") or {}, ("pods", index, "requests"))
-    spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": entry.get("requests") or {}}}]}
+    _check_quantities(fields(entry, "requests"), ("pods", index, "requests"))
+    spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": fields(entry, "requests")}}]}
     found = []
     for at in range(entry.get("count", 1)):
         name = entry.get("name", "running")
         metadata: Plain = {
             "name": f"{name}-{index}-{at}" if entry.get("count", 1) > 1 or "name" not in entry else name,
             "namespace": entry.get("namespace", "default"),
-            "labels": entry.get("labels") or {},
+            "labels": fields(entry, "labels"),
         }
         if entry.get("terminating"):
             metadata["deletionTimestamp"] = "1970-01-01T00:00:00Z"

@@ -233,30 +233,6 @@ class _RefusedError(Exception):
         self.message = message
 
 
-class _Open:
-    """A collection whose end is not parsed yet."""
-
-    __slots__ = ("anchor", "children", "is_flow", "is_mapping", "start")
-
-    def __init__(self, start: int, event: Any, *, is_mapping: bool) -> None:
-        self.start = start
-        self.anchor: Optional[str] = event.anchor
-        self.is_flow: bool = event.flow_style
-        self.is_mapping = is_mapping
-        self.children: list[Node] = []
-
-    def close(self, end: int) -> Node:
-        """Return the finished node.
-
-        The parser ends a block collection at the token after it, past comments and blank lines; ours ends where
-        its last child does.
-        """
-        children = self.children
-        if not self.is_flow and children:
-            end = children[-1].end
-        return collection(self.start, end, children, is_mapping=self.is_mapping)
-
-
 class _Measure(NamedTuple):
     """The size of a node with all its aliases expanded."""
 
@@ -265,45 +241,49 @@ class _Measure(NamedTuple):
 
 
 class _Composer:
-    """A builder of one chunk's nodes from parser events, with a stack instead of recursion."""
+    """A builder of one chunk's nodes from parser events."""
 
     def __init__(self, chunk: Chunk) -> None:
+        from ruamel.yaml import events  # 20 ms
+
+        self.events = events
         self.base = chunk.start
         self.text = chunk.text
         self.anchors: dict[str, Optional[Node]] = {}
         self.measures: dict[int, _Measure] = {}  # by id() of an anchored node that an alias repeats
 
     def documents(self) -> Iterator[Node]:
-        """Yield the roots of the chunk, each once, and raise the refusal at the end, if there is one."""
+        """Yield the roots of the chunk, and raise the refusal that ends it, if there is one."""
         from _ruamel_yaml import CParser  # 20 ms
         from ruamel.yaml.error import YAMLError
 
-        text = self.text
+        text, count = self.text, 0
         if text.lstrip()[:1] in ("{", "[") and "\\u" in text:
             from kubectl_spread.text import json_nodes  # json: 5 ms
 
             text = json_nodes.as_yaml(text)
-        roots: list[Node] = []
-        refusal: Optional[_RefusedError] = None
         try:
             for root in self._roots(CParser(text).get_event):
-                roots.append(root)
-        except _RefusedError as refused:
-            refusal = refused
+                yield root
+                count += 1
         except YAMLError as error:
             again = self._read_again(text, error)
             if again is None:
-                mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-                at = self.base + mark.index if mark is not None else self._reader_position(error)
-                problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-                context = getattr(error, "context", None)
-                message = f"{problem} {context}" if context else str(problem)
-                refusal = _RefusedError(at, min(at + 1, self.base + len(self.text)), message)
-            else:
-                roots = again
-        yield from roots
-        if refusal is not None:
-            raise refusal
+                raise self._refusal(error) from None
+            yield from again[count:]
+
+    def _refusal(self, error: Any) -> _RefusedError:
+        """Return the parser's error with its place; of a character that YAML forbids, the reader counts it in bytes."""
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        if mark is not None:
+            at = mark.index
+        else:
+            before = self.text.encode("utf-8", "surrogatepass")[: getattr(error, "position", 0) or 0]
+            at = len(before.decode("utf-8", "ignore"))
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        context = getattr(error, "context", None)
+        start, end = self.base + at, self.base + len(self.text)
+        return _RefusedError(start, min(start + 1, end), f"{problem} {context}" if context else str(problem))
 
     def _read_again(self, text: str, error: Any) -> Optional[list[Node]]:
         """Return the roots of a text that only libyaml refuses, `{image: nginx:1.27}`; None for other texts."""
@@ -320,48 +300,43 @@ class _Composer:
 
     def _roots(self, next_event: Callable[[], Any]) -> Iterator[Node]:
         """Yield the roots of a stream of events that ends with None."""
-        from ruamel.yaml.events import DocumentStartEvent
-
         event = next_event()
         while event is not None:
-            if type(event) is DocumentStartEvent:
+            if type(event) is self.events.DocumentStartEvent:
                 root = self._document(next_event)
                 if not (isinstance(root, Scalar) and root.plain and not root.text):
                     yield root
             event = next_event()
 
     def _document(self, next_event: Callable[[], Any]) -> Node:
-        from ruamel.yaml import events
-
-        scalar_event, mapping_start, alias_event = events.ScalarEvent, events.MappingStartEvent, events.AliasEvent
-        collection_starts = (mapping_start, events.SequenceStartEvent)
         self.anchors, self.measures = {}, {}
-        stack: list[_Open] = []
-        while True:
-            event = next_event()
-            kind = type(event)
-            if kind is scalar_event:
-                done: Node = self._scalar(event)
-            elif kind in collection_starts:
-                start = self.base + event.start_mark.index
-                self._refuse_depth(len(stack) + 1, start, start + 1)
-                if event.anchor is not None:
-                    self.anchors[event.anchor] = None  # not to be used before its end
-                stack.append(_Open(start, event, is_mapping=kind is mapping_start))
-                continue
-            elif kind is alias_event:
-                done = self._alias(event, len(stack))
-            else:  # the end of a collection; the end of the document follows its root
-                opened = stack.pop()
-                done = opened.close(self.base + event.end_mark.index)
-                if opened.is_mapping:
-                    _refuse_keys(opened.children)
-                if opened.anchor is not None:
-                    self.anchors[opened.anchor] = done
-            if not stack:
-                self._refuse_excessive_aliasing(done)
-                return done
-            stack[-1].children.append(done)
+        root = self._node(next_event(), next_event, 0)
+        self._refuse_excessive_aliasing(root)
+        return root
+
+    def _node(self, event: Any, next_event: Callable[[], Any], depth: int) -> Node:
+        """Return the node that begins with an event, below so many collections."""
+        scalar_event, end_event = self.events.ScalarEvent, self.events.CollectionEndEvent
+        if type(event) is scalar_event:
+            return self._scalar(event)
+        if type(event) is self.events.AliasEvent:
+            return self._alias(event, depth)
+        start = self.base + event.start_mark.index
+        self._refuse_depth(depth + 1, start, start + 1)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None  # not to be used before its end
+        children: list[Node] = []
+        while not isinstance(child := next_event(), end_event):
+            is_scalar = type(child) is scalar_event
+            children.append(self._scalar(child) if is_scalar else self._node(child, next_event, depth + 1))
+        # The parser ends a block collection at the token after it, past comments and blank lines.
+        end = self.base + child.end_mark.index if event.flow_style or not children else children[-1].end
+        node = collection(start, end, children, is_mapping=type(event) is self.events.MappingStartEvent)
+        if isinstance(node, Mapping):
+            _refuse_keys(children)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
 
     def _scalar(self, event: Any) -> Scalar:
         tag = event.tag
@@ -412,12 +387,6 @@ class _Composer:
         if aliased > 100 and size > 1000 and aliased / size > allowed:
             message = f"document contains excessive aliasing: {size} nodes when written out"
             raise _RefusedError(root.start, root.start + 1, message)
-
-    def _reader_position(self, error: Any) -> int:
-        """Return the place of a character YAML forbids; the reader counts it in bytes."""
-        position = getattr(error, "position", 0) or 0
-        before = self.text.encode("utf-8", "surrogatepass")[:position]
-        return self.base + len(before.decode("utf-8", "ignore"))
 
 
 def _refuse_keys(children: list[Node]) -> None:

@@ -204,10 +204,6 @@ class _Editor:
         end = len(self.text) if end < 0 else end
         return end - 1 if self.text[end - 1 : end] == "\r" and end > at else end
 
-    def _next_line(self, at: int) -> int:
-        end = self.text.find("\n", at)
-        return len(self.text) if end < 0 else end + 1
-
     @property
     def _break(self) -> str:
         """Return the line break of the document: its first."""
@@ -231,7 +227,7 @@ class _Editor:
         return [Edit(old.start, old.end, space + self._flow(value))]
 
     def _replace(self, parent: Node, last: Union[str, int], value: Any) -> list[Edit]:
-        old = self._pair(parent, str(last))[1] if isinstance(parent, Mapping) else _item(parent, last)
+        old = self._pair(parent, str(last))[1] if isinstance(parent, Mapping) else _items(parent)[int(last)]
         if old.origin is not None:
             return [Edit(old.start, old.end, self._flow(value))]
         if isinstance(old, Scalar):
@@ -259,7 +255,7 @@ class _Editor:
     def _add(self, parent: Mapping, name: str, value: Any) -> Edit:
         if self._is_flow(parent):
             return self._add_to_flow(
-                parent, f"{self._key(name)}: {self._flow(value)}", [key for key, _ in parent.pairs]
+                parent, f"{self._scalar(name)}: {self._flow(value)}", [key for key, _ in parent.pairs]
             )
         if self.text[parent.start : parent.start + 1] in ("&", "!") or not parent.pairs:
             raise NoEditError("it has an anchor or a tag")
@@ -296,8 +292,8 @@ class _Editor:
             ends: list[Node] = [pair[1] for pair in parent.pairs]
             index = next(at for at, start in enumerate(starts) if start is key)
         else:
-            value, starts, index = _item(parent, last), _items(parent), int(last)
-            ends = starts
+            starts, index = _items(parent), int(last)
+            value, ends = starts[index], starts
         if len(starts) == 1:
             raise NoEditError("its list or mapping would be empty")
         if self._is_flow(parent):
@@ -317,7 +313,7 @@ class _Editor:
     def _drop_lines(self, first: int, value: Node, following: Optional[Node]) -> Edit:
         """Return the lines of a field or an item; of the first field of an item the `- ` stays."""
         line = first - self._column(first)
-        end = self._next_line(self._content_end(value))
+        end = (self.text.find("\n", self._content_end(value)) + 1) or len(self.text)
         if not self.text[line:first].strip():
             return Edit(line, end, "")
         if following is None or self.text[end : following.start].strip():
@@ -347,18 +343,15 @@ class _Editor:
 
         return json.dumps(value, ensure_ascii=False)
 
-    def _key(self, name: str) -> str:
-        return self._scalar(name)
-
     def _flow(self, value: Any) -> str:
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{self._key(key)}: {self._flow(item)}" for key, item in value.items()) + "}"
+            return "{" + ", ".join(f"{self._scalar(key)}: {self._flow(item)}" for key, item in value.items()) + "}"
         if isinstance(value, list):
             return "[" + ", ".join(map(self._flow, value)) + "]"
         return self._scalar(value)
 
     def _field(self, name: str, value: Any, column: int) -> str:
-        head = " " * column + self._key(name) + ":"
+        head = " " * column + self._scalar(name) + ":"
         if isinstance(value, dict) and value:
             return head + self._break + self._block(value, column + self._step)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
@@ -402,7 +395,3 @@ def _is_plain(value: str) -> bool:
 def _items(parent: Node) -> list[Node]:
     assert isinstance(parent, Sequence)  # noqa: S101 (a step of a route that is a number)
     return parent.items
-
-
-def _item(parent: Node, at: Union[str, int]) -> Node:
-    return _items(parent)[int(at)]

@@ -1,8 +1,7 @@
 r"""JSON text to nodes with places.
 
 kubectl reads a text that begins with `{` as JSON, not as YAML. Objects may follow one another without `---`, a key may
-be of any length, and an escaped character may be a pair of surrogates. The parser uses a stack instead of recursion,
-with the depth that the caller allows.
+be of any length, and an escaped character may be a pair of surrogates. Values nest as deep as the caller allows.
 
 `\ud83d\ude00` is one character, and a lone half of it is none: Go puts U+FFFD there. `without_lone` and `as_yaml`
 keep the length of the text, so that offsets stay true.
@@ -11,9 +10,10 @@ keep the length of the text, so that offsets stay true.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from json import decoder
 from json.decoder import JSONDecodeError, JSONDecoder
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.text.node import collection, Node, Scalar
 
@@ -41,34 +41,42 @@ def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
     return _Reader(without_lone(text), base, max_depth).roots()
 
 
+def values(text: str, replace: Optional[Callable[[dict[str, Any]], Any]] = None) -> list[Any]:
+    """Return concatenated JSON values as plain values.
+
+    Args:
+        text: may hold escaped lone surrogates, which Go replaces.
+        replace: gets each object as soon as it is parsed and returns what takes its place, so that the objects of a
+            large List never exist all at once.
+
+    Raises:
+        ValueError: it is not JSON, or holds an integer too long to be one.
+        RecursionError: it nests too deep.
+    """
+    text, decoder = without_lone(text), JSONDecoder(object_hook=replace)
+    found = []
+    at = _after_space(text, 0)
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+        at = _after_space(text, at)
+    return found
+
+
 def error(text: str) -> Optional[tuple[str, int]]:
     """Return the error in concatenated JSON values, and its character offset; None if there is no error."""
-    text = without_lone(text)
-    decoder = JSONDecoder()
-    at = 0
     try:
-        while True:
-            space = _SPACE.match(text, at)
-            at = at if space is None else space.end()
-            if at == len(text):
-                return None
-            _, at = decoder.raw_decode(text, at)
+        values(text)
     except JSONDecodeError as wrong:
         return wrong.msg[:1].lower() + wrong.msg[1:], wrong.pos
     except (ValueError, RecursionError):  # an integer too long to be one; too deep
-        return None
+        pass
+    return None
 
 
-class _Open:
-    """A collection whose end is not parsed yet."""
-
-    __slots__ = ("children", "closing", "is_mapping", "start")
-
-    def __init__(self, start: int, closing: str) -> None:
-        self.start = start
-        self.closing = closing
-        self.is_mapping = closing == "}"
-        self.children: list[Node] = []
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()  # never None: no space is a match too
 
 
 class _Reader:
@@ -81,60 +89,34 @@ class _Reader:
     def roots(self) -> list[Node]:
         found = []
         while self._peek():
-            found.append(self._root())
+            found.append(self._value(0))
         return found
 
-    def _root(self) -> Node:
-        stack: list[_Open] = []
-        while True:
-            done = self._begin(stack)
-            while done is not None:
-                if not stack:
-                    return done
-                stack[-1].children.append(done)
-                done = self._go_on(stack)
-
-    def _begin(self, stack: list[_Open]) -> Optional[Node]:
-        """Read a value. Push a collection onto the stack and return None, because its first child follows."""
-        first = self._peek()
+    def _value(self, depth: int) -> Node:
+        """Read a value below so many collections."""
+        first, start = self._peek(), self.at
         if first == '"':
             return self._string()
         if first not in ("{", "["):
-            match = _LITERAL.match(self.text, self.at)
+            match = _LITERAL.match(self.text, start)
             if match is None:
                 raise NotJSONError
             self.at = match.end()
-            return Scalar(self.base + match.start(), self.base + match.end(), match[0], plain=True)
-        if len(stack) == self.max_depth:
+            return Scalar(self.base + start, self.base + self.at, match[0], plain=True)
+        if depth == self.max_depth:
             raise NotJSONError
-        opened = _Open(self.base + self.at, "}" if first == "{" else "]")
+        closing, children = "}" if first == "{" else "]", list[Node]()
         self.at += 1
-        if self._peek() == opened.closing:
-            return self._close(opened)
-        stack.append(opened)
-        if opened.is_mapping:
-            opened.children.append(self._key())
-        return None
-
-    def _go_on(self, stack: list[_Open]) -> Optional[Node]:
-        """Read the text after a child. Return its collection if it ends here, None if another child follows."""
-        opened = stack[-1]
-        following = self._peek()
-        if following == opened.closing:
-            return self._close(stack.pop())
-        self._take(",")
-        if opened.is_mapping:
-            opened.children.append(self._key())
-        return None
-
-    def _close(self, opened: _Open) -> Node:
+        while self._peek() != closing:
+            if children:
+                self._take(",")
+                self._peek()
+            if closing == "}":
+                children.append(self._string())
+                self._take(":")
+            children.append(self._value(depth + 1))
         self.at += 1
-        return collection(opened.start, self.base + self.at, opened.children, is_mapping=opened.is_mapping)
-
-    def _key(self) -> Node:
-        key = self._string()
-        self._take(":")
-        return key
+        return collection(self.base + start, self.base + self.at, children, is_mapping=closing == "}")
 
     def _string(self) -> Node:
         self._take('"')
@@ -152,8 +134,7 @@ class _Reader:
 
     def _peek(self) -> str:
         """Return the next character that is not white space; empty at the end."""
-        space = _SPACE.match(self.text, self.at)
-        self.at = self.at if space is None else space.end()  # never None: no space is a match too
+        self.at = _after_space(self.text, self.at)
         return self.text[self.at : self.at + 1]
 
 

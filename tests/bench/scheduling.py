@@ -26,7 +26,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import files, snapshot
-from kubectl_spread.text import json_stream
+from kubectl_spread.text import json_nodes
 
 Plain = dict[str, Any]
 
@@ -236,7 +236,7 @@ def load(path: str) -> Load:
     """Read a snapshot and prepare to place on it."""
     gc.disable()  # as the program does
     times = [time.process_time()]
-    json_stream.values(files.read_text(path).text, lambda _item, _document: None)
+    json_nodes.values(files.read_text(path).text)
     times.append(time.process_time())
     facts = snapshot.load(path)
     times.append(time.process_time())

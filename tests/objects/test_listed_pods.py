@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.pod_reader import PodReader
-from kubectl_spread.text import json_stream
 from tests.objects.test_decoded_is_read import FUZZ
 
 
@@ -41,9 +40,8 @@ def text_of(pods: list[Any]) -> str:
 
 def by_text(text: str) -> list[Optional[Pod]]:
     """The pods as a live list is read."""
-    reader, found = PodReader(), list[Optional[Pod]]()
-    json_stream.values(text, lambda item, _document: found.append(reader.pod(item)))
-    return found
+    reader = PodReader()
+    return [reader.pod(item) for item in json.loads(text)["items"]]
 
 
 def plainly(text: str) -> list[Optional[Pod]]:

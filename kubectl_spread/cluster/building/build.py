@@ -36,15 +36,13 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import as_text, fields, mappings
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, Plain
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
 
 _REVISION_NUMBER = "deployment.kubernetes.io/revision"
 _OF_CONTROLLERS = ANNOTATIONS | {LAST_APPLIED}
@@ -59,7 +57,7 @@ def _about(reference: Plain) -> ObjectKey:
 
 def event(plain: Plain) -> ClusterEvent:
     """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
-    series = plain.get("series") or {}
+    series = fields(plain, "series")
     times = (
         series.get("lastObservedTime"),
         _first(plain, "lastTimestamp", "deprecatedLastTimestamp"),
@@ -98,29 +96,29 @@ def _priority_class(plain: Plain) -> PriorityClass:
 def _gang(plain: Plain) -> Optional[int]:
     if not str(plain.get("apiVersion")).startswith("scheduling.k8s.io/"):  # Volcano has PodGroups of its own
         return None
-    gang = fields(fields(fields(plain.get("spec")).get("schedulingPolicy")).get("gang"))
+    gang = fields(plain, "spec", "schedulingPolicy", "gang")
     return int(gang.get("minCount") or 0)
 
 
 def _revision_of(plain: Plain) -> Optional[tuple[ObjectKey, StoredRevision]]:
     """Return a template that a StatefulSet or DaemonSet had, and its workload."""
-    metadata = plain.get("metadata") or {}
+    metadata = fields(plain, "metadata")
     owner = read.controller(metadata)
     if owner is None:
         return None
-    template = ((plain.get("data") or {}).get("spec") or {}).get("template") or {}
+    template = fields(plain, "data", "spec", "template")
     known = {field: value for field, value in template.items() if field != "$patch"}
     key = ObjectKey(owner.kind, metadata.get("namespace") or "default", owner.name)
     return key, StoredRevision(int(plain.get("revision") or 0), known)
 
 
 def _attachment(plain: Plain) -> tuple[str, str]:
-    spec = plain.get("spec") or {}
-    return spec.get("nodeName") or "", (spec.get("source") or {}).get("persistentVolumeName") or ""
+    spec = fields(plain, "spec")
+    return spec.get("nodeName") or "", fields(spec, "source").get("persistentVolumeName") or ""
 
 
 def _name_of(plain: Plain) -> NamespacedName:
-    metadata = plain.get("metadata") or {}
+    metadata = fields(plain, "metadata")
     return NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or "")
 
 
@@ -233,15 +231,15 @@ class ClusterBuilder:
         return found
 
     def _add_controller(self, key: ObjectKey, plain: Plain) -> None:
-        spec, status = plain.get("spec") or {}, plain.get("status") or {}
+        spec, status = fields(plain, "spec"), fields(plain, "status")
         conditions = tuple(map(_condition, mappings(status.get("conditions"))))
-        metadata = plain.get("metadata") or {}
+        metadata = fields(plain, "metadata")
         self._controllers[key] = Controller(
             workload(plain, key.kind),
             conditions,
             spec,
             constraint.labels(metadata),
-            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in _OF_CONTROLLERS},
+            {name: text for name, text in fields(metadata, "annotations").items() if name in _OF_CONTROLLERS},
             _revision(metadata, status),
             _progress(status) if key.kind == "Job" else JobProgress(),
         )
@@ -249,7 +247,7 @@ class ClusterBuilder:
         if owner is not None:
             self._owners[key] = ObjectKey(owner.kind, key.namespace, owner.name)
         if key.kind == "ReplicationController":
-            equal = spec.get("selector") or {}
+            equal = fields(spec, "selector")
             self._owner_selectors[key] = Selector(
                 tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
             )
@@ -299,8 +297,8 @@ def _by_workload(
 
 def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:
     """Return the range of a HorizontalPodAutoscaler, and the workload that it scales."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    target = spec.get("scaleTargetRef") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    target = fields(spec, "scaleTargetRef")
     key = ObjectKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
     least = spec.get("minReplicas")
     return key, Autoscaler(
@@ -315,12 +313,12 @@ def _condition(plain: Plain) -> Condition:
 
 def _revision(metadata: Plain, status: Plain) -> str:
     """Return the number of a ReplicaSet, or the revision that a status names."""
-    number = (metadata.get("annotations") or {}).get(_REVISION_NUMBER)
+    number = fields(metadata, "annotations").get(_REVISION_NUMBER)
     return number or next((status[field] for field in REVISIONS if status.get(field)), "")
 
 
 def _budget(plain: Plain) -> DisruptionBudget:
-    spec, status = plain.get("spec") or {}, plain.get("status") or {}
+    spec, status = fields(plain, "spec"), fields(plain, "status")
     selector = constraint.label_selector(spec.get("selector"))
     namespace, name = _name_of(plain)
     return DisruptionBudget(
@@ -339,13 +337,13 @@ def _budget(plain: Plain) -> DisruptionBudget:
 # The readers of kinds; None is not stored.
 _READERS: dict[str, Callable[[Plain], Any]] = {
     "Node": read.node,
-    "Namespace": lambda plain: constraint.labels(plain.get("metadata") or {}),
-    "Service": lambda plain: Service(*_name_of(plain), (plain.get("spec") or {}).get("selector")),
+    "Namespace": lambda plain: constraint.labels(fields(plain, "metadata")),
+    "Service": lambda plain: Service(*_name_of(plain), fields(plain, "spec").get("selector")),
     "PodDisruptionBudget": _budget,
     "Event": event,
     "PriorityClass": _priority_class,
     "PodGroup": _gang,
-    "DeviceClass": lambda plain: (plain.get("spec") or {}).get("extendedResourceName") or None,
+    "DeviceClass": lambda plain: fields(plain, "spec").get("extendedResourceName") or None,
     "LimitRange": admission.limit_range,
     "ResourceQuota": admission.quota,
     "HorizontalPodAutoscaler": autoscaler,
@@ -355,7 +353,7 @@ _READERS: dict[str, Callable[[Plain], Any]] = {
     "PersistentVolume": storage.volume,
     "StorageClass": storage.storage_class,
     "CSINode": storage.csi_drivers,
-    "CSIDriver": lambda plain: plain.get("spec") or {},
+    "CSIDriver": lambda plain: fields(plain, "spec"),
     "CSIStorageCapacity": storage.capacity,
     "VolumeAttachment": _attachment,
     **dict.fromkeys(PROVISIONING, lambda plain: plain),
@@ -459,7 +457,7 @@ def _by_name(items: tuple[Named, ...]) -> dict[tuple[str, str], Named]:
 
 
 def _in_namespace(plain: Plain, namespace: str) -> Plain:
-    metadata = plain.get("metadata") or {}
+    metadata = fields(plain, "metadata")
     if plain.get("kind") not in _NAMESPACED or metadata.get("namespace"):
         return plain
     return {**plain, "metadata": {**metadata, "namespace": namespace}}

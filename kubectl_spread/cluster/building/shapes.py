@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kubectl_spread.objects.reading import decode, read, workload_shape
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
-
-Plain = dict[str, Any]
 
 PARTS = {
     **decode.TYPES,

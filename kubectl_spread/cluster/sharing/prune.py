@@ -12,8 +12,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
 from kubectl_spread.objects.reading import decode
-
-Plain = dict[str, Any]
+from kubectl_spread.objects.reading.plain import fields, Plain
 
 # Fields that are ignored if they do not decode, or whose presence alone matters, by Go type.
 _EXTRA = decode.types(
@@ -54,7 +53,7 @@ def prune_object(plain: Plain) -> Optional[Plain]:
 
 def _add_last_applied(found: Plain, plain: Plain) -> None:
     """Add the manifest that was applied last, without the fields that are not read."""
-    annotations = (plain.get("metadata") or {}).get("annotations") or {}
+    annotations = fields(plain, "metadata", "annotations")
     try:
         applied = json.loads(annotations.get(LAST_APPLIED) or "null")
     except ValueError:
@@ -104,9 +103,7 @@ def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Keep only the events of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
     waiting = {
-        (plain["kind"], _namespace(plain), (plain.get("metadata") or {}).get("name"))
-        for plain in every
-        if _waits(plain)
+        (plain["kind"], _namespace(plain), fields(plain, "metadata").get("name")) for plain in every if _waits(plain)
     }
     for plain in every:
         if plain.get("kind") != "Event" or _is_relevant(plain, waiting):
@@ -115,7 +112,7 @@ def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
 
 def _waits(plain: Plain) -> bool:
     """Return whether an object is a pod without a node, or a claim without a volume."""
-    spec = plain.get("spec") or {}
+    spec = fields(plain, "spec")
     if plain.get("kind") == "Pod":
         return not spec.get("nodeName")
     return plain.get("kind") == "PersistentVolumeClaim" and not spec.get("volumeName")
@@ -130,4 +127,4 @@ def _is_relevant(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
 
 
 def _namespace(plain: Plain) -> str:
-    return (plain.get("metadata") or {}).get("namespace") or "default"
+    return fields(plain, "metadata").get("namespace") or "default"

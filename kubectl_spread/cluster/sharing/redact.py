@@ -17,13 +17,11 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.sharing.prune import fields_of
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import mappings, rows
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, rows
 from kubectl_spread.objects.reading.read import normalized_image
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
-
-Plain = dict[str, Any]
 
 _WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (the API's meaning of no IP)
 _SHORT_NUMBER = re.compile(r"[+-]?[0-9]{1,4}\Z")
@@ -112,16 +110,16 @@ class _Names:
         return self._known.get(text, text)
 
     def _look_at(self, plain: Plain) -> None:
-        kind, metadata = str(plain.get("kind")), plain.get("metadata") or {}
+        kind, metadata = str(plain.get("kind")), fields(plain, "metadata")
         if kind in KINDS and kind not in ("Pod", "PodTemplate"):
             self._workloads.add(metadata.get("name") or "")
         owners = mappings(metadata.get("ownerReferences"))
         self._workloads |= {item.get("name") or "" for item in owners if item.get("kind") != "Node"}
-        spec = plain.get("spec") or {}
+        spec = fields(plain, "spec")
         if kind == "Pod":
             self._look_at_pod(metadata, spec)
         for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
-            self._claim_templates.add((template.get("metadata") or {}).get("name") or "")
+            self._claim_templates.add(fields(template, "metadata").get("name") or "")
         replace_strings(plain, self._collect)
 
     def _look_at_pod(self, metadata: Plain, spec: Plain) -> None:
@@ -131,7 +129,7 @@ class _Names:
             self._composed[name] = prefix[:-1], name[len(prefix) :]
             self._note("pod", name[len(prefix) :])
         for volume in mappings(spec.get("volumes")):
-            claim = (volume.get("persistentVolumeClaim") or {}).get("claimName") or ""
+            claim = fields(volume, "persistentVolumeClaim").get("claimName") or ""
             if volume.get("ephemeral") is not None:
                 made_for = name, volume.get("name") or ""
                 self._composed["-".join(made_for)] = made_for

@@ -1,13 +1,5 @@
 """A cluster as arrays, kept up to date as pods are bound: the one mutable object below `simulate`.
 
-```
-Columns ─┬─ NodeColumns   data that binding never changes: labels, taints, allocatable
-         ├─ NodeRequests  requests of the pods on each node
-         ├─ BoundPods     pods by node, and the log of pods that came and went
-         ├─ PodClasses    classes, and groups that match the same selectors
-         └─ StorageState  claims and volumes
-```
-
 Axes: N nodes in the cluster's order, P pods in the order they were bound, G groups. Units: CPU in milli-cores, other
 resources in whole units, `pods` in slots.
 """
@@ -31,7 +23,21 @@ from kubectl_spread.objects.node import first_untolerated, Node, Taint, Tolerati
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
 
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Number = TypeVar("Number", bound=np.integer)
+T = TypeVar("T")
+
 _FEW_SEARCHES = 16  # fewer searches of the log do not pay for an index
+
+
+def unique(numbers: NDArray[Number]) -> NDArray[Number]:
+    """Return the numbers sorted, each once (numpy.unique would load numpy.ma, which takes 15 ms)."""
+    ordered = np.sort(numbers)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
 
 
 class _ByGroup:
@@ -47,104 +53,6 @@ class _ByGroup:
         wanted = np.flatnonzero(groups[: len(self._starts) - 1]).tolist()
         parts = [self._order[self._starts[at] : self._starts[at + 1]] for at in wanted]
         return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.intp)
-
-
-class BoundPods:
-    """A log of bound pods. An object that depends on them remembers its position in the log, and reads the rest.
-
-    by_node: the present pods of each node.
-    log: every pod that was bound, in order.
-    nodes, groups, classes: int32 (P,), of each pod in the log.
-    signs: int32 (P,), 1 for a pod that was bound. A removed pod is logged a second time, with -1.
-    removed: the number of pods that were ever removed.
-    """
-
-    def __init__(self, nodes: int) -> None:
-        self.by_node: list[list[Pod]] = [[] for _ in range(nodes)]
-        self.log: list[Pod] = []
-        self.nodes = GrowingArray()
-        self.groups = GrowingArray()
-        self.classes = GrowingArray()
-        self.signs = GrowingArray()
-        self.removed = 0
-        self._by_group: Optional[_ByGroup] = None
-        self._asked = 0  # times that the whole log was searched
-
-    def add(self, pod: Pod, node: int, *, class_at: int, group: int) -> None:
-        """Log a pod that comes to a node."""
-        self.by_node[node].append(pod)
-        self._append(pod, node, class_at, group, 1)
-
-    def add_all(self, pods: list[Pod], nodes: list[int], *, classes: list[int], groups: list[int]) -> None:
-        """Log many pods at once; the log must be empty."""
-        for pod, node in zip(pods, nodes, strict=True):
-            self.by_node[node].append(pod)
-        self.log = list(pods)
-        self.nodes = GrowingArray.of(np.array(nodes, np.int32))
-        self.classes = GrowingArray.of(np.array(classes, np.int32))
-        self.groups = GrowingArray.of(np.array(groups, np.int32))
-        self.signs = GrowingArray.of(np.ones(len(pods), np.int32))
-
-    def positions(self, groups: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the places in the log of the pods of some groups, bool (G,), in ascending order.
-
-        After a few searches, an index of the pods so far makes them cheap: many constraints are asked for.
-        """
-        every = self.groups.array()
-        self._asked += 1
-        if self._asked < _FEW_SEARCHES:
-            return np.flatnonzero(groups[every])
-        if self._by_group is None:
-            self._by_group = _ByGroup(every)
-        index = self._by_group
-        return np.concatenate([index.positions(groups), index.size + np.flatnonzero(groups[every[index.size :]])])
-
-    def remove(self, pod: Pod, node: int, *, class_at: int, group: int) -> None:
-        """Log the removal of a pod from a node."""
-        self.take_out(pod, node)
-        self.removed += 1
-        self._append(pod, node, class_at, group, -1)
-
-    def take_out(self, pod: Pod, node: int) -> None:
-        """Remove a pod from its node without logging it."""
-        self.by_node[node] = [other for other in self.by_node[node] if other.uid != pod.uid]
-
-    def copy_for_nodes(
-        self, old_at: NDArray[np.intp], gone: Collection[str]
-    ) -> tuple[BoundPods, list[tuple[Pod, int]]]:
-        """Return a copy for other nodes without some pods, and the pods that are gone from nodes that stay.
-
-        Args:
-            old_at: intp (N,), the old place of each node, -1 for a new node.
-            gone: uids of pods that are left out.
-        """
-        other = BoundPods(len(old_at))
-        other.by_node = [list(self.by_node[at]) if at >= 0 else [] for at in old_at.tolist()]
-        new_at = np.full(max(len(self.by_node), 1), -1, np.int32)
-        new_at[old_at[old_at >= 0]] = np.flatnonzero(old_at >= 0)
-        nodes = new_at[self.nodes.array()]
-        stays = nodes >= 0
-        if gone:
-            stays &= np.array([pod.uid not in gone for pod in self.log], np.bool_)
-        other.nodes = GrowingArray.of(nodes[stays])
-        other.groups = GrowingArray.of(self.groups.array()[stays])
-        other.classes = GrowingArray.of(self.classes.array()[stays])
-        other.signs = GrowingArray.of(self.signs.array()[stays])
-        if stays.all():
-            other.log = list(self.log)
-            return other, []
-        other.log = [pod for pod, is_here in zip(self.log, stays.tolist(), strict=True) if is_here]
-        leaving = [(self.log[at], int(nodes[at])) for at in np.flatnonzero(~stays & (nodes >= 0)).tolist()]
-        for pod, node in leaving:
-            other.take_out(pod, node)
-        return other, leaving
-
-    def _append(self, pod: Pod, node: int, class_at: int, group: int, sign: int) -> None:
-        self.log.append(pod)
-        self.nodes.append(node)
-        self.classes.append(class_at)
-        self.groups.append(group)
-        self.signs.append(sign)
 
 
 class Topology(NamedTuple):
@@ -206,36 +114,39 @@ class Tainted:
 
 
 class NodeColumns:
-    """Labels, taints, images and allocatable resources of all nodes.
+    """What binding never changes: labels, taints, images and allocatable resources of all nodes.
 
     allocatable: resource name -> int64 (N,); CPU in milli-cores, other resources in whole units.
     """
 
-    def __init__(self, nodes: tuple[Node, ...]) -> None:
+    def __init__(self, nodes: tuple[Node, ...], like: Optional[NodeColumns] = None) -> None:
+        """Read nodes; images are read once for all columns whose nodes have the same ones (perf: there are many)."""
         self.nodes = nodes
         self.index = {node.name: at for at, node in enumerate(nodes)}
         self.tainted = Tainted(nodes)
         self.unschedulable: Bools = np.array([node.unschedulable for node in nodes], np.bool_)
         self._topologies: dict[str, Topology] = {}
-        self._images = _Images(nodes)
         self.allocatable: dict[str, Int64s] = {
             resource: np.array([node.allocatable.get(resource, 0) for node in nodes], np.int64)
             for resource in {name for node in nodes for name in node.allocatable}
         }
+        is_same = like is not None and [(node.name, node.images) for node in nodes] == [
+            (node.name, node.images) for node in like.nodes
+        ]
+        self.reader: Optional[NodeColumns] = (like.reader or like) if like is not None and is_same else None
 
-    @property
+    @cached_property
     def images(self) -> dict[str, tuple[int, list[int]]]:
         """Image name -> its size in bytes on the first node that has it, and all nodes that have it."""
-        return self._images.by_name
-
-    def share_images(self, other: NodeColumns) -> None:
-        """Share the images of other columns if the nodes have the same ones (perf: there are many)."""
-        is_same = len(self.nodes) == len(other.nodes) and all(
-            new is old or (new.name == old.name and new.images == old.images)
-            for new, old in zip(self.nodes, other.nodes, strict=True)
-        )
-        if is_same:
-            self._images = other._images
+        if self.reader is not None:
+            return self.reader.images
+        images: dict[str, tuple[int, list[int]]] = {}
+        for at, node in enumerate(self.nodes):
+            for name, size in node.images:
+                having = images.setdefault(name, (size, []))[1]
+                if not having or having[-1] != at:
+                    having.append(at)
+        return images
 
     def allocatable_of(self, resource: str) -> Int64s:
         """Return the allocatable amounts of a resource, int64 (N,); zeros if no node has it."""
@@ -248,135 +159,18 @@ class NodeColumns:
         """Return the domains of a label key, in the order of their first nodes."""
         found = self._topologies.get(key)
         if found is None:
-            found = self._topologies[key] = self._encode(key)
-        return found
-
-    def _encode(self, key: str) -> Topology:
-        codes: dict[str, int] = {}
-        column = [codes.setdefault(node.labels[key], len(codes)) if key in node.labels else -1 for node in self.nodes]
-        values = tuple(codes)
-        order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
-        return Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
-
-
-class _Images:
-    """The images of nodes, indexed at the first use; columns of equal nodes share one index."""
-
-    def __init__(self, nodes: tuple[Node, ...]) -> None:
-        self._nodes = nodes
-
-    @cached_property
-    def by_name(self) -> dict[str, tuple[int, list[int]]]:
-        images: dict[str, tuple[int, list[int]]] = {}
-        for at, node in enumerate(self._nodes):
-            for name, size in node.images:
-                having = images.setdefault(name, (size, []))[1]
-                if not having or having[-1] != at:
-                    having.append(at)
-        return images
-
-
-class PodClasses:
-    """Pod classes in the order of their first pods; equal classes have one index."""
-
-    def __init__(self) -> None:
-        self.classes: list[PodClass] = []
-        self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
-        self.groups = LabelGroups()
-        self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
-        self._by_id: dict[int, int] = {}
-        self._by_value: dict[PodClass, int] = {}
-        self._kept: list[PodClass] = []  # so that an id() in _by_id stays theirs
-
-    def copy(self) -> PodClasses:
-        """Return a copy that can get more classes; it shares the groups of now."""
-        other = PodClasses()
-        other.classes, other.has_pod_affinity = list(self.classes), self.has_pod_affinity
-        other.groups, other._group_of = LabelGroups(self.groups), dict(self._group_of)
-        other._by_id, other._by_value = dict(self._by_id), dict(self._by_value)
-        other._kept = list(self._kept)
-        return other
-
-    def index(self, pod_class: PodClass) -> int:
-        """Return the index of a class in `classes`."""
-        found = self._by_id.get(id(pod_class))
-        if found is None:
-            found = self._by_value.setdefault(pod_class, len(self.classes))
-            if found == len(self.classes):
-                self.classes.append(pod_class)
-                self.has_pod_affinity |= pod_class.has_pod_affinity
-            self._by_id[id(pod_class)] = found
-            self._kept.append(pod_class)
-        return found
-
-    def group(self, class_at: int, *, terminating: bool) -> int:
-        """Return the index of a class's group."""
-        found = self._group_of.get((class_at, terminating))
-        if found is None:
-            pod_class = self.classes[class_at]
-            group = LabelGroup(pod_class.namespace, pod_class.labels, terminating)
-            found = self._group_of[class_at, terminating] = self.groups.add(group)
+            codes: dict[str, int] = {}
+            labels = (node.labels for node in self.nodes)
+            column = [codes.setdefault(own[key], len(codes)) if key in own else -1 for own in labels]
+            values = tuple(codes)
+            order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
+            found = Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
+            self._topologies[key] = found
         return found
 
 
-class NodeRequests:
-    """Requested resources per node.
-
-    requested: resource name -> int64 (N,). pod_count, nonzero_cpu, nonzero_memory: int64 (N,).
-    Each array stays the same object, so that others may keep it.
-    """
-
-    def __init__(self, nodes: int) -> None:
-        self._n = nodes
-        self.requested: dict[str, Int64s] = {}
-        self.pod_count: Int64s = np.zeros(nodes, np.int64)
-        self.nonzero_cpu: Int64s = np.zeros(nodes, np.int64)
-        self.nonzero_memory: Int64s = np.zeros(nodes, np.int64)
-
-    def of(self, resource: str) -> Int64s:
-        """Return the requested amounts of a resource, int64 (N,)."""
-        found = self.requested.get(resource)
-        if found is None:
-            found = self.requested[resource] = np.zeros(self._n, np.int64)
-        return found
-
-    def add(self, counted: PodClass, node: int, sign: int = 1) -> None:
-        """Add the requests of a pod, or subtract them; `counted` has them as the followed release sums them."""
-        for resource, amount in counted.requests:
-            _add(self.of(resource), node, sign * amount)
-        _add(self.nonzero_cpu, node, sign * counted.nonzero[0])
-        _add(self.nonzero_memory, node, sign * counted.nonzero[1])
-
-    def add_all(self, nodes: Int32s, class_indices: Int32s, classes: list[PodClass]) -> None:
-        """Add many pods at once; nodes, class_indices: int32 (P,)."""
-        amounts: dict[str, Int64s] = {}  # resource -> int64 (C,)
-        for at, pod_class in enumerate(classes):
-            for resource, amount in pod_class.requests:
-                if resource not in amounts:
-                    amounts[resource] = np.zeros(len(classes), np.int64)
-                amounts[resource][at] = _wrapped(amount)
-        for resource, of_class in amounts.items():
-            np.add.at(self.of(resource), nodes, of_class[class_indices])
-        pairs = [tuple(map(_wrapped, pod_class.nonzero)) for pod_class in classes]
-        nonzero = np.array(pairs, np.int64).reshape(-1, 2)
-        np.add.at(self.nonzero_cpu, nodes, nonzero[class_indices, 0])
-        np.add.at(self.nonzero_memory, nodes, nonzero[class_indices, 1])
-        np.add.at(self.pod_count, nodes, 1)
-
-    def copy_for_nodes(self, old_at: NDArray[np.intp]) -> NodeRequests:
-        """Return a copy for other nodes; old_at: intp (N,), the old place of each, -1 for a new node."""
-        other = NodeRequests(len(old_at))
-        other.requested = {name: _moved(amounts, old_at) for name, amounts in self.requested.items()}
-        other.pod_count = _moved(self.pod_count, old_at)
-        other.nonzero_cpu = _moved(self.nonzero_cpu, old_at)
-        other.nonzero_memory = _moved(self.nonzero_memory, old_at)
-        return other
-
-
-def _moved(amounts: Int64s, old_at: NDArray[np.intp]) -> Int64s:
-    if not len(amounts):
-        return np.zeros(len(old_at), np.int64)
-    return np.where(old_at >= 0, amounts[old_at], 0)
+def _wrapped(total: int) -> int:
+    return (total + 2**63) % 2**64 - 2**63
 
 
 def _add(amounts: Int64s, node: int, amount: int) -> None:
@@ -384,82 +178,42 @@ def _add(amounts: Int64s, node: int, amount: int) -> None:
     amounts[node] = total if -(2**63) <= total < 2**63 else _wrapped(total)
 
 
-def _wrapped(total: int) -> int:
-    return (total + 2**63) % 2**64 - 2**63
-
-
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Number = TypeVar("Number", bound=np.integer)
-
-
-def unique(numbers: NDArray[Number]) -> NDArray[Number]:
-    """Return the numbers sorted, each once (numpy.unique would load numpy.ma, which takes 15 ms)."""
-    ordered = np.sort(numbers)
-    is_new = np.ones(len(ordered), np.bool_)
-    is_new[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_new]
-
-
-class GrowingArray:
-    """An int32 array that grows at its end; `last` is its last number."""
-
-    def __init__(self) -> None:
-        self._buffer = np.zeros(64, np.int32)
-        self._size = 0
-        self.last = -1
-
-    @classmethod
-    def of(cls, values: Int32s) -> GrowingArray:
-        """Return an array that starts with some values."""
-        made = cls()
-        made._buffer = np.concatenate([values.astype(np.int32), np.zeros(64, np.int32)])
-        made._size = len(values)
-        made.last = int(values[-1]) if len(values) else -1
-        return made
-
-    def append(self, value: int) -> None:
-        """Add a number at the end."""
-        if self._size == len(self._buffer):
-            self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-        self._buffer[self._size] = self.last = value
-        self._size += 1
-
-    def array(self) -> Int32s:
-        """Return the numbers: a view that is valid until the next one is added."""
-        return self._buffer[: self._size]
-
-
-T = TypeVar("T")
+_NODE, _GROUP, _CLASS, _SIGN = range(4)  # rows of the log
 
 
 class Columns:
-    """Nodes and bound pods.
+    """Nodes and bound pods. Only `engine` unbinds pods.
 
-    pods: the pods of each node. bound_pods: the log of pods that came and went (`BoundPods`); bound_nodes,
-    bound_groups, bound_classes, bound_signs: int32 (P,). Only `engine` unbinds pods. Tables, and methods that only read
-    a table, are handed out as they are: `allocatable_of`, `topology`, `requested_of`, `positions`, `class_index`,
-    `matches`, `all_matches`.
+    pods: the present pods of each node.
+    bound_pods: a log of the pods that came and went, in order; an object that depends on them remembers its position in
+        the log, and reads the rest. bound_nodes, bound_groups, bound_classes: int32 (P,), of each pod in the log.
+        bound_signs: 1 for a pod that was bound; a removed pod is logged a second time, with -1.
+    unbound: the number of pods that were ever removed.
+    requested: resource name -> int64 (N,). pod_count, nonzero_cpu, nonzero_memory: int64 (N,). Each array stays the
+        same object, so that others may keep it.
+    classes: pod classes in the order of their first pods; equal classes have one index.
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        n = len(cluster.nodes)
         self._start(cluster, NodeColumns(cluster.nodes))
-        self._hold(NodeRequests(n), BoundPods(n), PodClasses())
         self.sums = Sums.POD_LEVEL
+        self.requested: dict[str, Int64s] = {}
+        self.pod_count, self.nonzero_cpu, self.nonzero_memory = self.zeros(), self.zeros(), self.zeros()
+        self.classes: list[PodClass] = []
+        self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
+        self._hold(LabelGroups())
+        self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
+        self._class_by_id: dict[int, int] = {}
+        self._class_by_value: dict[PodClass, int] = {}
+        self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
         # Bind all pods of a cluster at once; pods on a node that does not exist are invisible
-        pods = cluster.bound_pods()
-        bound = [pod for pod in pods if pod.node_name in self.index]
-        nodes = [self.index[pod.node_name] for pod in bound]
-        classes = [self._classes.index(pod.cls) for pod in bound]
-        groups = [
-            self._classes.group(class_at, terminating=pod.terminating)
-            for pod, class_at in zip(bound, classes, strict=True)
-        ]
-        self._bound.add_all(bound, nodes, classes=classes, groups=groups)
-        self.bound_pods = self._bound.log
-        self._requests.add_all(self.bound_nodes, self.bound_classes, self.classes)
+        bound = [pod for pod in cluster.bound_pods() if pod.node_name in self.index]
+        rows = [(self.index[pod.node_name], *self._group_and_class(pod), 1) for pod in bound]
+        self.pods: list[list[Pod]] = [[] for _ in range(self.n)]
+        for pod, (node, *_) in zip(bound, rows, strict=True):
+            self.pods[node].append(pod)
+        self._log(bound, np.array(rows, np.int32).reshape(-1, 4).T)
+        self._count_all()
 
     def _start(self, cluster: Cluster, nodes: NodeColumns) -> None:
         self.cluster = cluster
@@ -472,16 +226,20 @@ class Columns:
         self.unschedulable = nodes.unschedulable
         self.allocatable, self.allocatable_of, self.topology = nodes.allocatable, nodes.allocatable_of, nodes.topology
         self.storage = StorageState(cluster.storage, cluster.nodes)
+        self.unbound = 0
         self._shared: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
+        self._by_group: Optional[_ByGroup] = None
+        self._searches = 0  # of the whole log
 
-    def _hold(self, requests: NodeRequests, bound: BoundPods, classes: PodClasses) -> None:
-        self._requests, self._bound, self._classes = requests, bound, classes
-        self.pod_count = requests.pod_count
-        self.nonzero_cpu, self.nonzero_memory = requests.nonzero_cpu, requests.nonzero_memory
-        self.requested, self.requested_of = requests.requested, requests.of
-        self.pods, self.bound_pods, self.positions = bound.by_node, bound.log, bound.positions
-        self.classes, self.class_index = classes.classes, classes.index
-        self.matches, self.all_matches = classes.groups.matching, classes.groups.all_matches
+    def _hold(self, groups: LabelGroups) -> None:
+        self._groups = groups
+        self.matches, self.all_matches = groups.matching, groups.all_matches
+
+    def _log(self, pods: list[Pod], rows: NDArray[np.int32]) -> None:
+        """Start the log with some pods; rows: int32 (4, P)."""
+        self.bound_pods = pods
+        self._rows = np.concatenate([rows, np.zeros((4, 64), np.int32)], axis=1)
+        self._last = tuple(rows[:, -1].tolist()) if pods else (-1, -1, -1, -1)
 
     def copy_for_cluster(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
         """Return columns of a slightly different cluster, with the pods that are bound here.
@@ -494,17 +252,38 @@ class Columns:
             gone: the uids of bound pods that are deleted.
         """
         other = object.__new__(Columns)
-        nodes = self._nodes
-        if cluster.nodes is not self.nodes:
-            nodes = NodeColumns(cluster.nodes)
-            nodes.share_images(self._nodes)
-        other._start(cluster, nodes)
+        is_same = cluster.nodes is self.nodes
+        other._start(cluster, self._nodes if is_same else NodeColumns(cluster.nodes, self._nodes))
         other.sums = self.sums
-        old_at = np.array([self.index.get(node.name, -1) for node in other.nodes], np.intp)
-        bound, leaving = self._bound.copy_for_nodes(old_at, frozenset(gone))
-        other._hold(self._requests.copy_for_nodes(old_at), bound, self._classes.copy())
-        for pod, node in leaving:
-            other._subtract(pod, node)
+        old_at = np.array([self.index.get(node.name, -1) for node in other.nodes], np.intp)  # (N,), -1 for a new node
+        is_old = old_at >= 0
+
+        def moved(amounts: Int64s) -> Int64s:
+            return np.where(is_old, amounts[old_at], 0) if self.n else other.zeros()
+
+        other.requested = {name: moved(amounts) for name, amounts in self.requested.items()}
+        other.pod_count = moved(self.pod_count)
+        other.nonzero_cpu, other.nonzero_memory = moved(self.nonzero_cpu), moved(self.nonzero_memory)
+        other.classes, other.has_pod_affinity = list(self.classes), self.has_pod_affinity
+        other._hold(LabelGroups(self._groups))
+        other._group_of, other._class_by_id = dict(self._group_of), dict(self._class_by_id)
+        other._class_by_value, other._kept = dict(self._class_by_value), list(self._kept)
+        other.pods = [list(self.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
+        new_at = np.full(max(self.n, 1), -1, np.int32)
+        new_at[old_at[is_old]] = np.flatnonzero(is_old)
+        rows = self._rows[:, : len(self.bound_pods)].copy()
+        rows[_NODE] = new_at[rows[_NODE]]
+        stays = rows[_NODE] >= 0
+        if gone:
+            uids = frozenset(gone)
+            stays &= np.array([pod.uid not in uids for pod in self.bound_pods], np.bool_)
+        if stays.all():
+            other._log(list(self.bound_pods), rows)
+            return other
+        kept = [pod for pod, is_here in zip(self.bound_pods, stays.tolist(), strict=True) if is_here]
+        other._log(kept, rows[:, stays])
+        for at in np.flatnonzero(~stays & (rows[_NODE] >= 0)).tolist():  # gone from nodes that stay
+            other._subtract(self.bound_pods[at], int(rows[_NODE, at]))
         return other
 
     def follow(self, sums: Sums) -> None:
@@ -517,8 +296,8 @@ class Columns:
             return
         for node, pods in enumerate(self.pods):
             for pod_class in (pod.cls for pod in pods if pod.cls.older):
-                self._requests.add(pod_class.with_summed_requests(before), node, -1)
-                self._requests.add(pod_class.with_summed_requests(sums), node)
+                self._count(pod_class.with_summed_requests(before), node, -1)
+                self._count(pod_class.with_summed_requests(sums), node)
 
     def share(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the object that `make` makes of these columns, made once for each key.
@@ -535,24 +314,122 @@ class Columns:
         """Return a class with its requests as the followed release sums them."""
         return pod_class.with_summed_requests(self.sums) if pod_class.older else pod_class
 
+    def requested_of(self, resource: str) -> Int64s:
+        """Return the requested amounts of a resource, int64 (N,)."""
+        found = self.requested.get(resource)
+        if found is None:
+            found = self.requested[resource] = self.zeros()
+        return found
+
+    def class_index(self, pod_class: PodClass) -> int:
+        """Return the index of a class in `classes`."""
+        found = self._class_by_id.get(id(pod_class))
+        if found is None:
+            found = self._class_by_value.setdefault(pod_class, len(self.classes))
+            if found == len(self.classes):
+                self.classes.append(pod_class)
+                self.has_pod_affinity |= pod_class.has_pod_affinity
+            self._class_by_id[id(pod_class)] = found
+            self._kept.append(pod_class)
+        return found
+
     def bind(self, pod: Pod, node: int) -> None:
         """Count a pod on a node from now on."""
-        pod_class = pod.cls
-        self._requests.add(pod_class.with_summed_requests(self.sums) if pod_class.older else pod_class, node)
+        self._count(self.with_summed_requests(pod.cls), node)
         self.pod_count[node] += 1
-        class_at = self._classes.index(pod_class)
-        self._bound.add(pod, node, class_at=class_at, group=self._classes.group(class_at, terminating=pod.terminating))
+        self.pods[node].append(pod)
+        self._append(pod, node, 1)
 
     def unbind(self, pod: Pod, node: int) -> None:
         """Stop counting a pod, which must be bound to the node as it is."""
         self._subtract(pod, node)
-        class_at = self._classes.index(pod.cls)
-        group = self._classes.group(class_at, terminating=pod.terminating)
-        self._bound.remove(pod, node, class_at=class_at, group=group)
+        self.unbound += 1
+        self._append(pod, node, -1)
 
     def _subtract(self, pod: Pod, node: int) -> None:
-        self._requests.add(self.with_summed_requests(pod.cls), node, -1)
+        self._count(self.with_summed_requests(pod.cls), node, -1)
         self.pod_count[node] -= 1
+        self.pods[node] = [other for other in self.pods[node] if other.uid != pod.uid]
+
+    def _append(self, pod: Pod, node: int, sign: int) -> None:
+        at = len(self.bound_pods)
+        if at == self._rows.shape[1]:
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
+        self._last = (node, *self._group_and_class(pod), sign)
+        self._rows[:, at] = self._last
+        self.bound_pods.append(pod)
+
+    def _group_and_class(self, pod: Pod) -> tuple[int, int]:
+        class_at = self.class_index(pod.cls)
+        group = self._group_of.get((class_at, pod.terminating))
+        if group is None:
+            group = self._groups.add(LabelGroup(pod.cls.namespace, pod.cls.labels, pod.terminating))
+            self._group_of[class_at, pod.terminating] = group
+        return group, class_at
+
+    def _count(self, counted: PodClass, node: int, sign: int = 1) -> None:
+        """Add the requests of a pod, or subtract them; `counted` has them as the followed release sums them."""
+        for resource, amount in counted.requests:
+            _add(self.requested_of(resource), node, sign * amount)
+        _add(self.nonzero_cpu, node, sign * counted.nonzero[0])
+        _add(self.nonzero_memory, node, sign * counted.nonzero[1])
+
+    def _count_all(self) -> None:
+        """Add the requests of all pods of the log at once."""
+        nodes, classes = self.bound_nodes, self.bound_classes
+        amounts: dict[str, Int64s] = {}  # resource -> int64 (C,)
+        for at, pod_class in enumerate(self.classes):
+            for resource, amount in pod_class.requests:
+                if resource not in amounts:
+                    amounts[resource] = np.zeros(len(self.classes), np.int64)
+                amounts[resource][at] = _wrapped(amount)
+        for resource, of_class in amounts.items():
+            np.add.at(self.requested_of(resource), nodes, of_class[classes])
+        pairs = [tuple(map(_wrapped, pod_class.nonzero)) for pod_class in self.classes]
+        nonzero = np.array(pairs, np.int64).reshape(-1, 2)
+        np.add.at(self.nonzero_cpu, nodes, nonzero[classes, 0])
+        np.add.at(self.nonzero_memory, nodes, nonzero[classes, 1])
+        np.add.at(self.pod_count, nodes, 1)
+
+    def positions(self, groups: Bools) -> NDArray[np.intp]:
+        """Return the places in the log of the pods of some groups, bool (G,), in ascending order.
+
+        After a few searches, an index of the pods so far makes them cheap: many constraints are asked for.
+        """
+        every = self.bound_groups
+        self._searches += 1
+        if self._searches < _FEW_SEARCHES:
+            return np.flatnonzero(groups[every])
+        if self._by_group is None:
+            self._by_group = _ByGroup(every)
+        index = self._by_group
+        return np.concatenate([index.positions(groups), index.size + np.flatnonzero(groups[every[index.size :]])])
+
+    def _row(self, number: int) -> Int32s:
+        """Return a row of the log: a view that is valid until the next pod comes or goes."""
+        return self._rows[number, : len(self.bound_pods)]
+
+    @property
+    def bound_nodes(self) -> Int32s:
+        return self._row(_NODE)
+
+    @property
+    def bound_groups(self) -> Int32s:
+        """Indices into `groups`."""
+        return self._row(_GROUP)
+
+    @property
+    def bound_classes(self) -> Int32s:
+        """Indices into `classes`."""
+        return self._row(_CLASS)
+
+    @property
+    def bound_signs(self) -> Int32s:
+        return self._row(_SIGN)
+
+    def last_bound(self) -> tuple[int, int, int, int]:
+        """Return the node, group, class and sign of the last change."""
+        return self._last
 
     @property
     def images(self) -> dict[str, tuple[int, list[int]]]:
@@ -560,49 +437,12 @@ class Columns:
         return self._nodes.images
 
     @property
-    def unbound(self) -> int:
-        """Return how many pods were ever removed."""
-        return self._bound.removed
-
-    @property
-    def bound_nodes(self) -> Int32s:
-        return self._bound.nodes.array()
-
-    @property
-    def bound_groups(self) -> Int32s:
-        """Indices into `groups`."""
-        return self._bound.groups.array()
-
-    @property
-    def bound_classes(self) -> Int32s:
-        """Indices into `classes`."""
-        return self._bound.classes.array()
-
-    @property
-    def bound_signs(self) -> Int32s:
-        return self._bound.signs.array()
-
-    @property
-    def last_sign(self) -> int:
-        """Return 1 if the last change bound a pod, -1 if it removed one."""
-        return self._bound.signs.last
-
-    def last_bound(self) -> tuple[int, int]:
-        """Return the node and the group of the last change."""
-        return self._bound.nodes.last, self._bound.groups.last
-
-    @property
-    def has_pod_affinity(self) -> bool:
-        """Return whether any class has affinity or anti-affinity to pods."""
-        return self._classes.has_pod_affinity
-
-    @property
     def groups(self) -> list[LabelGroup]:
-        return self._classes.groups.all()
+        return self._groups.all()
 
     @property
     def group_count(self) -> int:
-        return len(self._classes.groups)
+        return len(self._groups)
 
     def slots(self) -> Int64s:
         """Return how many pods each node can hold, int64 (N,)."""
@@ -655,10 +495,10 @@ class MatchCounter:
         new = slice(self._seen, end)
         self._seen = end
         if new.stop - new.start == 1:
-            node, group = columns.last_bound()
+            node, group, _, sign = columns.last_bound()
             if not self._matches[group]:
                 return _NO_NODES
-            self.amounts = columns.last_sign
+            self.amounts = sign
             self.counts[node] += self.amounts
             return np.array([node], np.int32)
         matching = self._matching(new.start)

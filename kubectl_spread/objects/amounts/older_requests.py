@@ -6,8 +6,6 @@ calculatePodResourceRequest; pkg/scheduler/util/pod_resources.go, GetNonzeroRequ
 
 from __future__ import annotations
 
-from typing import Any
-
 from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import (
@@ -20,9 +18,7 @@ from kubectl_spread.objects.amounts.resources import (
     Units,
     units,
 )
-from kubectl_spread.objects.reading.plain import mappings
-
-Plain = dict[str, Any]
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 
 
 def older_requests(spec: Plain, status: Plain, latest: Requests) -> tuple[tuple[Sums, Requests], ...]:
@@ -53,7 +49,7 @@ def _may_differ(spec: Plain, status: Plain) -> bool:
 
 def _has_fraction(container: Plain) -> bool:
     """Return whether an amount may be fractional; CPU counts in thousandths."""
-    written = container.get("resources") or {}
+    written = fields(container, "resources")
     return any(
         name != CPU and not (isinstance(value, int) or (isinstance(value, str) and _is_whole(value)))
         for entries in (written.get("requests"), written.get("limits"))

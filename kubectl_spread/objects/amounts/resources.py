@@ -12,7 +12,7 @@ import functools
 from typing import Any, NamedTuple
 
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import key_errors
 
 Quantities = dict[str, int]  # resource name -> thousandths
@@ -153,7 +153,7 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
 
 def container_requests(container: dict[str, Any]) -> Quantities:
     """Return requests, with limits as defaults."""
-    resources = container.get("resources") or {}
+    resources = fields(container, "resources")
     requests = parse_quantities(resources.get("limits"))
     requests.update(parse_quantities(resources.get("requests")))
     return requests
@@ -186,7 +186,7 @@ def _is_resize_infeasible(status: dict[str, Any]) -> bool:
 
 def _pod_level(spec: dict[str, Any]) -> Quantities:
     """Return pod-level requests, completed from limits (defaultPodRequests)."""
-    resources = spec.get("resources") or {}
+    resources = fields(spec, "resources")
     requests = parse_quantities(resources.get("requests"))
     limits = parse_quantities(resources.get("limits"))
     if limits:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector
 
 
@@ -171,9 +171,6 @@ class ConstraintCounts(NamedTuple):
         return self.most - self.minimum if self.domains else None
 
 
-Plain = dict[str, Any]
-
-
 def labels(metadata: Plain) -> dict[str, str]:
     """Return `metadata.labels`; a null value is the empty string."""
     written = metadata.get("labels")
@@ -190,7 +187,7 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
     """Read a LabelSelector; None stays None, which selects nothing."""
     if plain is None:
         return None
-    equal = plain.get("matchLabels") or {}
+    equal = fields(plain, "matchLabels")
     return LabelSelector(
         tuple(sorted([(key, value or "") for key, value in equal.items()])),
         tuple(map(requirement, mappings(plain.get("matchExpressions")))),

@@ -26,10 +26,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import rows
+from kubectl_spread.objects.reading.plain import Plain, rows
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 FIELDS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
 _NAME = "topologyspreadconstraints"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import key_errors
 from kubectl_spread.text.node import Route
 
@@ -52,8 +53,6 @@ class FieldPlace(NamedTuple):
         for detail in key_errors(key):
             yield self.invalid(key, detail)
 
-
-Plain = dict[str, Any]
 
 SYSTEM, LIST = "System", "List"
 

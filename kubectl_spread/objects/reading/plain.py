@@ -10,6 +10,8 @@ from typing import Any
 
 from kubectl_spread.text.node import Route
 
+Plain = dict[str, Any]  # an object as JSON has it
+
 
 def rows(table: str) -> Iterator[tuple[str, str]]:
     """Yield the head and the body of each `head: body` in a table; an indented line continues the one before it."""
@@ -23,8 +25,10 @@ def mappings(value: Any) -> list[dict[str, Any]]:
     return [entry or {} for entry in value] if value else []
 
 
-def fields(value: Any) -> dict[str, Any]:
-    """Return a mapping; an empty one for other types, for values that were not validated."""
+def fields(value: Any, *steps: str) -> dict[str, Any]:
+    """Return the mapping that some steps lead to; an empty one for other types, and where the steps lead nowhere."""
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import decode, read
-
-Plain = dict[str, Any]
+from kubectl_spread.objects.reading.plain import Plain
 
 # By Go type: what no PodClass is made of, so that each pod may have its own. (The claim of
 # an ephemeral volume is named for the pod and the volume; `_is_shared` sees to that.)

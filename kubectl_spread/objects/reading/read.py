@@ -21,18 +21,16 @@ from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import as_text, fields, mappings, strings
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, Plain, strings
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
-
-Plain = dict[str, Any]
 
 PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 def node(plain: Plain) -> Node:
     """Read a Node."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    status = plain.get("status") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    status = fields(plain, "status")
     taints = tuple(
         Taint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "")
         for taint in mappings(spec.get("taints"))
@@ -49,8 +47,8 @@ def node(plain: Plain) -> Node:
             for name in strings(image.get("names"))
         ),
         features=strings(status.get("declaredFeatures")),
-        kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
-        avoids=_avoided(metadata.get("annotations") or {}),
+        kubelet_version=fields(status, "nodeInfo").get("kubeletVersion") or "",
+        avoids=_avoided(fields(metadata, "annotations")),
         created=as_text(metadata.get("creationTimestamp")),
     )
 
@@ -68,15 +66,15 @@ def _avoided(annotations: Plain) -> tuple[tuple[str, str], ...]:
     except ValueError:
         return ()  # upstream takes an annotation that it cannot read for none
     entries = fields(written).get("preferAvoidPods")
-    signatures = (fields(fields(item).get("podSignature")) for item in entries) if isinstance(entries, list) else ()
-    controllers = (fields(signature.get("podController")) for signature in signatures)
+    signatures = (fields(item, "podSignature") for item in entries) if isinstance(entries, list) else ()
+    controllers = (fields(signature, "podController") for signature in signatures)
     return tuple((str(item.get("kind") or ""), str(item.get("uid") or "")) for item in controllers)
 
 
 def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     """Read a Pod with the defaults of the API server; `cls`: its class, if it is known."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    status = plain.get("status") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    status = fields(plain, "status")
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
     refused = {} if bound_to else _refused(status)
@@ -113,7 +111,7 @@ def _deletion_cost(metadata: Plain) -> int:
 
     Source: pkg/apis/core/helper/helpers.go, GetDeletionCostFromPodAnnotations (v1.36.2).
     """
-    text = (metadata.get("annotations") or {}).get(DELETION_COST)
+    text = fields(metadata, "annotations").get(DELETION_COST)
     if not isinstance(text, str) or not _COST.fullmatch(text):
         return 0
     cost = int(text)
@@ -137,8 +135,8 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
     """Return all fields that plugins may read of a pod."""
     pod_labels = constraint.labels(metadata)
     requests = resources.pod_requests(spec, status)
-    affinity = spec.get("affinity") or {}
-    to_pods, against_pods = affinity.get("podAffinity") or {}, affinity.get("podAntiAffinity") or {}
+    affinity = fields(spec, "affinity")
+    to_pods, against_pods = fields(affinity, "podAffinity"), fields(affinity, "podAntiAffinity")
     volumes = mappings(spec.get("volumes"))
     containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
     sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
@@ -155,8 +153,8 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         requests=requests.requests,
         nonzero=requests.nonzero,
         scored=requests.scored,
-        node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
-        node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
+        node_selector=tuple(sorted((key, value or "") for key, value in fields(spec, "nodeSelector").items())),
+        node_affinity=node_affinity(fields(affinity, "nodeAffinity")),
         pod_affinity=_pod_affinity(to_pods, namespace, pod_labels),
         pod_anti_affinity=_pod_affinity(against_pods, namespace, pod_labels),
         preferred_affinity=_preferred(to_pods, namespace, pod_labels),
@@ -168,7 +166,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         preemption_policy=spec.get("preemptionPolicy") or "",
         scheduler_name=spec.get("schedulerName") or "default-scheduler",
         gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
-        pod_group=fields(spec.get("schedulingGroup")).get("podGroupName") or "",
+        pod_group=fields(spec, "schedulingGroup").get("podGroupName") or "",
         owner=controller(metadata),
         owner_uid=controller_uid(metadata),
         images=tuple(normalized_image(container.get("image") or "") for container in containers),
@@ -205,7 +203,7 @@ def node_affinity(plain: Plain) -> NodeAffinity:
     preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
     return NodeAffinity(
         None if required is None else tuple(map(_term, mappings(required.get("nodeSelectorTerms")))),
-        tuple(PreferredTerm(int(item.get("weight") or 0), _term(item.get("preference") or {})) for item in preferred),
+        tuple(PreferredTerm(int(item.get("weight") or 0), _term(fields(item, "preference"))) for item in preferred),
     )
 
 
@@ -218,7 +216,7 @@ def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tupl
     preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
     return tuple(
         WeightedTerm(
-            int(item.get("weight") or 0), _pod_affinity_term(item.get("podAffinityTerm") or {}, namespace, pod_labels)
+            int(item.get("weight") or 0), _pod_affinity_term(fields(item, "podAffinityTerm"), namespace, pod_labels)
         )
         for item in preferred
     )

@@ -11,12 +11,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.releases.version import default_release
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.releases.behaviours import Behaviour
-
-Plain = dict[str, Any]
 
 
 class _Field(NamedTuple):

@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import rows
+from kubectl_spread.objects.reading.plain import Plain, rows
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 EVERY = "[*]"  # a step of a route that means every item of a list
 EACH = "*"  # and one for every item of a list, or every value of a mapping

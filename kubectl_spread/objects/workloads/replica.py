@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import (
     claim_names,
@@ -19,8 +18,6 @@ from kubectl_spread.objects.workloads.workload import (
     REVISION_LABEL_OF,
     Workload,
 )
-
-Plain = dict[str, Any]
 
 # Kinds with a ReplicaSet per revision, and the label that identifies the revision.
 _BY_REPLICA_SET = {
@@ -94,10 +91,10 @@ def daemon(owner: Workload, node: str) -> Pod:
     spec["tolerations"] = [*(spec.get("tolerations") or ()), *_DAEMON_TOLERATIONS]
     if spec.get("hostNetwork"):
         spec["tolerations"].append(_HOST_NETWORK_TOLERATION)
-    affinity = spec["affinity"] = dict(spec.get("affinity") or {})
+    affinity = spec["affinity"] = dict(fields(spec, "affinity"))
     pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
     affinity["nodeAffinity"] = {
-        **(affinity.get("nodeAffinity") or {}),
+        **fields(affinity, "nodeAffinity"),
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned},
     }
     return _created(read.pod(plain))

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import MOST_PODS
-from kubectl_spread.objects.reading.plain import as_text, fields, mappings, value_at
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, Plain, value_at
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
-
 
 DEFAULT_NAMESPACE = "default"  # of objects that name none
 POD_TEMPLATE_HASH = "pod-template-hash"
@@ -88,7 +85,7 @@ class Workload(NamedTuple):
     @property
     def pod_spec(self) -> Plain:
         """Return the spec of the pod template; empty if the facts lack it."""
-        return self.template.get("spec") or {}
+        return fields(self.template, "spec")
 
     def with_pod_spec(self, spec: Plain) -> Workload:
         """Return the workload with another spec in its pod template, as a new revision."""
@@ -131,7 +128,7 @@ def workload(
         namespace: of an object that names none.
         is_foreign: see `WorkloadKind`.
     """
-    metadata, spec = plain.get("metadata") or {}, fields(plain.get("spec"))
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
     api_version = plain.get("apiVersion")
     place = at or KINDS[kind].usual_place()
     template = _template(plain, place)
@@ -155,9 +152,9 @@ def workload(
 def _settings(spec: Plain, kind: str) -> dict[str, Any]:
     """Return the other fields that a kind reads from `spec`."""
     written = spec.get("volumeClaimTemplates")
-    templates = tuple(item for item in mappings(written) if (item.get("metadata") or {}).get("name")) if written else ()
+    templates = tuple(item for item in mappings(written) if fields(item, "metadata").get("name")) if written else ()
     return {
-        "first_ordinal": int((spec.get("ordinals") or {}).get("start") or 0),
+        "first_ordinal": int(fields(spec, "ordinals").get("start") or 0),
         "selector": None if kind == "Service" else spec.get("selector"),
         "claim_templates": tuple([item["metadata"]["name"] for item in templates]),
         "claims": templates,
@@ -192,7 +189,7 @@ def awaits_labels(owner: Workload) -> bool:
 
 
 def _labels(owner: Workload) -> Optional[Plain]:
-    return (owner.template.get("metadata") or {}).get("labels")
+    return fields(owner.template, "metadata").get("labels")
 
 
 def _has_images(owner: Workload) -> bool:
@@ -201,7 +198,7 @@ def _has_images(owner: Workload) -> bool:
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
     """Return the least and most pods of a Knative revision by its annotations; 0 as the most is not a limit."""
-    annotations = fields(fields(template.get("metadata")).get("annotations"))
+    annotations = fields(template, "metadata", "annotations")
     least, most = (
         next((number for name in names if (number := natural(str(annotations.get(name, "")))) is not None), None)
         for names in (_MIN_SCALE, _MAX_SCALE)
@@ -242,7 +239,7 @@ def _template(plain: Plain, place: PodPlace) -> Plain:
 
 def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
     """Return the leaders or the workers of a LeaderWorkerSet; without a leaderTemplate both are alike."""
-    both = fields(spec.get("leaderWorkerTemplate"))
+    both = fields(spec, "leaderWorkerTemplate")
     size = 1 if both.get("size") is None else max(1, int(both["size"]))
     if place.template[-1] == "leaderTemplate":
         members = PodGroup()
@@ -280,7 +277,7 @@ def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
 
 
 def _job_spec(spec: Plain, kind: str) -> Plain:
-    return (spec.get("jobTemplate") or {}).get("spec") or {} if kind == "CronJob" else spec
+    return fields(spec, "jobTemplate", "spec") if kind == "CronJob" else spec
 
 
 _SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in "0123456789"}
@@ -298,7 +295,7 @@ def template_hash(template: Plain) -> str:
 def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
     """Return the labels of a pod of this workload at creation, the controller's included."""
     return {
-        **constraint.labels(owner.template.get("metadata") or {}),
+        **constraint.labels(fields(owner.template, "metadata")),
         **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
     }
 
@@ -368,7 +365,7 @@ def _config_labels(owner: Workload) -> dict[str, str]:
 def _knative_labels(owner: Workload) -> dict[str, str]:
     """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
     revision = knative_revision(owner)
-    own = constraint.labels(owner.template.get("metadata") or {})
+    own = constraint.labels(fields(owner.template, "metadata"))
     prefix = "serving.knative.dev"
     return {
         "app": own.get("app", revision),
@@ -393,7 +390,7 @@ _LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
 
 def knative_revision(owner: Workload) -> str:
     """Return the name of a Knative Service's revision: the template's own, or a counted one."""
-    return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
+    return owner.known_hash or fields(owner.template, "metadata").get("name") or f"{owner.name}-00001"
 
 
 def deployer_name(owner: Workload) -> str:

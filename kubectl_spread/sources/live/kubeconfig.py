@@ -18,18 +18,17 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 _BASE64 = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
@@ -184,7 +183,7 @@ def load(flags: Flags) -> ApiServer:
     else:
         # Source: k8s.io/client-go/tools/clientcmd/client_config.go, ClientConfig (v0.36.2): only TLS gets credentials.
         plain_user = {key: value for key, value in plain_user.items() if key.startswith("as")}
-    plugin = plain_user.get("exec") or {}
+    plugin = fields(plain_user, "exec")
     return ApiServer(
         name=flags.context or merged.current or host_of(server),
         sends_credentials=is_secure,
@@ -280,7 +279,7 @@ def _resolved(entry: Entry) -> Plain:
     for key in _PATHS:
         if key in found:
             found[key] = os.path.join(folder, found[key])
-    command = (found.get("exec") or {}).get("command")
+    command = fields(found, "exec").get("command")
     if command and os.path.dirname(command):
         found["exec"] = {**found["exec"], "command": os.path.join(folder, command)}
     return found
@@ -332,7 +331,7 @@ def _impersonation(flags: Flags, user: Plain) -> Impersonation:
     extra = tuple((key, value) for key, _, value in pairs)
     found = Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
     if found == Impersonation():
-        extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
+        extra = tuple((key, value) for key, values in fields(user, "as-user-extra").items() for value in values)
         groups = tuple(user.get("as-groups") or ())
         found = Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
     if not found.user and found != Impersonation():
@@ -374,7 +373,7 @@ def _with_token(user: Plain, entry: Entry) -> Plain:
     provider = user.get("auth-provider")
     if provider is None:
         return user
-    name, config = str(provider.get("name") or ""), provider.get("config") or {}
+    name, config = str(provider.get("name") or ""), fields(provider, "config")
     if name in _REMOVED:
         message = f"the {name} auth plugin has been removed from kubectl: use the exec plugin {_REMOVED[name]} instead"
         raise entry.error("auth-provider", message)

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.amounts.quantity import seconds
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
@@ -34,10 +34,7 @@ from kubectl_spread.sources.live.resources import (
     STORAGE,
 )
 from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Task, Transport
-from kubectl_spread.text import json_stream
 from kubectl_spread.text.wording import short
-
-Plain = dict[str, Any]
 
 _ACTIVE = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 # Seconds that a parsing thread may block receiving ones; Python's default is 5 ms.
@@ -282,7 +279,7 @@ class _ListReader:
         kind = self._resource.kind
         if isinstance(item, dict):
             texts = list(map(decode.problem_text, decode.type_problems(item, SHAPES[kind])))
-            what = f"{kind} {short(fields(item.get('metadata')).get('name', '?'))}"
+            what = f"{kind} {short(fields(item, 'metadata').get('name', '?'))}"
         else:
             what, texts = f"an item of the list of {self._resource.plural}", ["not an object"]
         self.builder.leave_out({"kind": kind, **item} if isinstance(item, dict) else {})
@@ -372,23 +369,14 @@ def _page(transport: Transport, path: str, answer: Response, take: Callable[[Any
     Raises:
         ClusterError: the answer is not a list.
     """
-    taken = object()
-
-    def consume(item: dict[str, Any], document: dict[str, Any]) -> object:  # noqa: ARG001 (as json_stream calls it)
-        take(item)
-        return taken
-
-    try:
-        documents = json_stream.values(answer.body.decode(), consume)
-    except (ValueError, RecursionError):
-        documents = []
-    document = documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {}
+    document: Plain = {}
+    with contextlib.suppress(ValueError, RecursionError):
+        document = fields(json.loads(answer.body))
     metadata, items = document.get("metadata"), document.get("items")
     items = [] if items is None else items  # an empty list of Go
     following = metadata.get("continue") or "" if isinstance(metadata, dict) else None
     if not isinstance(following, str) or not isinstance(items, list):
         raise ClusterError(f"the server {transport.host} answered {path} with something other than a list")
     for item in items:
-        if item is not taken:
-            take(item)
+        take(item)
     return len(items), following

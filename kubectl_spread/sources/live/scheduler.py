@@ -12,12 +12,10 @@ import json
 import posixpath
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import numbered_mappings, value_at
+from kubectl_spread.objects.reading.plain import numbered_mappings, Plain, value_at
 from kubectl_spread.sources.live.resources import rbac_rule, segment
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text.source import SourceFile
-
-Plain = dict[str, Any]
 
 _NAMESPACE = "kube-system"
 _PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
