@@ -18,6 +18,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete
 
 from kubectl_spread.cli.main import commands
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.text.wording import safe
 
 FILE = click.Path(readable=False)  # a shell completes it; the reader reports an unreadable file
@@ -150,24 +151,14 @@ def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
 
 def _in_cluster(ctx: click.Context, kind: Optional[str]) -> list[str]:
     """Return the names that the live cluster sends in time; a thread reads them, so that the shell can go on."""
-    import threading
-
-    from kubectl_spread.errors import SpreadError
     from kubectl_spread.sources.live.flags import Flags
     from kubectl_spread.sources.live.reading import Session
+    from kubectl_spread.sources.live.transport import Task
 
     given = {field: ctx.params[field] for field in Flags._fields if ctx.params.get(field)}
     session = Session(Flags(**{**given, "request_timeout": f"{_PATIENCE_S}s"}))
-    found: list[str] = []
-
-    def ask() -> None:
-        with contextlib.suppress(SpreadError):
-            found.extend(session.names(kind or "", ctx.params.get("namespace") or "", most=_MOST_NAMES))
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(_PATIENCE_S)
-    return list(found)
+    task = Task(lambda: session.names(kind or "", ctx.params.get("namespace") or "", most=_MOST_NAMES))
+    return task.result() if task.wait(_PATIENCE_S) else []
 
 
 def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
@@ -178,7 +169,7 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
         return []
     found: dict[str, None] = {}
     for plain in snapshot.load(*paths, keeps_objects=True).objects:
-        metadata = plain.get("metadata") or {}
+        metadata = fields(plain, "metadata")
         if kind == "Namespace" and metadata.get("namespace"):
             found[metadata["namespace"]] = None
         in_namespace = kind == "Node" or (metadata.get("namespace") or "default") == (

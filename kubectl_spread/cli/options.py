@@ -25,6 +25,7 @@ from kubectl_spread.sources.live.flags import as_words, Flags
 from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:
+    from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.cluster_facts import LoadedCluster
     from kubectl_spread.report.pages.page import PageSource
 
@@ -270,6 +271,19 @@ effort_option = option(
 )
 
 
+def policy_option(text: str) -> Callable[[F], F]:
+    """--policy, with its help text; the command gets the policy."""
+    return option(f"--policy FILE: {text}", callback=_read_policy)
+
+
+def _read_policy(_ctx: click.Context, _param: click.Parameter, path: Optional[str]) -> Optional[Policy]:
+    if path is None:
+        return None
+    from kubectl_spread.sources import policy_file
+
+    return policy_file.load(path)
+
+
 def colour_option(function: F) -> F:
     """Add --color, which `kubectl spread options` lists."""
     wrapped: Any = option("--color [auto|always|never]: Colour the output.", default="auto")(function)
@@ -284,15 +298,6 @@ def wants_colour(choice: str) -> bool:
         return choice == "always"
     is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
     return is_terminal and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
-
-
-@contextlib.contextmanager
-def as_usage_errors(ctx: click.Context) -> Iterator[None]:
-    """Turn a wrong request into wrong usage of a command, so that the message points to the command's help."""
-    try:
-        yield
-    except RequestError as error:
-        raise click.UsageError(str(error), ctx) from None
 
 
 class Output(NamedTuple):
@@ -404,6 +409,16 @@ class SectionedCommand(click.Command):
             meant = meant_flag(name, known) or nearest(name[2:], [item[2:] for item in known], cutoff=0.7)
             hint = f": did you mean `--{meant.removeprefix('--')}`?" if meant else ""
             raise click.UsageError(f"no such option '{name}'{hint}", ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A wrong request is wrong usage of it, so that the message points to its help."""
+        try:
+            return super().invoke(ctx)
+        except RequestError as error:
+            raise click.UsageError(str(error), ctx) from None
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the lists of exit codes and steps wrapped to the terminal."""

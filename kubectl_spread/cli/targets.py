@@ -1,17 +1,14 @@
-"""Arguments that name objects, read as kubectl reads them."""
+"""Arguments that name objects, read as kubectl reads them; what kubectl would refuse is wrong usage."""
 
 from __future__ import annotations
 
 import os
-from typing import Optional, TYPE_CHECKING
+from typing import Optional
 
 import click
 
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.operations.selection import ObjectName, Selection
-
-if TYPE_CHECKING:
-    from kubectl_spread.objects.selectors import Selector
 
 _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form"
@@ -19,33 +16,34 @@ _MIXED = (
 
 
 def selection(
-    words: tuple[str, ...],
-    label_selector: Optional[str],
-    ctx: click.Context,
-    *,
-    verb: str,
-    takes_names: bool = True,
+    words: tuple[str, ...], label_selector: Optional[str] = None, *, verb: str, takes_names: bool = True
 ) -> Selection:
     """Return which workloads the arguments and -l select, in every namespace.
 
-    Raises:
-        click.UsageError: kubectl would refuse them, too.
+    Args:
+        words: `deploy`, `deploy,sts`, `deploy web api`, `deploy/web sts/db`, or names alone, `web`.
+        label_selector: the text of -l.
+        verb: the command's action, for messages.
+        takes_names: whether a word that is no type is the name of a pod or workload of any type.
     """
-    names = parse_targets(words, ctx, verb=verb, takes_names=takes_names)
-    return names._replace(selector=_selector(label_selector, names, ctx))
+    found = _named(words, verb, takes_names=takes_names) if words else Selection()
+    if label_selector is None:
+        return found
+    if found.targets:
+        raise click.UsageError("name cannot be provided when a selector is specified")
+    from kubectl_spread.objects import selectors
+
+    try:
+        return found._replace(selector=selectors.parse(label_selector))
+    except selectors.SelectorError as error:
+        raise click.UsageError(str(error)) from None
 
 
-def namespace_of(
-    chosen: Selection, namespace: Optional[str], ctx: click.Context, *, all_namespaces: bool
-) -> Optional[str]:
-    """Return the namespace of -n and -A: None for the context's, empty for all.
-
-    Raises:
-        click.UsageError: -A excludes -n and names.
-    """
+def namespace_of(chosen: Selection, namespace: Optional[str], *, all_namespaces: bool) -> Optional[str]:
+    """Return the namespace of -n and -A: None for the context's, empty for all; -A excludes -n and names."""
     if all_namespaces and (namespace is not None or chosen.targets):
         what = "--namespace" if namespace is not None else "a resource by name"
-        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+        raise click.UsageError(f"{what} and --all-namespaces exclude each other")
     return "" if all_namespaces else namespace or None
 
 
@@ -55,63 +53,28 @@ def without_files(words: tuple[str, ...], paths: tuple[str, ...]) -> tuple[tuple
     return tuple(word for word in words if word not in files), (*paths, *files)
 
 
-def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str, takes_names: bool = True) -> Selection:
-    """Parse `deploy`, `deploy,sts`, `deploy web api`, `deploy/web sts/db`, or names alone, `web`.
-
-    Args:
-        words: the arguments.
-        ctx: of the command, for its usage.
-        verb: the command's action, for messages.
-        takes_names: whether a word that is no type is the name of a pod or workload of any type.
-
-    Raises:
-        click.UsageError: kubectl would refuse them, too.
-    """
-    if not words:
-        return Selection()
+def _named(words: tuple[str, ...], verb: str, *, takes_names: bool) -> Selection:
     slashed = ["/" in word for word in words]
     if any(slashed):
         if not all(slashed):
-            raise click.UsageError(_MIXED, ctx)
-        return Selection(tuple(_target(word, ctx, verb=verb) for word in words))
+            raise click.UsageError(_MIXED)
+        parts = [word.split("/") for word in words]
+        if any(len(part) != 2 or not all(part) for part in parts):
+            raise click.UsageError("arguments in resource/name form must have a single resource and name")
+        return Selection(tuple(ObjectName(_kind(kind, verb), name) for kind, name in parts))
     if takes_names and "," not in words[0] and find_kind(words[0]) is None:
         return Selection(tuple(ObjectName("", word) for word in words))
-    kinds = [_kind(word, ctx, verb=verb, is_alone=len(words) == 1) for word in words[0].split(",")]
+    kinds = [_kind(word, verb, is_alone=len(words) == 1) for word in words[0].split(",")]
     if len(words) == 1:
         return Selection(kinds=frozenset(kinds))
     return Selection(tuple(ObjectName(kind, name) for kind in kinds for name in words[1:]))
 
 
-def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Optional[Selector]:
-    """Return the selection with the label selector of -l.
-
-    Raises:
-        click.UsageError: it is not a selector, or names are given, too.
-    """
-    if text is None:
-        return None
-    if asked.targets:
-        raise click.UsageError("name cannot be provided when a selector is specified", ctx)
-    from kubectl_spread.objects import selectors as selector_text
-
-    try:
-        return selector_text.parse(text)
-    except selector_text.SelectorError as error:
-        raise click.UsageError(str(error), ctx) from None
-
-
-def _target(word: str, ctx: click.Context, *, verb: str) -> ObjectName:
-    kind_word, _, name = word.partition("/")
-    if not kind_word or not name or "/" in name:
-        raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
-    return ObjectName(_kind(kind_word, ctx, verb=verb), name)
-
-
-def _kind(word: str, ctx: click.Context, *, verb: str, is_alone: bool = False) -> str:
+def _kind(word: str, verb: str, *, is_alone: bool = False) -> str:
     kind = find_kind(word)
     if kind is None or kind == "PodTemplate":
         known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
         wrong = f"`{word}` is not a resource type with pods" + (f" to {verb}" if kind is not None else "")
         hint = f"; write deploy/{word}" if is_alone and word and kind is None else ""
-        raise click.UsageError(f"{wrong}{hint}. Types: {known}", ctx)
+        raise click.UsageError(f"{wrong}{hint}. Types: {known}")
     return kind

@@ -10,7 +10,6 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, finding_width, flush, print_error, progress
 from kubectl_spread.cli.options import (
-    as_usage_errors,
     cluster_facts,
     colour_option,
     FormatChoice,
@@ -135,10 +134,7 @@ _choice_options = gather_options(
 @option("--statistics: Print the number of findings per rule.")
 @option("--show-files: List the files that would be checked.")
 @colour_option
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     files: tuple[str, ...],
     paths: tuple[str, ...],
     source: ClusterSource,
@@ -180,49 +176,44 @@ def command(
     chosen = _chosen(output)
     if fixes.unsafe_fixes and not (fixes.fix or fixes.diff):
         raise click.UsageError("--unsafe-fixes needs --fix or --diff")
-    with as_usage_errors(ctx):
-        config = load_config(choice)
-        names = [word for word in files if _is_target(word)]
-        has_files = bool(paths or asked["kustomize"] or choice.project)
-        if names or all_namespaces or label_selector is not None:
-            if has_files or len(names) < len(files):
-                raise click.UsageError(
-                    "-A, -l and TYPE/NAME check running workloads; they cannot be combined with files", ctx
-                )
-            is_running = True
-        elif source.topology is not None or has_files or files or config.paths:
-            is_running = False
-        else:
-            is_running = namespace is not None or source.is_given or _is_cluster_known(source)
-        if is_running:
-            if fixes.diff or fixes.fix or show_files:
-                raise click.UsageError(
-                    "running workloads have no file: --fix, --diff and --show-files need manifests", ctx
-                )
-            from kubectl_spread.cli import targets  # not needed for manifests
+    config = load_config(choice)
+    names = [word for word in files if _is_target(word)]
+    has_files = bool(paths or asked["kustomize"] or choice.project)
+    if names or all_namespaces or label_selector is not None:
+        if has_files or len(names) < len(files):
+            raise click.UsageError("-A, -l and TYPE/NAME check running workloads; they cannot be combined with files")
+        is_running = True
+    elif source.topology is not None or has_files or files or config.paths:
+        is_running = False
+    else:
+        is_running = namespace is not None or source.is_given or _is_cluster_known(source)
+    if is_running:
+        if fixes.diff or fixes.fix or show_files:
+            raise click.UsageError("running workloads have no file: --fix, --diff and --show-files need manifests")
+        from kubectl_spread.cli import targets  # not needed for manifests
 
-            selection = targets.selection(files, label_selector, ctx, verb="check", takes_names=False)
-            where = targets.namespace_of(selection, namespace, ctx, all_namespaces=all_namespaces)
-            with progress("reading the cluster facts"):
-                from kubectl_spread.operations import check_cluster  # numpy: 80 ms
+        selection = targets.selection(files, label_selector, verb="check", takes_names=False)
+        where = targets.namespace_of(selection, namespace, all_namespaces=all_namespaces)
+        with progress("reading the cluster facts"):
+            from kubectl_spread.operations import check_cluster  # numpy: 80 ms
 
-                result = check_cluster.check_workloads(
-                    CheckRequest(source=source, namespace=where, choice=choice, config=config, selection=selection)
-                )
-        else:
-            request = CheckRequest(
-                (*paths, *files), source=source, namespace=namespace, choice=choice, config=config, **asked
+            result = check_cluster.check_workloads(
+                CheckRequest(source=source, namespace=where, choice=choice, config=config, selection=selection)
             )
-            if show_files:
-                return _show_files(request, config)
-            if fixes.diff:
-                return _show_diff(request, fixes, colour=wants_colour(color))
-            if fixes.fix:
-                from kubectl_spread.operations.fix import fix_files
+    else:
+        request = CheckRequest(
+            (*paths, *files), source=source, namespace=namespace, choice=choice, config=config, **asked
+        )
+        if show_files:
+            return _show_files(request, config)
+        if fixes.diff:
+            return _show_diff(request, fixes, colour=wants_colour(color))
+        if fixes.fix:
+            from kubectl_spread.operations.fix import fix_files
 
-                result = fix_files(request, unsafe=fixes.unsafe_fixes)
-            else:
-                result = check.check_files(request)
+            result = fix_files(request, unsafe=fixes.unsafe_fixes)
+        else:
+            result = check.check_files(request)
     _print(result, chosen, colour=wants_colour(color), statistics=statistics)
     fail_on = choice.fail_on or config.fail_on or "error"
     judges_findings = choice.fail_on is not None or any(item.format != "sarif" for item in chosen)

@@ -20,8 +20,7 @@ from kubectl_spread.errors import SourceError
 @option(
     "--save DIR: Write the example's files to DIR/shop, to run the commands yourself.", type=click.Path(file_okay=False)
 )
-@click.pass_context
-def command(ctx: click.Context, steps: tuple[str, ...], save: Optional[str]) -> int:
+def command(steps: tuple[str, ...], save: Optional[str]) -> int:
     """Show the main commands on an example: a shop whose pods do not spread as intended.
 
     The demo needs neither files nor a cluster. It lists its steps, then runs them in this order and prints each command
@@ -49,11 +48,11 @@ def command(ctx: click.Context, steps: tuple[str, ...], save: Optional[str]) -> 
     known = {step.name: step for step in STEPS}
     for name in steps:
         if name not in known:
-            raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
+            raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}")
     chosen = [known[name] for name in dict.fromkeys(steps or known)]
     if save is not None:
         if steps:
-            raise click.UsageError("--save writes files, and runs no step", ctx)
+            raise click.UsageError("--save writes files, and runs no step")
         return _save(save)
     width = max(map(len, known))
     rows = [f"{step.name.ljust(width)}   {step.reason}" for step in chosen]

@@ -11,7 +11,6 @@ from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import Exit, finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
     answer_options,
-    as_usage_errors,
     cluster_facts,
     DOCUMENTS,
     kustomize_option,
@@ -23,7 +22,7 @@ from kubectl_spread.cli.options import (
     redirect_output,
     SectionedCommand,
 )
-from kubectl_spread.cli.targets import namespace_of, parse_targets, without_files
+from kubectl_spread.cli.targets import namespace_of, selection, without_files
 from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
@@ -50,10 +49,7 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
     default=3,
 )
 @answer_options("text", "json", "yaml", "html")
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     targets: tuple[str, ...],
     message: Optional[str],
     all_namespaces: bool,
@@ -90,15 +86,15 @@ def command(
     """  # noqa: D301
     if message is not None:
         if targets or asked["paths"] or asked["kustomize"] or asked["node"] or asked["source"].is_given:
-            raise click.UsageError("--message cannot be combined with a pod, a node, a manifest or a cluster", ctx)
+            raise click.UsageError("--message cannot be combined with a pod, a node, a manifest or a cluster")
         with redirect_output(output):
-            return _explain_message(message, output, ctx)
+            return _explain_message(message, output)
     targets, asked["paths"] = without_files(targets, asked["paths"])
-    named = parse_targets(targets, ctx, verb="explain")
+    named = selection(targets, verb="explain")
     if named.kinds:
-        raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME", ctx)
-    asked["namespace"] = namespace_of(named, asked["namespace"], ctx, all_namespaces=all_namespaces)
-    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        raise click.UsageError(f"the name is missing: write {targets[0]} NAME or {targets[0]}/NAME")
+    asked["namespace"] = namespace_of(named, asked["namespace"], all_namespaces=all_namespaces)
+    with progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
         found = explain.explain_pods(
@@ -134,7 +130,7 @@ def _print(found: ExplainResult, output: Output, style: Style) -> None:
             click.echo(f"\n{documents.line(found.known.cluster.unread)}")
 
 
-def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
+def _explain_message(text: str, output: Output) -> int:
     """Print the meaning of a message; `-` reads it from standard input.
 
     Returns:
@@ -144,7 +140,7 @@ def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
         click.UsageError: there is no text, or HTML is requested.
     """
     if output.format == "html":
-        raise click.UsageError("--message supports -o text, json and yaml only", ctx)
+        raise click.UsageError("--message supports -o text, json and yaml only")
     from kubectl_spread.explain.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 
@@ -153,7 +149,7 @@ def _explain_message(text: str, output: Output, ctx: click.Context) -> int:
         is_of_windows = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # a shell of Windows writes UTF-16
         text = raw.decode("utf-16" if is_of_windows else "utf-8", "replace")
     if not text.strip():
-        raise click.UsageError("the message is empty", ctx)
+        raise click.UsageError("the message is empty")
     found = parse_all(text)
     if output.format in DOCUMENTS:
         print_document(report.document(found), output.format)

@@ -7,16 +7,16 @@ import importlib.util
 import re
 import signal
 import threading
-from typing import Optional
+from typing import Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import (
-    as_usage_errors,
     cluster_facts,
     namespace_option,
     option,
+    policy_option,
     Seconds,
     SectionedCommand,
 )
@@ -24,6 +24,9 @@ from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
 from kubectl_spread.operations import cluster_facts as cluster_facts_of
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest
+
+if TYPE_CHECKING:
+    from kubectl_spread.guarantee.policy.policy import Policy
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
 _REQUEST_TIMEOUT = "60s"
@@ -45,11 +48,9 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 @namespace_option("Namespace of the workloads.  [default: all namespaces]")
 @option("-A, --all-namespaces: All namespaces, as by default.")
 @option("-l, --selector SELECTOR: Export only workloads with these labels.", name="label_selector")
-@option("--policy FILE: Also check the running pods against a policy.")
+@policy_option("Also check the running pods against a policy.")
 @option("-a, --all: Also export workloads without constraints of their own.", name="shows_all")
-@click.pass_context
 def command(
-    ctx: click.Context,
     source: ClusterSource,
     listen: str,
     interval: float,
@@ -57,7 +58,7 @@ def command(
     namespace: Optional[str],
     all_namespaces: bool,
     label_selector: Optional[str],
-    policy: Optional[str],
+    policy: Optional[Policy],
     shows_all: bool,
 ) -> int:
     """Serve the metrics of `status -o prometheus` over HTTP, for Prometheus to scrape.
@@ -87,27 +88,21 @@ def command(
     """  # noqa: D301
     found = _ADDRESS.fullmatch(listen)
     if found is None or int(found[3]) > 65535:
-        raise click.UsageError(f"--listen: `{listen}` is not HOST:PORT, such as 127.0.0.1:9464 or [::]:9464", ctx)
+        raise click.UsageError(f"--listen: `{listen}` is not HOST:PORT, such as 127.0.0.1:9464 or [::]:9464")
     if source.snapshot or source.topology:
-        raise click.UsageError("the exporter reads a live cluster: leave out --snapshot and --topology", ctx)
+        raise click.UsageError("the exporter reads a live cluster: leave out --snapshot and --topology")
     if importlib.util.find_spec("prometheus_client") is None:
         message = "the exporter needs prometheus_client, which is not installed: pip install 'kubectl-spread[exporter]'"
-        raise click.UsageError(message, ctx)
+        raise click.UsageError(message)
     from kubectl_spread.cli.targets import namespace_of, selection
 
-    with as_usage_errors(ctx):
-        chosen = selection((), label_selector, ctx, verb="export")
-        namespace = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
-    rules = None
-    if policy is not None:
-        from kubectl_spread.sources import policy_file
-
-        rules = policy_file.load(policy)
+    chosen = selection((), label_selector, verb="export")
+    namespace = namespace_of(chosen, namespace, all_namespaces=all_namespaces)
     # A server that runs for days must not wait for one answer.
     timeout = source.connection.request_timeout or _REQUEST_TIMEOUT
     connection = source.connection._replace(request_timeout=timeout)
     facts = source._replace(connection=connection, listener=cluster_facts_of.ignore)
-    request = StatusRequest(facts, chosen, namespace or "", shows_all, policy=rules)
+    request = StatusRequest(facts, chosen, namespace or "", shows_all, policy=policy)
     address = found[1] or found[2] or "", int(found[3])
     return _serve(request, address, interval=interval, most_age_s=max_age or max(5 * interval, 300.0))
 

@@ -12,7 +12,6 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
-    as_usage_errors,
     cluster_facts,
     DOCUMENTS,
     effort_option,
@@ -21,11 +20,12 @@ from kubectl_spread.cli.options import (
     option,
     Output,
     page_source,
+    policy_option,
     print_document,
     redirect_output,
     SectionedCommand,
 )
-from kubectl_spread.cli.targets import namespace_of, parse_targets, selection, without_files
+from kubectl_spread.cli.targets import namespace_of, selection, without_files
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES, with_places
 from kubectl_spread.objects.keys import Range
@@ -61,7 +61,7 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @option("-R, --recursive: Also the directories below.")
 @kustomize_option
 @cluster_facts
-@option("--policy FILE: Policy file; docs/guarantee.md shows one.")
+@policy_option("Policy file; docs/guarantee.md shows one.")
 @_keyed("--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.", texts.at_most)
 @_keyed("--less-than KEY=SHARE...: Every domain holds less: node=1/3.", texts.less_than)
 @_keyed("--max-count KEY=N...: No domain holds more than N pods.", texts.max_count)
@@ -85,12 +85,9 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @option("-A, --all-namespaces: Judge the workloads of all namespaces.")
 @effort_option
 @answer_options("text", "json", "yaml", "junit", "html")
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     targets: tuple[str, ...],
-    policy: Optional[str],
+    policy: Optional[Policy],
     survive: tuple[str, ...],
     keep: Optional[str],
     allow_pending: bool,
@@ -131,10 +128,10 @@ def command(
       kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
     """  # noqa: D301
     flags = ("at_most", "less_than", "max_count", "min_domains", "separate")
-    rules = [*(rule for flag in flags for rule in asked.pop(flag)), *_losses(survive, keep, ctx)]
+    rules = [*(rule for flag in flags for rule in asked.pop(flag)), *_losses(survive, keep)]
     if replicas is not None and shards is not None:
-        raise click.UsageError("--replicas and --shards exclude each other", ctx)
-    made = _policy(policy, rules, label_selector, allow_pending=allow_pending, ctx=ctx)
+        raise click.UsageError("--replicas and --shards exclude each other")
+    made = _policy(policy, rules, label_selector, allow_pending=allow_pending)
     if replicas is not None or shards is not None:
         groups = tuple(item._replace(replicas=replicas, shards=shards) for item in made.groups)
         made = made._replace(groups=groups)
@@ -142,14 +139,14 @@ def command(
         made = made._replace(regimes=tuple(map(Regime, regime)))
     targets, asked["paths"] = without_files(targets, asked["paths"])
     if targets and (asked["paths"] or asked["kustomize"]):
-        raise click.UsageError("name workloads or files, not both", ctx)
-    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        raise click.UsageError("name workloads or files, not both")
+    with progress("reading the cluster facts") as under_way:
         from kubectl_spread.cli import search
         from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest  # numpy: 80 ms
         from kubectl_spread.operations.simulate import SimulateRequest
 
-        chosen = parse_targets(targets, ctx, verb="judge")
-        asked["namespace"] = namespace_of(chosen, asked["namespace"], ctx, all_namespaces=all_namespaces)
+        chosen = selection(targets, verb="judge")
+        asked["namespace"] = namespace_of(chosen, asked["namespace"], all_namespaces=all_namespaces)
         with search.interruptible(under_way) as watch:
             states, inputs = int(_MAX_STATES * effort), SimulateRequest(**asked)
             found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
@@ -159,34 +156,31 @@ def command(
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
 
-def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -> list[PolicyRule]:
+def _losses(survive: tuple[str, ...], keep: Optional[str]) -> list[PolicyRule]:
     if keep is not None and not survive:
-        raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum", ctx)
+        raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum")
     try:
         return [texts.survive(text, keep) for text in survive]
     except ValueError as error:
-        raise click.UsageError(str(error), ctx) from None
+        raise click.UsageError(str(error)) from None
 
 
 def _policy(
-    path: Optional[str],
+    policy: Optional[Policy],
     rules: list[PolicyRule],
     label_selector: Optional[str],
     *,
     allow_pending: bool,
-    ctx: click.Context,
 ) -> Policy:
     """Return the policy of a file or of flags."""
-    if path is None and not rules:
-        raise click.UsageError("name a policy: --policy FILE, or rules such as --less-than zone=1/2", ctx)
-    if path is not None and (rules or label_selector is not None or allow_pending):
-        raise click.UsageError("--policy and rules exclude each other: write all rules into the file", ctx)
-    if path is not None:
-        from kubectl_spread.sources import policy_file
-
-        return policy_file.load(path)
+    if policy is None and not rules:
+        raise click.UsageError("name a policy: --policy FILE, or rules such as --less-than zone=1/2")
+    if policy is not None and (rules or label_selector is not None or allow_pending):
+        raise click.UsageError("--policy and rules exclude each other: write all rules into the file")
+    if policy is not None:
+        return policy
     own = tuple(rules if allow_pending else with_places(rules))
-    selector = selection((), label_selector, ctx, verb="judge").selector
+    selector = selection((), label_selector, verb="judge").selector
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 

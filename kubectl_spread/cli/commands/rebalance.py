@@ -10,7 +10,6 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
-    as_usage_errors,
     cluster_facts,
     DOCUMENTS,
     effort_option,
@@ -45,10 +44,7 @@ if TYPE_CHECKING:  # these load numpy
 @option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))
 @effort_option
 @answer_options("text", "json", "yaml", "html")
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     targets: tuple[str, ...],
     namespace: Optional[str],
     all_namespaces: bool,
@@ -85,9 +81,9 @@ def command(
       kubectl spread rebalance -A -o json > plan.json
       kubectl spread rebalance -A -o html=plan.html
     """  # noqa: D301
-    chosen = selection(targets, label_selector, ctx, verb="rebalance")
-    where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
-    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+    chosen = selection(targets, label_selector, verb="rebalance")
+    where = namespace_of(chosen, namespace, all_namespaces=all_namespaces)
+    with progress("reading the cluster facts") as under_way:
         from kubectl_spread.cli import search
         from kubectl_spread.operations import rebalance, simulate  # numpy: 80 ms
 

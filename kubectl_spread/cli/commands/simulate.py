@@ -10,7 +10,6 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import Exit, finish, flush, Progress, progress
 from kubectl_spread.cli.options import (
     answer_options,
-    as_usage_errors,
     cluster_facts,
     DOCUMENTS,
     effort_option,
@@ -47,10 +46,7 @@ _SAMPLES = 100
 @option("--replicas MIN..MAX|hpa: A table by replicas; hpa: its range.")
 @effort_option
 @answer_options("text", "json", "yaml", "junit", "html")
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     words: tuple[str, ...],
     then: tuple[str, ...],
     replicas: Optional[str],
@@ -99,14 +95,14 @@ def command(
     is_run = words[:1] == ("run",)
     if is_run:
         if then or asked["paths"] or asked["kustomize"] or replicas is not None:
-            raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
+            raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then")
         if not words[1:]:
-            raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
+            raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`")
     elif output.format == "junit":
-        raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
+        raise click.UsageError("-o junit is for `run`, whose scenarios have expectations")
     stage = "reading the scenarios" if is_run else "reading the cluster facts"
-    with as_usage_errors(ctx), progress(stage) as under_way:
-        commands = () if is_run else _commands(words, then, ctx, namespace=asked["namespace"])
+    with progress(stage) as under_way:
+        commands = () if is_run else _commands(words, then, namespace=asked["namespace"])
         from kubectl_spread.cli import search
         from kubectl_spread.engine.run import Limits  # numpy: 80 ms
 
@@ -195,12 +191,10 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
     return Exit.CLEAN if all(result.is_fine for result in found) else Exit.FINDINGS
 
 
-def _commands(
-    words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context, *, namespace: Optional[str]
-) -> tuple[Command, ...]:
+def _commands(words: tuple[str, ...], then: tuple[str, ...], *, namespace: Optional[str]) -> tuple[Command, ...]:
     """Return the steps; --namespace is a flag of the first, as kubectl reads it, and a default for the others."""
     if not words:
-        raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
+        raise click.UsageError("name a step, such as `rollout restart deploy/web`")
     first = parse(words) if words[1:] else parse_text(words[0])  # a quoted command, as --then takes it
     if namespace:
         first = first._replace(flags={"namespace": (namespace,), **first.flags})

@@ -7,7 +7,7 @@ import functools
 import click
 
 from kubectl_spread.cli.console import finish, progress
-from kubectl_spread.cli.options import as_usage_errors, cluster_facts, option, SectionedCommand
+from kubectl_spread.cli.options import cluster_facts, option, SectionedCommand
 from kubectl_spread.errors import ClusterError, NoClusterError
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
@@ -19,8 +19,7 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
     "-o, --output FILE: File to write: .json or .yaml, also with .gz; - is standard output.  [default: -]", default="-"
 )
 @option("--redact: Replace names, label values and images with placeholders.")
-@click.pass_context
-def command(ctx: click.Context, source: ClusterSource, output: str, redact: bool) -> int:
+def command(source: ClusterSource, output: str, redact: bool) -> int:
     """Save the cluster facts to a file that other commands read with --snapshot.
 
     The file holds only fields that the scheduler or this program reads: no Secrets, no ConfigMaps, no environment
@@ -46,7 +45,7 @@ def command(ctx: click.Context, source: ClusterSource, output: str, redact: bool
       kubectl spread snapshot --redact -o facts.yaml.gz
     """  # noqa: D301
     request = SnapshotRequest(source, redact, output)
-    with as_usage_errors(ctx), progress("reading the cluster facts"):
+    with progress("reading the cluster facts"):
         try:
             found = take_snapshot(request) if output == "-" else write_snapshot(request)
         except NoClusterError as error:

@@ -11,7 +11,6 @@ import click
 from kubectl_spread.cli import complete, console
 from kubectl_spread.cli.console import finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
-    as_usage_errors,
     cluster_facts,
     DOCUMENTS,
     FormatChoice,
@@ -19,6 +18,7 @@ from kubectl_spread.cli.options import (
     option,
     Output,
     page_source,
+    policy_option,
     print_document,
     redirect_output,
     Seconds,
@@ -32,6 +32,7 @@ from kubectl_spread.operations.status import count_workloads_with_findings, Stat
 from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
@@ -47,12 +48,10 @@ FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
 @option("-w, --watch: Keep reading the cluster, and print changes.")
 @option("--interval SECONDS: Time between two readings with --watch.", type=Seconds(min=0.1), default=5.0)
-@option("--policy FILE: Policy for the running pods (docs/guarantee.md).")
+@policy_option("Policy for the running pods (docs/guarantee.md).")
 @option("--no-headers: Do not print column headers.")
 @option(f"-o, --output: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}; =FILE writes a file.", type=FormatChoice(FORMATS))
-@click.pass_context
 def command(
-    ctx: click.Context,
     targets: tuple[str, ...],
     source: ClusterSource,
     namespace: Optional[str],
@@ -61,7 +60,7 @@ def command(
     shows_all: bool,
     watch: bool,
     interval: float,
-    policy: Optional[str],
+    policy: Optional[Policy],
     no_headers: bool,
     output: Optional[Output],
 ) -> int:
@@ -94,25 +93,19 @@ def command(
       kubectl spread status -A -o html=status.html
     """  # noqa: D301
     form = "" if output is None else output.format
-    chosen = selection(targets, label_selector, ctx, verb="show")
-    where = namespace_of(chosen, namespace, ctx, all_namespaces=all_namespaces)
+    chosen = selection(targets, label_selector, verb="show")
+    where = namespace_of(chosen, namespace, all_namespaces=all_namespaces)
     if watch and output is not None and (form == "html" or output.file):
-        raise click.UsageError("-w prints changes to standard output, so it cannot write a page or a file", ctx)
+        raise click.UsageError("-w prints changes to standard output, so it cannot write a page or a file")
     if watch and form == "prometheus":
-        raise click.UsageError("-w prints only changes, so it cannot print metrics", ctx)
+        raise click.UsageError("-w prints only changes, so it cannot print metrics")
     if watch and "-" in source.snapshot:
-        raise click.UsageError("standard input cannot be read more than once", ctx)
-    rules = None
-    if policy is not None:
-        from kubectl_spread.sources import policy_file
-
-        rules = policy_file.load(policy)
-    with as_usage_errors(ctx):
-        reader = StatusReader(StatusRequest(source, chosen, where, shows_all, rules))
-        if watch:
-            _watch(reader, _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers), interval)
-        with progress("reading the cluster facts"):
-            found = reader.read()
+        raise click.UsageError("standard input cannot be read more than once")
+    reader = StatusReader(StatusRequest(source, chosen, where, shows_all, policy))
+    if watch:
+        _watch(reader, _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers), interval)
+    with progress("reading the cluster facts"):
+        found = reader.read()
     with redirect_output(output):
         _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
     if form in ("", "wide") and not (no_headers or found.missing):
