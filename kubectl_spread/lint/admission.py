@@ -14,7 +14,7 @@ from kubectl_spread.lint.workload import FIELD, is_live, repair, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
-from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule, spec_errors
 from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -157,8 +157,6 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
             yield from _routes_of_constraints(item, (*route, index))
 
 
-Plain = dict[str, Any]
-
 Refused = tuple[FieldError, Finding]
 Checked = tuple[list[Finding], Optional[list[Subject]]]
 
@@ -201,7 +199,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         codes |= {finding.rule.code for finding in wrong}
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
-        spec = corrections.corrected_spec(owner.template.get("spec") or {}) if problems else None
+        spec = corrections.corrected_spec(fields(owner.template, "spec")) if problems else None
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
         subjects.append(subject)
@@ -237,7 +235,7 @@ def _check_pod_spec(
 
     The workload is refused with the codes of the errors, besides `codes`.
     """
-    constraints = constraint_reader.constraints(owner.template.get("spec") or {})
+    constraints = constraint_reader.constraints(fields(owner.template, "spec"))
     errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
     lasting = errors
     if spec is not None:  # some errors end once misspelt fields have the intended names
@@ -282,8 +280,8 @@ def _field_errors(
             known = {(error.rule, error.route) for error in errors}
             created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
             later = [error for error in created if (error.rule, error.route) not in known]
-    labels = fields(fields(owner.selector).get("matchLabels"))  # it may not decode
-    labels = labels or constraint_reader.labels(owner.template.get("metadata") or {})
+    labels = fields(owner.selector, "matchLabels")  # it may not decode
+    labels = labels or constraint_reader.labels(fields(owner.template, "metadata"))
     root = decode.path_text(place.spec)
     refused = []
     for error in (*errors, *later):

@@ -9,7 +9,7 @@ from kubectl_spread.lint.finding import DocumentFix, Fix
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import value_at
+from kubectl_spread.objects.reading.plain import Plain, value_at
 from kubectl_spread.objects.validation import FieldError, Rule
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text import node as nodes
@@ -17,8 +17,6 @@ from kubectl_spread.text.edit import Change, Drop, Edit, Put, Rename
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile, Span
 from kubectl_spread.text.wording import did_you_mean, nearest
-
-Plain = dict[str, Any]
 
 INTEGERS = (decode.Atom.INT32, decode.Atom.INT64)
 

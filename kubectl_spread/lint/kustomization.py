@@ -118,11 +118,11 @@ def kustomization(
             place = Place(document.source, document.place(("replicas", at, "count")))
             scalings.append(Scaling(target, _count(entry.get("count")), place))
     scalings += [ANYTHING] if plain.get("transformers") else []
-    labels: dict[str, Optional[str]] = dict.fromkeys(fields(plain.get("commonLabels")))
+    labels: dict[str, Optional[str]] = dict.fromkeys(fields(plain, "commonLabels"))
     for _, entry in numbered_mappings(plain.get("labels")):
         if entry.get("includeSelectors") or entry.get("includeTemplates"):
             is_selected = bool(entry.get("includeSelectors"))
-            pairs = fields(entry.get("pairs"))
+            pairs = fields(entry, "pairs")
             labels.update({name: None if is_selected else str(value) for name, value in pairs.items()})
     return Kustomization(
         directory,
@@ -189,7 +189,7 @@ def _scalings(
                 value = operation.get("value") if operation.get("op") in ("add", "replace") else None
                 found.append((target, value, document, (at, "value")))
         plain = fields(document.plain)
-        spec, name = fields(plain.get("spec")), as_text(fields(plain.get("metadata")).get("name"))
+        spec, name = fields(plain, "spec"), as_text(fields(plain, "metadata").get("name"))
         if "replicas" in spec:
             itself = PatchTarget(re.escape(as_text(plain.get("kind"))), re.escape(name))
             found.append((target or itself, spec["replicas"], document, ("spec", "replicas")))

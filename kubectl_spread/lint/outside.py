@@ -27,7 +27,7 @@ from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_lists import ConstraintList, operator_of
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
 from kubectl_spread.objects.workloads.kinds import KINDS, Kinds, leads_to, PodPlace
@@ -186,8 +186,6 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
         )
     ]
 
-
-Plain = dict[str, Any]
 
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add missing fields; only the created pod shows that.
@@ -556,8 +554,8 @@ def _release_names(manifest: Manifest) -> tuple[str, ...]:
     """Return the names that the release of a manifest may have, the likeliest first; none if they are unknown."""
     if manifest.kind not in ("HelmRelease", "HelmChart", "Application") or manifest.document.is_embedded:
         return ()
-    spec = fields(manifest.plain.get("spec"))
-    written = (spec.get("releaseName"), fields(fields(spec.get("source")).get("helm")).get("releaseName"))
+    spec = fields(manifest.plain, "spec")
+    written = (spec.get("releaseName"), fields(spec, "source", "helm").get("releaseName"))
     own = next((name for name in written if isinstance(name, str) and name), "")
     target = spec.get("targetNamespace")
     composed = f"{target}-{manifest.name}" if isinstance(target, str) else manifest.name
@@ -582,14 +580,14 @@ def _replicas_of(plain: Any, route: Route) -> Optional[int]:
     """
     is_for_all, is_own = route[-2:-1] == ("defaultPodOptions",), route[-4:-3] + route[-2:-1] == ("controllers", "pod")
     holder = fields(value_at(plain, route[: -4 if is_own else -2 if is_for_all else -1])) if route else {}
-    scaling = (fields(holder.get(name)) for name in _SCALING)
+    scaling = (fields(holder, name) for name in _SCALING)
     if any(item and item.get("enabled", True) for item in scaling):
         return None
-    controllers = fields(holder.get("controllers"))
+    controllers = fields(holder, "controllers")
     if is_for_all or is_own or controllers:
         numbers = [_pods_of(fields(controllers[name])) for name in ([str(route[-3])] if is_own else controllers)]
         return sum(numbers) if numbers and all(isinstance(item, int) for item in numbers) else None
-    places = [holder, *(fields(holder.get(name)) for name in ("controller", "deployment"))]  # for one list of all pods
+    places = [holder, *(fields(holder, name) for name in ("controller", "deployment"))]  # for one list of all pods
     counts = [place[name] for place in places for name in _REPLICAS if name in place]
     return counts[0] if len(counts) == 1 and isinstance(counts[0], int) else None
 

@@ -54,7 +54,7 @@ def whole_number(value: Any) -> Optional[int]:
 
 
 def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
-    spec = fields(autoscaler.plain.get("spec"))
+    spec = fields(autoscaler.plain, "spec")
     if autoscaler.kind == "ScaledObject":
         least = whole_number(spec.get("minReplicaCount", _KEDA_MINIMUM))
         return ReplicaRange(least, whole_number(spec.get("maxReplicaCount", _KEDA_MAXIMUM)), autoscaler)
@@ -95,9 +95,6 @@ def times(groups: ReplicaRange, size: int) -> ReplicaRange:
     least, most = (None if number is None else number * size for number in groups[:2])
     written = None if groups.written is None else groups.written * size
     return groups._replace(minimum=least, maximum=most, written=written)
-
-
-Plain = dict[str, Any]
 
 
 class TargetCluster(NamedTuple):
@@ -265,7 +262,7 @@ class Project:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = whole_number(fields(runner.plain.get("spec")).get("replicas"))
+        written = whole_number(fields(runner.plain, "spec").get("replicas"))
         if ("spec", "replicas") in runner.defaults:
             return times(ReplicaRange(None, None, written=written), owner.group.size)
         overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
@@ -317,12 +314,12 @@ class Project:
         return self._by_key.get(self._scaled_key(autoscaler))
 
     def _scaled_key(self, autoscaler: Manifest) -> str:
-        target = fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
+        target = fields(autoscaler.plain, "spec", "scaleTargetRef")
         return f"{target.get('kind') or 'Deployment'} {self.namespace_of(autoscaler)}/{target.get('name')}"
 
     def backends(self, service: Manifest) -> list[Subject]:
         """Return the workloads whose pods a Service sends traffic to, in order."""
-        selector = fields(fields(service.plain.get("spec")).get("selector"))
+        selector = fields(service.plain, "spec", "selector")
         if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
             return []
         equalities = tuple(LabelRequirement(key, "In", (value,)) for key, value in selector.items())
@@ -360,7 +357,7 @@ class Project:
         """
         found = {}
         for manifest in self.of_kind("Rollout"):
-            reference = fields(fields(manifest.plain.get("spec")).get("workloadRef"))
+            reference = fields(manifest.plain, "spec", "workloadRef")
             if manifest.workload_kind is not None and reference.get("kind") == "Deployment":
                 found[self.namespace_of(manifest), str(reference.get("name"))] = manifest
         return found

@@ -12,7 +12,7 @@ from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.reading.plain import fields, mappings, strings, value_at
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings, value_at
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
@@ -21,8 +21,6 @@ from kubectl_spread.text.node import Route
 if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import AntiAffinity, PlacedReplicas
 
-
-Plain = dict[str, Any]
 
 REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 
@@ -45,10 +43,10 @@ def tolerates_all(subject: Subject) -> bool:
 
 def node_values(subject: Subject, key: str) -> Optional[frozenset[str]]:
     """Return the values of a node label that nodeSelector and node affinity allow; None for any."""
-    named = (subject.spec.get("nodeSelector") or {}).get(key)
+    named = fields(subject.spec, "nodeSelector").get(key)
     selected = None if named is None else frozenset({named})
-    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = mappings((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms"))
+    affinity = fields(subject.spec, "affinity", "nodeAffinity")
+    terms = mappings(fields(affinity, REQUIRED).get("nodeSelectorTerms"))
     values = [_term_values(term, key) for term in terms]
     if not values or None in values:  # one of the terms must hold
         return selected
@@ -87,13 +85,13 @@ class Term(NamedTuple):
 def terms(subject: Subject) -> Iterator[Term]:
     """Yield the terms of pod affinity and anti-affinity, preferred ones included."""
     for kind in ("podAffinity", "podAntiAffinity"):
-        held = (subject.spec.get("affinity") or {}).get(kind) or {}
+        held = fields(subject.spec, "affinity").get(kind) or {}
         route, repels = (*subject.spec_route, "affinity", kind), kind == "podAntiAffinity"
         for index, term in enumerate(mappings(held.get(REQUIRED))):
             yield Term(term, True, repels, (*route, REQUIRED, index))
         for index, entry in enumerate(mappings(held.get(PREFERRED))):
             where = (*route, PREFERRED, index, "podAffinityTerm")
-            yield Term(entry.get("podAffinityTerm") or {}, False, repels, where)
+            yield Term(fields(entry, "podAffinityTerm"), False, repels, where)
 
 
 def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[OwnTerm]:
@@ -192,7 +190,7 @@ def surge_text(subject: Subject) -> str:
     """
     if subject.is_recreated or subject.workload.kind not in ("Deployment", "Rollout"):
         return ""
-    strategy = fields(fields(subject.runner.plain.get("spec")).get("strategy"))
+    strategy = fields(subject.runner.plain, "spec", "strategy")
     if "blueGreen" in strategy:
         return "blueGreen runs both revisions"
     surge = fields(strategy.get("canary" if subject.workload.kind == "Rollout" else "rollingUpdate")).get("maxSurge")
@@ -221,7 +219,7 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
         return replicas
     if kind != "Deployment" or subject.is_recreated:
         return 0
-    written = fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge")
+    written = fields(subject.controller, "strategy", "rollingUpdate").get("maxSurge")
     surge = scaled_value(written, replicas, round_up=True)
     return scaled_value(_DEFAULT_SURGE, replicas, round_up=True) or 0 if surge is None else surge
 
@@ -264,11 +262,11 @@ def outcome(subject: Subject, project: Project) -> Optional[PlacedReplicas]:
     return None if project.facts is None else project.facts.outcome(with_fewest_replicas(subject, project))
 
 
-def with_field(workload: Workload, constraint: TopologySpreadConstraint, **fields: Any) -> Workload:
+def with_field(workload: Workload, constraint: TopologySpreadConstraint, **changed: Any) -> Workload:
     """Return the workload if its constraint had other fields."""
-    spec = workload.template.get("spec") or {}
+    spec = fields(workload.template, "spec")
     written = list(mappings(spec.get(FIELD)))
-    written[constraint.position] = {**written[constraint.position], **fields}
+    written[constraint.position] = {**written[constraint.position], **changed}
     return workload._replace(template={**workload.template, "spec": {**spec, FIELD: written}})
 
 

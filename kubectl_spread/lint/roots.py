@@ -74,7 +74,7 @@ class Held(NamedTuple):
     @property
     def key(self) -> Optional[_Key]:
         """Return the identity that copies share; None for a generated name and for a patch."""
-        name = fields(self.manifest.plain.get("metadata")).get("name")
+        name = fields(self.manifest.plain, "metadata").get("name")
         if not isinstance(name, str) or not name or any(subject.is_partial for subject in self.subjects):
             return None
         group = self.manifest.api_version.rpartition("/")[0]

@@ -28,7 +28,6 @@ CHECKS: dict[str, Check] = {}  # by code
 
 def rule(
     code: str,
-    name: str,
     summary: str,
     severity: Severity = Severity.ERROR,
     *,
@@ -39,14 +38,14 @@ def rule(
 ) -> Callable[[Check], Check]:
     """Declare a rule about workloads, or about other objects of some kinds; see `RuleMeta` for `declared`.
 
-    Its function gets a `Subject` and a `Project`, or a `Manifest` and a `Project`.
+    Its function has the name of the rule, and gets a `Subject` and a `Project`, or a `Manifest` and a `Project`.
     """
     words = frozenset(kinds or ("topologySpreadConstraints",) * needs_constraints + needs)
     target = RuleTarget.AROUND if kinds else RuleTarget.WORKLOAD
-    meta = RuleMeta(code, name, summary, severity, target, words, **declared)
 
     def declare(check: Check) -> Check:
-        DECLARED.append(meta)
+        name = check.__name__.replace("_", "-")
+        DECLARED.append(RuleMeta(code, name, summary, severity, target, words, **declared))
         CHECKS[code] = check
         return check
 

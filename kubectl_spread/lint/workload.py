@@ -6,13 +6,13 @@ import functools
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -34,8 +34,6 @@ from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import Place
 
 FIELD = "topologySpreadConstraints"
-
-Plain = dict[str, Any]
 
 _HINTED = 4  # labels that a hint writes out
 
@@ -80,7 +78,7 @@ class Subject:
         self.is_open = False  # refused only because of values that another tool or a base has yet to fill in
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
-        self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
+        self.spec: Plain = fields(owner.template, "spec") if spec is None else spec
         written = self.spec.get(FIELD) or ()
         self._written = constraint_reader.constraints(self.spec) if constraints is None else constraints
         self.constraints: tuple[TopologySpreadConstraint, ...] = self._written
@@ -139,12 +137,12 @@ class Subject:
     @cached_property
     def controller(self) -> Plain:
         """Return the spec of the controller; of a Pod its own."""
-        return fields(self.manifest.plain.get("spec"))
+        return fields(self.manifest.plain, "spec")
 
     @cached_property
     def template_labels(self) -> dict[str, str]:
         """Return the labels in the pod template."""
-        return constraint_reader.labels(self.workload.template.get("metadata") or {})
+        return constraint_reader.labels(fields(self.workload.template, "metadata"))
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -186,7 +184,7 @@ class Subject:
     @property
     def is_recreated(self) -> bool:
         """Return whether an update stops all pods of the old revision before it makes those of the new one."""
-        return fields(self.controller.get("strategy")).get("type") == "Recreate"
+        return fields(self.controller, "strategy").get("type") == "Recreate"
 
     @property
     def maker(self) -> str:
@@ -201,7 +199,7 @@ class Subject:
     @cached_property
     def is_owned(self) -> bool:
         """Return whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
-        return bool((self.manifest.plain.get("metadata") or {}).get("ownerReferences"))
+        return bool(fields(self.manifest.plain, "metadata").get("ownerReferences"))
 
     @property
     def hard(self) -> tuple[TopologySpreadConstraint, ...]:
@@ -271,7 +269,7 @@ class Subject:
         """
         own = self.own_labels
         label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.workload.kind)
-        if not own and label is not None and "name" in fields(self.manifest.plain.get("metadata")):
+        if not own and label is not None and "name" in fields(self.manifest.plain, "metadata"):
             own = {label: self.workload.name}  # the controller gives it to all its pods
         written = emit.pairs(sorted(own.items())[:_HINTED])
         if own:
@@ -313,4 +311,4 @@ def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:
 
 def is_live(manifest: Manifest) -> bool:
     """Return whether the object was read from a cluster, where its pod may have been bound."""
-    return bool(manifest.plain.get("status") or (manifest.plain.get("metadata") or {}).get("uid"))
+    return bool(manifest.plain.get("status") or fields(manifest.plain, "metadata").get("uid"))

@@ -31,7 +31,6 @@ from kubectl_spread.text.wording import count_noun
 
 @rule(
     "SPR212",
-    "anti-affinity-redundant",
     "a constraint has no effect next to pod anti-affinity over the same key",
     Severity.INFO,
     needs=("affinity",),
@@ -56,7 +55,6 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
 
 @rule(
     "SPR305",
-    "affinity-contradiction",
     "required pod affinity contradicts a constraint over the same key",
     needs=("affinity",),
 )
@@ -83,7 +81,6 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR306",
-    "anti-affinity-cap",
     "anti-affinity allows fewer pods than an autoscaler may ask for",
     Severity.WARNING,
     needs=("affinity",),
@@ -114,7 +111,6 @@ _FIELD = "nodeAffinityPolicy"
 
 @rule(
     "SPR307",
-    "affinity-ignored",
     "`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use",
     needs=("nodeAffinityPolicy",),
     fixes=SAFE,
@@ -122,7 +118,7 @@ _FIELD = "nodeAffinityPolicy"
 )
 def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that count domains which the pod's own affinity excludes."""
-    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    affinity = fields(subject.spec, "affinity", "nodeAffinity")
     if not subject.spec.get("nodeSelector") and not affinity.get(queries.REQUIRED):
         return
     if not field_versions.stores(_FIELD, project.target.minor):
@@ -165,7 +161,6 @@ _POSSIBLE = (
 
 @rule(
     "SPR310",
-    "host-port-cap",
     "a host port allows only one pod on each node",
     Severity.INFO,
     needs=("containers",),
@@ -197,7 +192,6 @@ _BOUNDARY = "\n---"
 
 @rule(
     "SPR311",
-    "not-one-per-node",
     "a comment promises one pod per node, but the constraint does not ensure it",
     Severity.INFO,
     is_opinion=True,
@@ -250,7 +244,6 @@ _ROLLING = ("spec", "strategy", "rollingUpdate")
 
 @rule(
     "SPR402",
-    "rollout-deadlock",
     "a rolling update may never finish because of anti-affinity",
     Severity.WARNING,
     needs=("Deployment", "affinity"),
@@ -265,7 +258,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
     maxSurge are both 0 after rounding, one pod may be unavailable.
     """
     replicas = project.replicas(subject)
-    rolling = fields(fields(subject.controller.get("strategy")).get("rollingUpdate"))
+    rolling = fields(subject.controller, "strategy", "rollingUpdate")
     unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
     number = None if replicas.minimum is None else max(2, replicas.minimum)
     if number is None:
@@ -318,7 +311,6 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
 
 @rule(
     "SPR510",
-    "preferred-affinity-fights",
     "preferred node affinity may outweigh constraints that are all ScheduleAnyway",
     Severity.INFO,
     needs=("affinity",),
@@ -328,9 +320,9 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
     """Find preferences on pods whose constraints are all soft; once a workload."""
     if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
         return
-    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    affinity = fields(subject.spec, "affinity", "nodeAffinity")
     for index, term in enumerate(mappings(affinity.get(PREFERRED))):
-        preference = term.get("preference") or {}
+        preference = fields(term, "preference")
         if not term.get("weight") or not (preference.get("matchExpressions") or preference.get("matchFields")):
             continue
         route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
@@ -356,7 +348,6 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
 
 @rule(
     "SPR906",
-    "replicas-exceed-anti-affinity",
     "anti-affinity allows fewer pods than there are replicas",
     needs=("affinity",),
     needs_facts=True,

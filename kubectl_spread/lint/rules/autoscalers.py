@@ -23,7 +23,6 @@ from kubectl_spread.text.wording import count_noun, join_with_and
 
 @rule(
     "SPR313",
-    "even-split-over-capacity-types",
     "a hard constraint asks for as many on-demand as spot pods",
     Severity.INFO,
     is_opinion=True,
@@ -51,7 +50,6 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
 
 @rule(
     "SPR505",
-    "hpa-min-below-domains",
     "an autoscaler's minimum is below `minDomains`",
     Severity.INFO,
     kinds=("HorizontalPodAutoscaler", "ScaledObject"),
@@ -85,7 +83,6 @@ _ZONES = 3  # of most regions
 
 @rule(
     "SPR701",
-    "hard-zone-without-min-domains",
     "one zone or node satisfies a hard constraint, so no autoscaler adds another",
     Severity.WARNING,
     is_opinion=True,
@@ -127,7 +124,6 @@ _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of 
 
 @rule(
     "SPR702",
-    "karpenter-key",
     "Karpenter gives no node the label of `topologyKey`",
     Severity.WARNING,
     is_opinion=True,
@@ -139,10 +135,10 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
     known = {*_SUPPORTED, *_OF_INSTANCES}
     for pool in pools:  # the labels that the nodes of a pool can have
-        template = fields(fields(pool.plain.get("spec")).get("template"))
-        requirements = numbered_mappings(fields(template.get("spec")).get("requirements"))
+        template = fields(pool.plain, "spec", "template")
+        requirements = numbered_mappings(fields(template, "spec").get("requirements"))
         known |= {str(item.get("key")) for _, item in requirements}
-        known.update(fields(fields(template.get("metadata")).get("labels")))
+        known.update(fields(template, "metadata", "labels"))
     where = f"none of the {len(pools)} in the input names it" if pools else "the input has none"
     where = "the one in the input does not name it" if len(pools) == 1 else where
     for constraint in subject.constraints:
@@ -164,7 +160,6 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 @rule(
     "SPR703",
-    "karpenter-soft-is-hard",
     "Karpenter adds nodes for a ScheduleAnyway constraint",
     Severity.INFO,
     is_opinion=True,
@@ -188,7 +183,6 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR706",
-    "pool-domain-out-of-reach",
     "Karpenter counts a domain in which it adds no node for the pods",
     Severity.WARNING,
     needs=("DoNotSchedule",),
@@ -217,7 +211,6 @@ def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
 
 @rule(
     "SPR707",
-    "karpenter-reads-one-term",
     "Karpenter makes nodes for the first term of a node affinity only",
     Severity.WARNING,
     needs=("DoNotSchedule", "affinity"),
@@ -226,8 +219,8 @@ def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
 )
 def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over a key for which the terms of a node affinity name different values."""
-    affinity = fields(fields(subject.spec.get("affinity")).get("nodeAffinity"))
-    required = fields(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    affinity = fields(subject.spec, "affinity", "nodeAffinity")
+    required = fields(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
     terms = [mappings(term.get("matchExpressions")) for term in mappings(required.get("nodeSelectorTerms"))]
     for constraint in subject.hard:
         named = [[item for item in term if item.get("key") == constraint.topology_key] for term in terms]
@@ -242,7 +235,6 @@ def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[Rul
 
 @rule(
     "SPR708",
-    "karpenter-adds-one-a-round",
     "Karpenter adds one node at a time for anti-affinity over zones",
     Severity.INFO,
     needs=("affinity",),
@@ -268,7 +260,6 @@ _FEW = 3  # pods: a node in each zone, whichever way
 
 @rule(
     "SPR704",
-    "autoscaler-adds-single-nodes",
     "cluster-autoscaler adds one node at a time for a hard zone constraint",
     Severity.INFO,
     is_opinion=True,
@@ -298,7 +289,6 @@ _DESCHEDULER = "DeschedulerPolicy"
 
 @rule(
     "SPR705",
-    "not-restored-by-descheduler",
     "the descheduler does not restore the spread that a constraint asks for",
     Severity.INFO,
     is_opinion=True,
@@ -339,7 +329,6 @@ _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 
 @rule(
     "SPR915",
-    "autoscaler-beyond-room",
     "an autoscaler may ask for more pods than the constraints allow",
     Severity.WARNING,
     needs_facts=True,

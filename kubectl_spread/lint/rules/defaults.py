@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
@@ -19,7 +19,7 @@ from kubectl_spread.objects.constraints.constraint import (
 )
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
+from kubectl_spread.objects.reading.plain import mappings, numbered_mappings, Plain
 from kubectl_spread.objects.releases.version import default_release
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -27,8 +27,6 @@ from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.edit import Append, Drop, Put
 from kubectl_spread.text.wording import did_you_mean
-
-Plain = dict[str, Any]
 
 _GROUP = "kubescheduler.config.k8s.io"
 _STRICT = "v1"  # the only version that refuses unknown fields
@@ -71,7 +69,6 @@ def _has_built_in(minor: Optional[int]) -> bool:
 
 @rule(
     "SPR214",
-    "empty-list-not-opt-out",
     "an empty list of constraints does not switch the defaults off",
     Severity.INFO,
     speaks_from=Knowledge.KNOWN,
@@ -96,7 +93,6 @@ _OLD_KEYS = {
 
 @rule(
     "SPR507",
-    "drops-default-spread",
     "constraints over only zones or only nodes switch off the default spreading over the other",
     Severity.INFO,
     around=SCHEDULER,
@@ -167,7 +163,7 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
     return values is not None and len(values) < 2
 
 
-@rule("SPR604", "redundant-default", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE)
+@rule("SPR604", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE)
 def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields whose value is their default, except refused fields (SPR107)."""
     for constraint in subject.constraints:
@@ -187,7 +183,7 @@ def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFindin
                 )
 
 
-@rule("SPR801", "default-has-selector", "a default constraint has a `labelSelector`", kinds=SCHEDULER, fixes=SAFE)
+@rule("SPR801", "a default constraint has a `labelSelector`", kinds=SCHEDULER, fixes=SAFE)
 def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find selectors of default constraints."""
     for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
@@ -197,7 +193,6 @@ def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR802",
-    "system-with-constraints",
     "default constraints are set with `defaultingType: System`",
     kinds=SCHEDULER,
     fixes=UNSAFE,
@@ -209,7 +204,7 @@ def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[Ru
         yield RuleFinding(error.message, error.route, "write defaultingType: List", fix=fix)
 
 
-@rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
+@rule("SPR803", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
 def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
     for args, here, problems in _args(manifest):
@@ -226,7 +221,7 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
                 )
 
 
-@rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
+@rule("SPR804", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
 def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
     for _, here, problems in _args(manifest):
@@ -243,7 +238,6 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
 
 @rule(
     "SPR910",
-    "defaults-differ",
     "constraints switch off defaults that the scheduler is configured with",
     Severity.INFO,
     needs_facts=True,

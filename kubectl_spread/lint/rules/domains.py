@@ -60,9 +60,7 @@ def find_conflict(subject: Subject, project: Project) -> Optional[tuple[PlacedRe
     return None if best is None else (became, best)
 
 
-@rule(
-    "SPR204", "max-skew-never-binds", "`maxSkew` is so large that the constraint never refuses a node", Severity.WARNING
-)
+@rule("SPR204", "`maxSkew` is so large that the constraint never refuses a node", Severity.WARNING)
 def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that no number of the workload's pods can violate."""
     most = project.replicas(subject).maximum
@@ -85,7 +83,6 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
 
 @rule(
     "SPR207",
-    "single-allowed-domain",
     "the pods can run in only one domain",
     Severity.WARNING,
     one_of=("nodeSelector", "affinity"),
@@ -123,7 +120,6 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
 
 @rule(
     "SPR211",
-    "soft-shadowed-by-hard",
     "a ScheduleAnyway constraint has no effect next to a DoNotSchedule one",
     Severity.INFO,
     needs=("DoNotSchedule", "ScheduleAnyway"),
@@ -145,7 +141,6 @@ _FIELD = "nodeTaintsPolicy"
 
 @rule(
     "SPR301",
-    "tainted-nodes-counted",
     "cordoned and tainted nodes count as empty domains",
     Severity.WARNING,
     fixes=UNSAFE,
@@ -212,7 +207,6 @@ _ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
 
 @rule(
     "SPR304",
-    "hard-zone-and-hostname",
     "zone and hostname are both DoNotSchedule with `maxSkew` 1",
     Severity.WARNING,
     needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
@@ -244,7 +238,6 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR903",
-    "unreachable-domain",
     "a hard constraint counts a domain in which no node can run the pod",
     needs_facts=True,
     fixes=UNSAFE,
@@ -295,7 +288,6 @@ def _pending(facts: KnownCluster, workload: Workload, fault: Unreachable) -> Opt
 
 @rule(
     "SPR905",
-    "single-eligible-domain",
     "a hard constraint has only one domain, so it refuses nothing",
     Severity.WARNING,
     needs_facts=True,
@@ -324,7 +316,6 @@ def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR907",
-    "combined-unsatisfiable",
     "no placement of the replicas satisfies all constraints together",
     needs_facts=True,
 )
@@ -353,7 +344,6 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
 
 @rule(
     "SPR303",
-    "min-domains-above-replicas",
     "`minDomains` is more than the number of pods",
     Severity.INFO,
     needs=("minDomains",),
@@ -381,9 +371,7 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
             )
 
 
-@rule(
-    "SPR312", "min-domains-out-of-reach", "node affinity allows fewer domains than `minDomains`", needs=("minDomains",)
-)
+@rule("SPR312", "node affinity allows fewer domains than `minDomains`", needs=("minDomains",))
 def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
@@ -409,7 +397,6 @@ def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
 
 @rule(
     "SPR904",
-    "too-few-domains",
     "there are fewer domains than `minDomains`, and too few for the replicas",
     needs=("minDomains",),
     needs_facts=True,

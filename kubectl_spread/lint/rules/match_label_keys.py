@@ -21,7 +21,6 @@ from kubectl_spread.text.wording import nearest
 
 @rule(
     "SPR208",
-    "per-pod-match-key",
     "`matchLabelKeys` contains a label that is different on every pod",
     needs=("matchLabelKeys",),
     fixes=UNSAFE,
@@ -47,7 +46,6 @@ _NEAR = 0.8
 
 @rule(
     "SPR209",
-    "match-key-absent",
     "`matchLabelKeys` contains a label that the pods do not have",
     Severity.WARNING,
     needs=("matchLabelKeys",),
@@ -91,7 +89,6 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
 
 @rule(
     "SPR401",
-    "missing-revision-key",
     "old pods count during a rolling update",
     Severity.WARNING,
     needs=("DoNotSchedule",),
@@ -137,7 +134,6 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
 
 @rule(
     "SPR403",
-    "wrong-hash-label",
     "an Argo Rollout's pods do not have the label `pod-template-hash`",
     Severity.WARNING,
     needs=("Rollout", "matchLabelKeys"),
@@ -165,7 +161,6 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
 
 @rule(
     "SPR404",
-    "revision-key-on-statefulset",
     "a revision key is used where an update replaces pods in place",
     Severity.INFO,
     needs=("matchLabelKeys",),

@@ -16,7 +16,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 _SHOWN = 6  # domains that a hint lists
 
 
-@rule("SPR908", "running-skew-exceeded", "running pods violate `maxSkew`", Severity.INFO, needs_facts=True)
+@rule("SPR908", "running pods violate `maxSkew`", Severity.INFO, needs_facts=True)
 def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that the pods which run do not meet now."""
     for constraint, account in constraint_facts(subject, project):
@@ -44,7 +44,6 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
 
 @rule(
     "SPR913",
-    "soft-spread-lost",
     "pods end up less even than a ScheduleAnyway constraint asks for",
     Severity.INFO,
     needs_facts=True,
@@ -83,7 +82,7 @@ def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding
         )
 
 
-@rule("SPR914", "scale-down-skew", "scaling down leaves running pods beyond `maxSkew`", Severity.INFO, needs_facts=True)
+@rule("SPR914", "scaling down leaves running pods beyond `maxSkew`", Severity.INFO, needs_facts=True)
 def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
     fewest = project.replicas(subject).minimum

@@ -37,7 +37,6 @@ from kubectl_spread.text.wording import comma_list, count_noun
 
 @rule(
     "SPR201",
-    "selector-missing",
     "a constraint without `labelSelector` counts no pods",
     speaks_from=Knowledge.UNKNOWN,
     fixes=EITHER,
@@ -67,7 +66,6 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
 
 @rule(
     "SPR202",
-    "selector-empty",
     "a constraint with an empty `labelSelector` counts no pods",
     speaks_from=Knowledge.UNKNOWN,
     fixes=UNSAFE,
@@ -79,7 +77,7 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.constraints:
         if constraint.match_label_keys and not subject.has_known_labels:
             continue  # the pods may have the labels
-        written = (subject.workload.template["spec"][FIELD][constraint.position] or {}).get("labelSelector") or {}
+        written = fields(subject.workload.template["spec"][FIELD][constraint.position] or {}, "labelSelector")
         if subject.selector(constraint).is_empty and written.keys() <= LABEL_SELECTOR.fields.keys():  # else SPR114
             yield RuleFinding(
                 _empty_selector(project.target.minor),
@@ -101,7 +99,6 @@ def _empty_selector(minor: Optional[int]) -> str:
 
 @rule(
     "SPR203",
-    "selector-misses-own-pods",
     "a constraint does not select the workload's own pods",
     speaks_from=Knowledge.UNKNOWN,
     fixes=UNSAFE,
@@ -164,7 +161,6 @@ _HINT = "move the workloads to one namespace, or select only the workload's own 
 
 @rule(
     "SPR213",
-    "cross-namespace-group",
     "a constraint selects pods that are only in other namespaces",
     Severity.INFO,
     is_opinion=True,
@@ -224,7 +220,6 @@ _Written = tuple[Route, LabelRequirement]
 
 @rule(
     "SPR215",
-    "volatile-selector-label",
     "a selector contains a label value that changes with the next release",
     Severity.WARNING,
     fixes=UNSAFE,
@@ -301,7 +296,6 @@ _NAMED = 3  # other workloads that a finding names
 
 @rule(
     "SPR502",
-    "selector-too-broad",
     "a constraint counts the pods of other workloads",
     Severity.WARNING,
     speaks_from=Knowledge.KNOWN,
@@ -354,7 +348,7 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neig
 
     Labels that the constraint has already are left out, and labels that all other workloads share.
     """
-    own = fields(fields(subject.controller.get("selector")).get("matchLabels"))
+    own = fields(subject.controller, "selector", "matchLabels")
     known = {*constraint.match_label_keys, *constraint.selected_keys}
     labels = {
         key: value
@@ -366,7 +360,6 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neig
 
 @rule(
     "SPR605",
-    "selector-differs-from-workload",
     "a constraint selects by other labels than its workload",
     Severity.INFO,
     needs=("selector",),
@@ -410,7 +403,6 @@ def _required(selector: Optional[LabelSelector]) -> frozenset[LabelRequirement]:
 
 @rule(
     "SPR912",
-    "counts-foreign-pods",
     "a hard constraint counts running pods of other workloads, which are unevenly spread",
     Severity.WARNING,
     needs_facts=True,
@@ -443,7 +435,6 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
 
 @rule(
     "SPR917",
-    "partly-counted",
     "the selector matches only some of the workload's running pods",
     Severity.WARNING,
     needs_facts=True,

@@ -61,7 +61,7 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
 
     The controller reads the scale of the pods' owner. A Job or a DaemonSet has none.
     """
-    spec = fields(manifest.plain.get("spec"))
+    spec = fields(manifest.plain, "spec")
     written = [name for name in ("maxUnavailable", "minAvailable") if spec.get(name) is not None]
     plain, namespace = spec.get("selector"), manifest.namespace or "default"
     is_about_none = not plain and manifest.api_version == "policy/v1beta1"
@@ -83,7 +83,6 @@ _NAMED = 3  # workloads that a finding shows
 
 @rule(
     "SPR503",
-    "pdb-blocks-eviction",
     "a PodDisruptionBudget allows no eviction",
     Severity.WARNING,
     kinds=("PodDisruptionBudget",),
@@ -127,7 +126,6 @@ def _count(subject: Subject, project: Project) -> Label:
 
 @rule(
     "SPR504",
-    "pdb-smaller-than-domain",
     "a PodDisruptionBudget allows fewer evictions than a zone has pods",
     Severity.INFO,
     kinds=("PodDisruptionBudget",),
@@ -161,7 +159,6 @@ _REPLICAS = 2  # fewer need no spreading
 
 @rule(
     "SPR506",
-    "no-spread",
     "nothing spreads the replicas behind a Service",
     Severity.INFO,
     is_opinion=True,
@@ -175,7 +172,7 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
     if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
-    if project.patched_keys(subject) or (subject.spec.get("affinity") or {}).get("podAntiAffinity"):
+    if project.patched_keys(subject) or fields(subject.spec, "affinity").get("podAntiAffinity"):
         return
     least, most, *_ = project.replicas(subject)
     services = project.services(subject)
@@ -183,7 +180,7 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     first = services[0]
     # With the controller's own selector.
-    labels = fields(fields(subject.controller.get("selector")).get("matchLabels"))
+    labels = fields(subject.controller, "selector", "matchLabels")
     soft = {"whenUnsatisfiable": SCHEDULE_ANYWAY, "labelSelector": {"matchLabels": dict(labels)}}
     constraints: list[Any] = [{"maxSkew": 1, "topologyKey": key, **soft} for key in (ZONE, HOSTNAME)]
     route = (*subject.spec_route, FIELD)
@@ -203,7 +200,6 @@ _ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/to
 
 @rule(
     "SPR509",
-    "traffic-without-spread",
     "a Service keeps traffic in the zone, but its pods are not spread over zones",
     Severity.INFO,
     kinds=("Service",),
@@ -213,7 +209,7 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
     """Find Services with pods that nothing in their manifest spreads over zones; once a Service."""
     route: Route = ("spec", "trafficDistribution")
     if value_at(manifest.plain, route) not in ("PreferClose", "PreferSameZone"):
-        annotations = fields(fields(manifest.plain.get("metadata")).get("annotations"))
+        annotations = fields(manifest.plain, "metadata", "annotations")
         named = [name for name in _ANNOTATIONS if annotations.get(name) in ("Auto", "auto")]
         if not named:
             return

@@ -38,7 +38,7 @@ def _lost_fields(
         )
 
 
-@rule("SPR601", "field-unknown-to-version", "a field is newer than the target version of Kubernetes")
+@rule("SPR601", "a field is newer than the target version of Kubernetes")
 def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields that the target's API server does not keep; each once a workload."""
     minor = project.target.minor
@@ -47,7 +47,7 @@ def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[Rul
         yield from _lost_fields(subject, minor, server=f"Kubernetes 1.{minor}", hint=hint)
 
 
-@rule("SPR909", "field-unknown-to-server", "a field is newer than the API server, which drops it", needs_facts=True)
+@rule("SPR909", "a field is newer than the API server, which drops it", needs_facts=True)
 def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find fields that the server drops; where a version is named, SPR601 does; each once a workload."""
     server = project.cluster.server
@@ -62,7 +62,6 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
 
 @rule(
     "SPR918",
-    "policy-refuted",
     "the constraints do not keep a policy of the configuration",
     Severity.ERROR,
     needs_facts=True,

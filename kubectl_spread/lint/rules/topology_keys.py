@@ -26,7 +26,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
-@rule("SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN)
+@rule("SPR216", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN)
 def impossible_topology_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that break the syntax of labels."""
     for constraint in subject.constraints:
@@ -43,7 +43,6 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
 
 @rule(
     "SPR302",
-    "unknown-well-known-key",
     "`topologyKey` is a misspelt label of Kubernetes",
     one_of=("topologySpreadConstraints", "affinity"),
     needs_constraints=False,
@@ -92,7 +91,7 @@ def _written_keys(subject: Subject) -> Iterator[tuple[str, Route, str, Union[que
 
 def _has_nodes(subject: Subject) -> bool:
     """Return whether all pods of an object from a cluster run, so nodes have the labels it needs."""
-    status = fields(subject.manifest.plain.get("status"))
+    status = fields(subject.manifest.plain, "status")
     if subject.workload.kind == "Pod":
         return bool(status and subject.spec.get("nodeName"))
     wanted = status.get("replicas")
@@ -105,7 +104,6 @@ _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
 
 @rule(
     "SPR602",
-    "deprecated-key",
     "`topologyKey` is a deprecated label",
     Severity.WARNING,
     speaks_from=Knowledge.UNKNOWN,
@@ -133,7 +131,7 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             )
 
 
-@rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
+@rule("SPR603", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
 def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
@@ -151,7 +149,6 @@ def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 @rule(
     "SPR606",
-    "merge-key-clash",
     "two constraints have the same `topologyKey`, and tools may merge them into one",
     Severity.INFO,
 )
@@ -180,7 +177,6 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
 
 @rule(
     "SPR901",
-    "key-absent-everywhere",
     "no node that the pods may use has the label of a hard constraint",
     needs_facts=True,
 )
@@ -210,7 +206,6 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
 
 @rule(
     "SPR902",
-    "key-absent-somewhere",
     "some nodes that the pods may use lack the label of a constraint",
     Severity.WARNING,
     needs_facts=True,
@@ -261,7 +256,6 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
 
 @rule(
     "SPR911",
-    "shared-hostname",
     "nodes share a hostname, so a hard constraint counts them as one node",
     Severity.WARNING,
     needs_facts=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint import fix_builders
@@ -13,12 +13,10 @@ from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.reading.plain import fields, numbered_mappings
+from kubectl_spread.objects.reading.plain import fields, numbered_mappings, Plain
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun
-
-Plain = dict[str, Any]
 
 # Their disks can be attached in one zone.
 _ZONAL = frozenset(
@@ -45,16 +43,16 @@ def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
     """Yield the claims of a StatefulSet."""
     if subject.workload.kind == "StatefulSet":
         for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
-            yield fields(fields(item).get("spec")), ("spec", "volumeClaimTemplates", index, "spec")
+            yield fields(item, "spec"), ("spec", "volumeClaimTemplates", index, "spec")
 
 
 def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
     """Yield the claims of generic ephemeral volumes."""
     for index, volume in enumerate(subject.spec.get("volumes") or ()):
-        template = fields(fields(fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
+        template = fields(volume, "ephemeral", "volumeClaimTemplate")
         if template:
             route = (*subject.spec_route, "volumes", index, "ephemeral", "volumeClaimTemplate", "spec")
-            yield fields(template.get("spec")), route
+            yield fields(template, "spec"), route
 
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
@@ -64,7 +62,7 @@ def class_of(claim: Plain, project: Project) -> Optional[Manifest]:
     """Return the StorageClass of a claim, None where the input does not have it."""
     name, found = claim.get("storageClassName"), []
     for item in project.of_kind("StorageClass"):
-        annotations = fields(fields(item.plain.get("metadata")).get("annotations"))
+        annotations = fields(item.plain, "metadata", "annotations")
         if item.name == name or (name is None and annotations.get(_DEFAULT) == "true"):
             found.append(item)
     return found[0] if len(found) == 1 else None
@@ -72,7 +70,7 @@ def class_of(claim: Plain, project: Project) -> Optional[Manifest]:
 
 def is_zonal(storage_class: Manifest) -> bool:
     """Return whether volumes of a class are usable in one zone only."""
-    parameters = fields(storage_class.plain.get("parameters"))
+    parameters = fields(storage_class.plain, "parameters")
     if any(str(value).lower().endswith(_REDUNDANT) for value in parameters.values()):
         return False
     if storage_class.plain.get("provisioner") in _ZONAL:
@@ -94,7 +92,6 @@ _ZONES = 3  # of a region, as a rule
 
 @rule(
     "SPR308",
-    "zonal-volume-lock",
     "pods with zonal volumes may not come back under a hard zone constraint",
     Severity.WARNING,
     needs=("StatefulSet", "volumeClaimTemplates"),
@@ -134,7 +131,6 @@ _MODE = "volumeBindingMode"
 
 @rule(
     "SPR309",
-    "immediate-binding",
     "the zone of a volume is chosen before its pod is scheduled",
     Severity.WARNING,
     one_of=("volumes", "volumeClaimTemplates"),
@@ -162,7 +158,6 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
 
 @rule(
     "SPR916",
-    "volumes-exclude-domain",
     "a hard constraint counts domains in which a volume cannot be created",
     Severity.WARNING,
     needs_facts=True,

@@ -18,9 +18,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
-@rule(
-    "SPR205", "single-replica", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE
-)
+@rule("SPR205", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE)
 def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
     count = project.replicas(subject)
@@ -55,7 +53,6 @@ def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, p
 
 @rule(
     "SPR206",
-    "daemonset",
     "constraints on a DaemonSet spread nothing",
     Severity.WARNING,
     needs=("DaemonSet",),
@@ -73,7 +70,7 @@ def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-@rule("SPR210", "node-name-set", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
+@rule("SPR210", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
 def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
@@ -88,7 +85,6 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 @rule(
     "SPR501",
-    "inconsistent-group",
     "workloads that are counted together have different constraints",
     Severity.WARNING,
     speaks_from=Knowledge.KNOWN,
@@ -124,7 +120,6 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
 
 @rule(
     "SPR508",
-    "serial-job",
     "constraints on a Job that runs one pod at a time spread nothing",
     Severity.INFO,
     one_of=("Job", "CronJob"),
@@ -134,10 +129,10 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on Jobs that are alone and serial."""
     spec = subject.controller
     # No two Jobs of this manifest may run side by side.
-    is_alone = bool(fields(subject.manifest.plain.get("metadata")).get("name"))
+    is_alone = bool(fields(subject.manifest.plain, "metadata").get("name"))
     if subject.workload.kind == "CronJob":
         is_alone = spec.get("concurrencyPolicy") in ("Forbid", "Replace")
-        spec = fields(fields(spec.get("jobTemplate")).get("spec"))
+        spec = fields(spec, "jobTemplate", "spec")
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
     at_once = 1 if parallelism is None else int(parallelism)
     if completions is not None:
