@@ -21,8 +21,8 @@ from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
 from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.domain_pods import ranges_of

@@ -10,10 +10,10 @@ from typing import Any, Optional
 
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.label_groups import LabelGroup
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.explain.constraints.report import ConstraintReport

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
 from kubectl_spread.engine import reading

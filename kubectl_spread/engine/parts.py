@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners

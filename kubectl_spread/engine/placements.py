@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.oracle import bind, Oracle
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from kubectl_spread.cluster.building.build import limit_ranges
+from kubectl_spread.cluster.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.state import P, State
 from kubectl_spread.objects.admission import charges, limit_errors, pod_usage, Quantities, Quota, quota_error

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from enum import Enum
 from typing import cast, NamedTuple, Optional, Union
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.loading import load

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import stored_workload
-from kubectl_spread.cluster.building.shapes import LAST_APPLIED
+from kubectl_spread.cluster.build import stored_workload
+from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.world import same_template

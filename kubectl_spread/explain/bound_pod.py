@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport

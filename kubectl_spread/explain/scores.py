@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.building.build import admitted_workload
+from kubectl_spread.cluster.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes

@@ -12,10 +12,10 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.engine.reading import deployment_spec, first_ordinal_to_update, is_on_delete
 from kubectl_spread.guarantee.members import ALONE, hard_constraints, Member, Surroundings

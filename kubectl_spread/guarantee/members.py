@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Optional, TypeVar
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.model import Gap, GapKind
 from kubectl_spread.guarantee.policy.policy import GroupSpec
 from kubectl_spread.objects.keys import ObjectKey, Range

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
 from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Twins
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State

@@ -10,9 +10,9 @@ import copy
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building import build
-from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
-from kubectl_spread.cluster.building.shapes import LAST_APPLIED
+from kubectl_spread.cluster import build
+from kubectl_spread.cluster.build import admitted_workload, autoscaler
+from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.errors import RefusedError

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import tainted_as_cordoned
 from kubectl_spread.errors import RefusedError, SourceError

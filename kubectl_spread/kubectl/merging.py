@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.shapes import LAST_APPLIED
+from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]

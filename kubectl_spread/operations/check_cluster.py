@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.sharing.prune import prune_object
+from kubectl_spread.cluster.prune import prune_object
+from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.kubectl.kinds import full_name

@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.shapes import PARTS
+from kubectl_spread.cluster.shapes import PARTS
 from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint

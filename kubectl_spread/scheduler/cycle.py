@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import GATED_NOMINATION, NOMINATED_FIRST, REQUEST_SUMS
 from kubectl_spread.objects.releases.version import LATEST

@@ -10,7 +10,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import GONE_NODE_IS_ERROR
 from kubectl_spread.objects.releases.version import LATEST, Release

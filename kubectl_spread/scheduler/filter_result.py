@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.releases.version import LATEST, Release

@@ -11,7 +11,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Columns, unique
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
@@ -26,7 +27,6 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.placements import max_placed_pods

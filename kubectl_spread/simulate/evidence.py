@@ -7,9 +7,9 @@ from typing import Any, Generic, NamedTuple, Optional, TypeVar
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Bools, Topology
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.cluster.snapshot import key_of
-from kubectl_spread.cluster.tables.columns import Bools, Topology
 from kubectl_spread.explain.constraints.report import (
     ConstraintReport,
 )

@@ -16,8 +16,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import ranges_of

@@ -13,10 +13,10 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Columns, MatchCounter
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
 from kubectl_spread.engine.placements import NewPods
 from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.refusals import charge, lasting_refusal, QuotaUsage, unknown_class, usage_at_start

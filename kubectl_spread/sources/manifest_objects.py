@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
-from kubectl_spread.cluster.building import build
-from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
+from kubectl_spread.cluster import build
+from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RefusedError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.building.build import ClusterBuilder
-from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
+from kubectl_spread.cluster.build import ClusterBuilder
+from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.pod import Pod
@@ -277,8 +277,8 @@ def document(objects: Iterable[Plain], head: Cluster, *, redact: bool) -> Plain:
 
     A redacted document has placeholders instead of names, and no namespaces of kinds that may not be read.
     """
-    from kubectl_spread.cluster.sharing.prune import drop_idle_events, prune_object
-    from kubectl_spread.cluster.sharing.redact import redact_objects
+    from kubectl_spread.cluster.prune import drop_idle_events, prune_object
+    from kubectl_spread.cluster.redact import redact_objects
 
     items: Iterable[Plain] = (found for plain in objects if (found := prune_object(plain)) is not None)
     items = drop_idle_events(items)

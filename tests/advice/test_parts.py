@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kubectl_spread.advice import target as targets
 from kubectl_spread.advice.recreate import recreation, spec_of
 from kubectl_spread.advice.target import drop, edited, put_op, TemplateOwner
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -16,7 +16,7 @@ from kubectl_spread import schemas
 from kubectl_spread.advice.problem import of_pod
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.advice.suggestion import Suggestions
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of suggestions)

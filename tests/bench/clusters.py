@@ -200,7 +200,7 @@ def events_per_second(nodes: int) -> float:
     """Return how many events of a restart are simulated in a second of CPU time, in a cluster of 10 pods on a node."""
     code = f"""
 import time
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.run import Limits, play_part

@@ -19,8 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer, Limits, Mode, play
 from kubectl_spread.objects.keys import ObjectKey

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 
 Plain = dict[str, Any]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building import shapes
-from kubectl_spread.cluster.sharing.prune import fields_of, prune_object
-from kubectl_spread.cluster.sharing.redact import redact_objects
+from kubectl_spread.cluster import shapes
+from kubectl_spread.cluster.prune import fields_of, prune_object
+from kubectl_spread.cluster.redact import redact_objects
 from kubectl_spread.objects.reading import decode
 from tests.conformance.replay import decisions
 from tests.conftest import RECORDINGS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import MEASURED, nearest_release, release_of

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain, Explanation
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of

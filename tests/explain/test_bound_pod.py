@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport, NodeToday
 from kubectl_spread.explain.explanation import explain

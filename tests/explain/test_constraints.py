@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects.reading import read

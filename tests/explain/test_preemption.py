@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.objects.reading import read
 from kubectl_spread.report.explain import preemption as text

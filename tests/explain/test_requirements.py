@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.pod import PodClass

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.reading import read
 from kubectl_spread.report.documents import to_document

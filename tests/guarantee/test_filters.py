@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.model import BITS
 from kubectl_spread.guarantee.policy.policy import Regime

@@ -11,7 +11,7 @@ import random
 from collections import Counter
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey

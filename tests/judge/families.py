@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.objects.node import Taint
 from tests.judge import agreement, clusters

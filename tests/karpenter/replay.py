@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.selectors import ZONE

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.selectors import ZONE

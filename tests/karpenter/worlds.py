@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.provisioners import reading, solve
 from kubectl_spread.provisioners.reading import Options, Provisioning

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import event, given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity

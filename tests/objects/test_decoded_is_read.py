@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import ClusterBuilder
-from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.build import ClusterBuilder
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.workloads import replica
 from kubectl_spread.objects.workloads.workload import workload

@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_spread.advice.rebalance.plan import Repair
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]

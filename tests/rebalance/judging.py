@@ -10,7 +10,7 @@ from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, Rebalance, Repair, RepairVerdict, RestartPlan
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles

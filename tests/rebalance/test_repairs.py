@@ -13,7 +13,7 @@ from kubectl_spread.advice.rebalance import repair as repair_module
 from kubectl_spread.advice.rebalance.plan import RepairVerdict, UnclearBudget
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.rebalance import render
 from kubectl_spread.report.table import Style

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read

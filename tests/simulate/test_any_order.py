@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.pod import Pod

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload

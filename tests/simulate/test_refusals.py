@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.build import add_objects, cluster_of
+from kubectl_spread.cluster.build import add_objects, cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.releases.version import nearest_release, release_of

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import summarize, Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.placement import Placement

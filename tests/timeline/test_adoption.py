@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run as run_command
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import age_classes
 from kubectl_spread.engine.run import Limits, play

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.engine.state import EventKind

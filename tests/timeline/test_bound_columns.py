@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer, Limits, play
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import run, steps
 from kubectl_spread.engine.parts import Splitter

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run as command
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import moves, steps
 from kubectl_spread.engine.controllers import statefulset
 from kubectl_spread.engine.draft import Draft

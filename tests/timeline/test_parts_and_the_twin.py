@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.summary import summarize, Verdict, WorkloadSummary
 from kubectl_spread.engine.run import StepAnswer

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import reductions, steps
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.loading import load

@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
-from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World

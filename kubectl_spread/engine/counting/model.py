@@ -18,7 +18,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Int64s
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.counting.control import (
     Control,

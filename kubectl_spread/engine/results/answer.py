@@ -13,10 +13,10 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.cluster.tables.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.state import P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.engine.world import Revision, World
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Bools, Columns, Int32s, Int64s, unique
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s, unique
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey

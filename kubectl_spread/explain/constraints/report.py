@@ -10,8 +10,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import unique
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.tables.columns import unique
 from kubectl_spread.explain.constraints.notes import (
     missing_labels,
     NodeReasons,

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.explain.requirements.requirement import (
     amount,
     first_sentences,

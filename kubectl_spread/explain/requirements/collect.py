@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
+from kubectl_spread.cluster.columns import Bools, Columns, unique
 from kubectl_spread.explain.requirements import capacity, node, pod_affinity
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools
+from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementId, RequirementKind
 from kubectl_spread.objects.node import OUTAGES
 

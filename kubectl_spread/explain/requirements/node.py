@@ -9,7 +9,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,
     MOST_GROUPS,

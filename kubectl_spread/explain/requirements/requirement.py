@@ -11,7 +11,7 @@ from typing import NamedTuple, NewType, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s, unique
+from kubectl_spread.cluster.columns import Columns, Int64s, unique
 from kubectl_spread.scheduler.framework.plugin import ByNode, in_range, NodeIndices
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Optional, Protocol, runtime_checkable, TypeG
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler.framework.status import Reason

@@ -6,7 +6,7 @@ out of scope; a pod that has claims is reported as not predictable.
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names

@@ -9,7 +9,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import (
     IMAGE_VOLUMES_RAISE_MAXIMUM,

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns, Int32s, Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import (

@@ -9,7 +9,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read

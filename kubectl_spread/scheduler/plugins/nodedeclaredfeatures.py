@@ -9,7 +9,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import NODE_NAME_REASON
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits, Plugin

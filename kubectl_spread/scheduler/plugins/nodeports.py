@@ -10,7 +10,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names

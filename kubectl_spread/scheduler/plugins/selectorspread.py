@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s, MatchCounter
+from kubectl_spread.cluster.columns import Columns, Int64s, MatchCounter
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors import Labels, REGION, Selector, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState

@@ -9,10 +9,10 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.engine.loading import most_alike, stage_of

@@ -14,10 +14,10 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, RuleKind

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.building.build import ClusterBuilder
-from kubectl_spread.cluster.building.shapes import SHAPES
-from kubectl_spread.cluster.sharing.prune import prune_object
+from kubectl_spread.cluster.build import ClusterBuilder
+from kubectl_spread.cluster.prune import prune_object
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.amounts.quantity import seconds

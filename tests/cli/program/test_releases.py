@@ -13,8 +13,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.releases import behaviours, field_versions
 from kubectl_spread.objects.releases.version import LAST_MINOR, Release, release_of
 from kubectl_spread.scheduler.configuration.profiles import profiles

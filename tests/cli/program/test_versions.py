@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.messages.reasons import match
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours

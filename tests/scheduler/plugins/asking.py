@@ -7,8 +7,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import LATEST, Release

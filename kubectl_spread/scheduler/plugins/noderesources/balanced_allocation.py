@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import BALANCE_BY_DEVIATION, BALANCE_COMPARES, BALANCE_SKIPS

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.amounts.resources import (
     CPU,
     EPHEMERAL_STORAGE,

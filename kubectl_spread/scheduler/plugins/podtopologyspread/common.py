@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass

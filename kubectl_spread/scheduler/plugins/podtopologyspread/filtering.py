@@ -14,7 +14,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, MatchCounter, Topology
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s, MatchCounter, Topology
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional, Union
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Service
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint import constraints, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, MatchCounter, unique
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s, MatchCounter, unique
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.releases.version import LATEST, Release

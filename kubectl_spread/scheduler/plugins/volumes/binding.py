@@ -12,8 +12,8 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import NamespacedName

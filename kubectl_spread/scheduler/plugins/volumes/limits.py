@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.storage import Claim

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from kubectl_spread.cluster.tables.columns import Columns, Int32s
+from kubectl_spread.cluster.columns import Columns, Int32s
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
 from kubectl_spread.objects.releases.version import Release

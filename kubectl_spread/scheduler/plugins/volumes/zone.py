@@ -9,8 +9,8 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
 from kubectl_spread.objects.selectors import Labels, REGION, ZONE

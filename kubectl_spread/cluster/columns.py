@@ -6,7 +6,7 @@ resources in whole units, `pods` in slots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from functools import cached_property
 from typing import cast, NamedTuple, Optional, TypeVar, Union
 from weakref import WeakValueDictionary
@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tables.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import first_untolerated, Node, Taint, Toleration
@@ -513,3 +513,9 @@ class MatchCounter:
         if not start:
             return self._columns.positions(self._matches)
         return start + np.flatnonzero(self._matches[self._columns.bound_groups[start:]])
+
+
+def refines(fine: Iterable[Hashable], coarse: Iterable[Hashable]) -> bool:
+    """Return whether each fine domain lies in one coarse domain; both are the domains of the same nodes in order."""
+    outer: dict[Hashable, Hashable] = {}
+    return all(outer.setdefault(one, other) == other for one, other in zip(fine, coarse, strict=True))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeVar, Union
 
-from kubectl_spread.cluster.building.shapes import (
+from kubectl_spread.cluster.shapes import (
     ANNOTATIONS,
     CONTROLLERS,
     is_of_another_group,

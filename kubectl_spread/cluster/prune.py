@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
+from kubectl_spread.cluster.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, Plain
 

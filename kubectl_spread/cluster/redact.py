@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.shapes import SHAPES
-from kubectl_spread.cluster.sharing.prune import fields_of
+from kubectl_spread.cluster.prune import fields_of
+from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, rows
 from kubectl_spread.objects.reading.read import normalized_image

@@ -1,1 +1,0 @@
-"""Clusters, built from plain objects."""

@@ -1,1 +1,0 @@
-"""Snapshots for other people: pruned and redacted."""

@@ -1,1 +1,0 @@
-"""Nodes and pods as arrays, for the scheduler."""
