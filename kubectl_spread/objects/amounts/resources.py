@@ -12,7 +12,7 @@ import functools
 from typing import Any, NamedTuple
 
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import condition, fields, mappings, Plain
 from kubectl_spread.objects.selectors import key_errors
 
 Quantities = dict[str, int]  # resource name -> thousandths
@@ -33,9 +33,7 @@ def is_scalar(name: str) -> bool:
 
     Source: pkg/scheduler/util/utils.go, IsScalarResourceName.
     """
-    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
-        return True
-    return is_extended(name)
+    return name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name or is_extended(name)
 
 
 @functools.cache  # a cluster has few different resource names
@@ -78,7 +76,7 @@ def requests_of(plain: Units, nonzero: Units, scored: Units, *, balanced: Units)
     return Requests(filtered, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), to_score, to_balance)
 
 
-def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
+def pod_requests(spec: Plain, status: Plain) -> Requests:
     """Return a pod's requests; `status` is {} for a pod that is not bound.
 
     Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
@@ -87,19 +85,15 @@ def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
     pod_level = _pod_level(spec)
     effective = _only_pod_level(_resized(pod_level, status, status)) if pod_level else {}
     plain = _total(spec, status, {}, effective)
-    defaults = _DEFAULTS
-    if pod_level:
-        defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in plain}
+    defaults = {name: amount for name, amount in _DEFAULTS.items() if not pod_level or name not in plain}
     nonzero = units(_total(spec, status, defaults, effective))
-    scored = _total(spec, status, _DEFAULTS, {})
     counted = units(plain)
-    return requests_of(counted, nonzero, units(scored), balanced=counted)
+    return requests_of(counted, nonzero, units(_total(spec, status, _DEFAULTS, {})), balanced=counted)
 
 
-def pod_quantities(spec: dict[str, Any]) -> Quantities:
+def pod_quantities(spec: Plain) -> Quantities:
     """Return the requests of a pod's spec, overhead included, in thousandths."""
-    pod_level = _pod_level(spec)
-    return _total(spec, {}, {}, pod_level)
+    return _total(spec, {}, {}, _pod_level(spec))
 
 
 def units(quantities: Quantities) -> dict[str, int]:
@@ -111,22 +105,20 @@ def units(quantities: Quantities) -> dict[str, int]:
     }
 
 
-def allocatable(status: dict[str, Any]) -> dict[str, int]:
+def allocatable(status: Plain) -> dict[str, int]:
     """Return a node's allocatable, pod slots included."""
     quantities = parse_quantities(status.get("allocatable"))
-    found = units(quantities)
-    found[PODS] = quantity.whole_units(quantities.get(PODS, 0))
-    return found
+    return {**units(quantities), PODS: quantity.whole_units(quantities.get(PODS, 0))}
 
 
-def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, pod_level: Quantities) -> Quantities:
+def _total(spec: Plain, status: Plain, defaults: Quantities, pod_level: Quantities) -> Quantities:
     total = _aggregate(spec, status, defaults)
     total.update(pod_level)
     add(total, parse_quantities(spec.get("overhead")))
     return total
 
 
-def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities) -> Quantities:
+def _aggregate(spec: Plain, status: Plain, defaults: Quantities) -> Quantities:
     """Return the sum of the containers' requests (AggregateContainerRequests)."""
     running: Quantities = {}
     statuses = _by_name(status.get("containerStatuses"))
@@ -151,7 +143,7 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
     return running
 
 
-def container_requests(container: dict[str, Any]) -> Quantities:
+def container_requests(container: Plain) -> Quantities:
     """Return requests, with limits as defaults."""
     resources = fields(container, "resources")
     requests = parse_quantities(resources.get("limits"))
@@ -159,7 +151,7 @@ def container_requests(container: dict[str, Any]) -> Quantities:
     return requests
 
 
-def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) -> Quantities:
+def _resized(requests: Quantities, own: Plain, status: Plain) -> Quantities:
     """Return the requests that count during a resize: the maximum of requested, used and allocated.
 
     The new requests do not count if the resize is infeasible.
@@ -171,35 +163,25 @@ def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) 
     """
     if own.get("resources") is None:
         return requests
-    most = {} if _is_resize_infeasible(status) else dict(requests)
+    most = {} if condition(status, "PodResizePending").get("reason") == "Infeasible" else dict(requests)
     _raise_to(most, parse_quantities(own["resources"].get("requests")))
     _raise_to(most, parse_quantities(own.get("allocatedResources")))
     return most
 
 
-def _is_resize_infeasible(status: dict[str, Any]) -> bool:
-    for condition in mappings(status.get("conditions")):
-        if condition.get("type") == "PodResizePending":
-            return bool(condition.get("reason") == "Infeasible")
-    return False
-
-
-def _pod_level(spec: dict[str, Any]) -> Quantities:
+def _pod_level(spec: Plain) -> Quantities:
     """Return pod-level requests, completed from limits (defaultPodRequests)."""
     resources = fields(spec, "resources")
     requests = parse_quantities(resources.get("requests"))
     limits = parse_quantities(resources.get("limits"))
     if limits:
-        aggregated = _aggregate(spec, {}, {})
-        overcommitted = {name: amount for name, amount in aggregated.items() if name in (CPU, MEMORY)}
+        overcommitted = {name: amount for name, amount in _aggregate(spec, {}, {}).items() if name in _DEFAULTS}
         requests = {**limits, **overcommitted, **requests}
     return _only_pod_level(requests)
 
 
 def _only_pod_level(quantities: Quantities) -> Quantities:
-    return {
-        name: amount for name, amount in quantities.items() if name in (CPU, MEMORY) or name.startswith("hugepages-")
-    }
+    return {name: amount for name, amount in quantities.items() if name in _DEFAULTS or name.startswith("hugepages-")}
 
 
 def parse_quantities(entries: Any) -> Quantities:
@@ -207,7 +189,7 @@ def parse_quantities(entries: Any) -> Quantities:
     return {name: 0 if value is None else quantity.parse(value) for name, value in (entries or {}).items()}
 
 
-def _by_name(statuses: Any) -> dict[str, dict[str, Any]]:
+def _by_name(statuses: Any) -> dict[str, Plain]:
     return {status.get("name") or "": status for status in mappings(statuses)}
 
 

@@ -57,3 +57,8 @@ def value_at(value: Any, route: Route) -> Any:
         else:
             return None
     return value
+
+
+def condition(status: Plain, kind: str) -> Plain:
+    """Return the condition of a type in a status; {} if there is none."""
+    return next((item for item in mappings(status.get("conditions")) if item.get("type") == kind), {})

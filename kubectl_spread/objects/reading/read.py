@@ -21,7 +21,7 @@ from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import as_text, fields, mappings, Plain, strings
+from kubectl_spread.objects.reading.plain import as_text, condition, fields, mappings, Plain, strings
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
 
 PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
@@ -77,12 +77,10 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     status = fields(plain, "status")
     bound_to = spec.get("nodeName") or ""
     namespace = metadata.get("namespace") or "default"
-    refused = {} if bound_to else _refused(status)
-    ready = (
-        next((item for item in mappings(status.get("conditions")) if item.get("type") == "Ready"), {})
-        if bound_to
-        else {}
-    )
+    scheduled = {} if bound_to else condition(status, "PodScheduled")
+    refused = scheduled if scheduled.get("status") == "False" else {}  # why it has no node
+    disrupted = condition(status, "DisruptionTarget")
+    ready = condition(status, "Ready") if bound_to else {}
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
@@ -93,7 +91,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         nominated_node=status.get("nominatedNodeName") or "",
         start_time=status.get("startTime") or "",
         message=refused.get("message") or "",
-        is_preempted=_is_preempted(status),
+        is_preempted=(disrupted.get("status"), disrupted.get("reason")) == ("True", "PreemptionByScheduler"),
         reason=refused.get("reason") or "",
         created=as_text(metadata.get("creationTimestamp")),
         refused_since=as_text(refused.get("lastTransitionTime")),
@@ -136,12 +134,14 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
     pod_labels = constraint.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = fields(spec, "affinity")
-    to_pods, against_pods = fields(affinity, "podAffinity"), fields(affinity, "podAntiAffinity")
+    required, preferred = _pod_affinity(fields(affinity, "podAffinity"), namespace, pod_labels)
+    required_anti, preferred_anti = _pod_affinity(fields(affinity, "podAntiAffinity"), namespace, pod_labels)
     volumes = mappings(spec.get("volumes"))
-    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
-    sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
+    first, usual = mappings(spec.get("initContainers")), mappings(spec.get("containers"))
+    containers = (*first, *usual)
+    sidecars = (item for item in first if item.get("restartPolicy") == "Always")
     found = []
-    for container in (*mappings(spec.get("containers")), *sidecars):
+    for container in (*usual, *sidecars):
         for port in mappings(container.get("ports")):
             number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
             if number:
@@ -155,10 +155,10 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         scored=requests.scored,
         node_selector=tuple(sorted((key, value or "") for key, value in fields(spec, "nodeSelector").items())),
         node_affinity=node_affinity(fields(affinity, "nodeAffinity")),
-        pod_affinity=_pod_affinity(to_pods, namespace, pod_labels),
-        pod_anti_affinity=_pod_affinity(against_pods, namespace, pod_labels),
-        preferred_affinity=_preferred(to_pods, namespace, pod_labels),
-        preferred_anti_affinity=_preferred(against_pods, namespace, pod_labels),
+        pod_affinity=required,
+        pod_anti_affinity=required_anti,
+        preferred_affinity=preferred,
+        preferred_anti_affinity=preferred_anti,
         tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
         constraints=constraint.constraints(spec),
         host_ports=tuple(found),
@@ -170,7 +170,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         owner=controller(metadata),
         owner_uid=controller_uid(metadata),
         images=tuple(normalized_image(container.get("image") or "") for container in containers),
-        init_images=len(mappings(spec.get("initContainers"))),
+        init_images=len(first),
         image_volumes=tuple(
             normalized_image(item["image"].get("reference") or "") for item in volumes if item.get("image")
         ),
@@ -207,14 +207,13 @@ def node_affinity(plain: Plain) -> NodeAffinity:
     )
 
 
-def _pod_affinity(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[PodAffinityTerm, ...]:
+def _pod_affinity(
+    plain: Plain, namespace: str, pod_labels: dict[str, str]
+) -> tuple[tuple[PodAffinityTerm, ...], tuple[WeightedTerm, ...]]:
+    """Return the required and the preferred terms."""
     required = mappings(plain.get("requiredDuringSchedulingIgnoredDuringExecution"))
-    return tuple(_pod_affinity_term(item, namespace, pod_labels) for item in required)
-
-
-def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[WeightedTerm, ...]:
     preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
-    return tuple(
+    return tuple(_pod_affinity_term(item, namespace, pod_labels) for item in required), tuple(
         WeightedTerm(
             int(item.get("weight") or 0), _pod_affinity_term(fields(item, "podAffinityTerm"), namespace, pod_labels)
         )
@@ -321,21 +320,6 @@ def _disks(volume: Plain) -> list[PodVolume]:
         monitors = strings(disk.get("monitors"))
         found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
     return found
-
-
-def _is_preempted(status: Plain) -> bool:
-    for condition in mappings(status.get("conditions")):
-        if condition.get("type") == "DisruptionTarget":
-            return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
-    return False
-
-
-def _refused(status: Plain) -> Plain:
-    """Return the condition with the reason why a pod has no node."""
-    for condition in mappings(status.get("conditions")):
-        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-            return condition
-    return {}
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint
@@ -245,8 +244,9 @@ def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
         members = PodGroup()
     else:
         members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
-    groups = 1 if spec.get("replicas") is None else max(0, int(spec["replicas"]))
-    return owner._replace(replicas=groups * members.size, group=members, known_hash=template_hash(both))
+    return owner._replace(
+        replicas=_number(spec, "replicas") * members.size, group=members, known_hash=template_hash(both)
+    )
 
 
 def group_member(owner: Workload, ordinal: int) -> tuple[int, int]:
@@ -262,18 +262,17 @@ def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
         return 1
     if kind == "Service":
         return knative_scale(template)[0] or 1
-    if kind == "CronJob":
-        if spec.get("suspend"):
-            return 0
-        spec = _job_spec(spec, kind)
     if kind in ("Job", "CronJob"):
-        if spec.get("suspend"):
+        job = _job_spec(spec, kind)
+        if spec.get("suspend") or job.get("suspend"):
             return 0
-        parallelism, completions = spec.get("parallelism"), spec.get("completions")
-        at_once = 1 if parallelism is None else int(parallelism)
-        return max(0, at_once if completions is None else min(at_once, int(completions)))
-    replicas = spec.get("replicas")
-    return 1 if replicas is None else max(0, int(replicas))
+        at_once, completions = _number(job, "parallelism"), job.get("completions")
+        return at_once if completions is None else max(0, min(at_once, int(completions)))
+    return _number(spec, "replicas")
+
+
+def _number(spec: Plain, field: str) -> int:
+    return 1 if spec.get(field) is None else max(0, int(spec[field]))
 
 
 def _job_spec(spec: Plain, kind: str) -> Plain:
@@ -330,8 +329,30 @@ def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, st
             f"{prefix}/worker-index": str(member),
             f"{prefix}/template-revision-hash": owner.revision_hash,
         }
-    added = _LABELS.get(kind)
-    return {} if added is None else added(owner)
+    if kind == "DaemonSet":
+        return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
+    if kind == "CloneSet":  # openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash
+        return {
+            "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
+            POD_TEMPLATE_HASH: owner.revision_hash,
+            "apps.kruise.io/cloneset-instance-id": owner.revision_hash,
+        }
+    if kind == "DeploymentConfig":
+        return {"deploymentconfig": owner.name, "deployment": deployer_name(owner)}
+    if kind == "Service":  # of Knative: the labels of a revision's Deployment; `app` is the template's if it has one
+        prefix, revision = "serving.knative.dev", knative_revision(owner)
+        return {
+            "app": constraint.labels(fields(owner.template, "metadata")).get("app", revision),
+            POD_TEMPLATE_HASH: template_hash(owner.template),
+            f"{prefix}/service": owner.name,
+            f"{prefix}/configuration": owner.name,
+            f"{prefix}/configurationGeneration": "1",
+            f"{prefix}/revision": revision,
+            f"{prefix}/revisionUID": revision,
+            f"{prefix}/configurationUID": owner.name,
+            f"{prefix}/serviceUID": owner.name,
+        }
+    return {}
 
 
 def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
@@ -340,52 +361,6 @@ def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": str(index),
     }
-
-
-def _daemon_labels(owner: Workload) -> dict[str, str]:
-    return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
-
-
-def _clone_labels(owner: Workload) -> dict[str, str]:
-    """Return the labels that the CloneSet controller adds to pods.
-
-    Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash.
-    """
-    return {
-        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
-        POD_TEMPLATE_HASH: owner.revision_hash,
-        "apps.kruise.io/cloneset-instance-id": owner.revision_hash,
-    }
-
-
-def _config_labels(owner: Workload) -> dict[str, str]:
-    return {"deploymentconfig": owner.name, "deployment": deployer_name(owner)}
-
-
-def _knative_labels(owner: Workload) -> dict[str, str]:
-    """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
-    revision = knative_revision(owner)
-    own = constraint.labels(fields(owner.template, "metadata"))
-    prefix = "serving.knative.dev"
-    return {
-        "app": own.get("app", revision),
-        POD_TEMPLATE_HASH: template_hash(owner.template),
-        f"{prefix}/service": owner.name,
-        f"{prefix}/configuration": owner.name,
-        f"{prefix}/configurationGeneration": "1",
-        f"{prefix}/revision": revision,
-        f"{prefix}/revisionUID": revision,
-        f"{prefix}/configurationUID": owner.name,
-        f"{prefix}/serviceUID": owner.name,
-    }
-
-
-_LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
-    "DaemonSet": _daemon_labels,
-    "CloneSet": _clone_labels,
-    "DeploymentConfig": _config_labels,
-    "Service": _knative_labels,
-}
 
 
 def knative_revision(owner: Workload) -> str:
