@@ -173,6 +173,9 @@ def _with_new_set(world: World, item: Plain, sets: Sets, *, size: int) -> World:
     after = world.copy()
     template = copy.deepcopy(item["spec"]["template"])
     short = hashed(template_of(item))
+    namespace = objects.namespace_of(item)
+    while after.get("ReplicaSet", f"{item['metadata']['name']}-{short}", namespace):
+        short += "x"  # Another controller has one of this name: collisionCount grows, and with it the hash changes.
     labels = {**(template.setdefault("metadata", {}).get("labels") or {}), HASH: short}
     template["metadata"]["labels"] = labels
     selector = copy.deepcopy(item["spec"].get("selector") or {})

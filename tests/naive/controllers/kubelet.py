@@ -46,14 +46,12 @@ def sync(world: World, pod: Plain) -> Iterator[World]:
 
 
 def _is_held(world: World, pod: Plain) -> bool:
-    if objects.annotations_of(pod).get(TERMINATE) == "hold" or pod["metadata"].get("finalizers"):
-        return True
-    return pod["metadata"]["uid"] in world.settings.stuck
+    return objects.annotations_of(pod).get(TERMINATE) == "hold" or bool(pod["metadata"].get("finalizers"))
 
 
 def _is_awaited(world: World, pod: Plain) -> bool:
     """Whether a Job waits for the end of a pod that only its finalizer holds."""
-    if pod["metadata"]["uid"] in world.settings.stuck or objects.annotations_of(pod).get(TERMINATE) == "hold":
+    if objects.annotations_of(pod).get(TERMINATE) == "hold":
         return False
     reference = objects.controller_of(pod)
     owner = world.get(reference.get("kind") or "", reference.get("name") or "", objects.namespace_of(pod))
