@@ -9,7 +9,9 @@ from kubectl_spread.cluster.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes
+from kubectl_spread.engine.loading import stage_of
 from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
+from kubectl_spread.engine.state import Stage
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
@@ -85,11 +87,11 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
     """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
+    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
     if not state.missing:
-        return state
+        return state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)
     is_idle = state.is_suspended or bool(controller.spec.get("paused"))
-    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
     if not (failures or waiting or is_idle):
         owner = admitted_workload(controller.workload, cluster)
         quotas = usage_at_start(cluster, owner.namespace)
@@ -125,6 +127,6 @@ def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
     by_name = {pod.name: pod for pod in pods}
     for ordinal in range(owner.replicas or 0):
         pod = by_name.get(replica_name(owner, ordinal))
-        if pod is not None and (not pod.node_name or pod.is_ready is False or pod.terminating):
+        if pod is not None and (stage_of(pod) is not Stage.READY or pod.terminating):
             return pod
     return None

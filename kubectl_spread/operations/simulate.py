@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
@@ -24,6 +25,7 @@ from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of
 from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.node import NO_EXECUTE, UNREACHABLE
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
@@ -179,7 +181,32 @@ def played_step(
 ) -> PlayedStep:
     """Return the summary of a command that was played; `number` counts from 1."""
     summary = summarize(step, done.concerns, labelled=done.labelled, number=number, has_frames=has_frames)
-    return PlayedStep(command.text, summary, done.refusal, done.notes)
+    stopping = {item.node for item in summary.refused if item.cause != SEVERAL}
+    notes = [*done.notes, *_unevicted(step)]
+    for op in done.ops:
+        if isinstance(op, steps.Drain) and not op.is_timed and stopping.intersection(op.nodes[:-1]):
+            first = next(at for at, node in enumerate(op.nodes) if node in stopping)
+            after = comma_list(op.nodes[first + 1 :])
+            are = "are" if first + 2 < len(op.nodes) else "is"
+            notes.append(f"{after} {are} cordoned and not drained: kubectl waits for {op.nodes[first]} first")
+    return PlayedStep(command.text, summary, done.refusal, tuple(notes))
+
+
+def _unevicted(step: StepAnswer) -> Iterator[str]:
+    """Yield why the node controller evicts no pod from nodes that stop answering."""
+    outcome = next(iter(step.outcomes), None)
+    if outcome is None or outcome.before is None:
+        return
+    (before, _), (nodes, down) = outcome.before.nodes(), outcome.nodes()
+    tainted = {node.name for node in nodes for taint in node.taints if taint[::2] == (UNREACHABLE, NO_EXECUTE)}
+    changed = {node.name for node in nodes if node not in before}
+    if len(down) == len(nodes) and changed:
+        yield "no node answers, so the node lifecycle controller evicts no pod until one does"
+    elif spared := sorted(changed & down - tainted):
+        yield (
+            f"no pod is evicted from {comma_list(spared, most=3)}: most nodes of the zone do not answer, and it has "
+            "at most 50 nodes"
+        )
 
 
 class SimulationSetup:
@@ -291,13 +318,13 @@ def _explained(
     unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     waiting = {
-        (item.owner, pod.cls): pod
+        (item.owner, pod.cls): (item.message, pod)
         for item, pod in zip(outcome.pods, cluster.pods[-len(outcome.pods) :], strict=True)
         if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
     }
-    for (owner, _), pod in [*waiting.items()][:_MOST_CAUSES]:
+    for (owner, _), (message, pod) in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
-        causes[owner, found.message] = cause(found)
+        causes[owner, message] = cause(found)
         problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
             changed = {

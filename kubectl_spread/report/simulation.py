@@ -24,6 +24,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.pod import GATED
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
@@ -250,9 +251,8 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         where = f"on node {node}, which is not in the cluster facts"
         yield from _indented([f"{comma_list(names, most=3)} {'was' if len(names) == 1 else 'were'} {where}"], style)
     for pod in item.held:
-        state = "stays Terminating" if pod.is_terminating else "does not become ready"
         until = ", and is not created again before it is gone" if pod.is_terminating else ""
-        yield from _indented([f"{pod.name} {state}{pod.node and f' on {pod.node}'}{until}"], style)
+        yield from _indented([f"{held(pod)}{until}"], style)
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
     if item.refusal or item.refused:
@@ -260,6 +260,12 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
     for spread in _without_nodes(item.spreads, style) if has_domains else ():
         yield from _spread(spread, step, style, item.revision)
+
+
+def held(pod: PodState) -> str:
+    """Return `db-1 does not become ready on b1`."""
+    state = "stays Terminating" if pod.is_terminating else "does not become ready"
+    return f"{pod.name} {state}{pod.node and f' on {pod.node}'}"
 
 
 def _without_nodes(spreads: Sequence[WorkloadSpread], style: Style) -> Sequence[WorkloadSpread]:
@@ -276,6 +282,8 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     has_waited = item.pending.most and item.ready_before.most and not item.was_complete
     before = f" ({item.ready_before} before)" if has_waited else ""
     parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready{before}"]
+    if not item.spreads and item.verdict is not Verdict.COMPLETES and item.updated.most < item.desired.most:
+        parts.append(f"{item.updated} of the current template")  # No table shows it.
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
         parts.append(f"as few as {item.fewest_ready} during the step")
     if item.terminating.most and item.terminating == item.restarted:
@@ -447,7 +455,8 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
         who = f"Pod {pod.name}"
         if pod.owner is not None and (others or pod.name.endswith("-*")):
             who = f"{plural(1 + len(others), 'pod')} of {pod.owner.name}"
-        sentences.append(f"{who} {find_no_node(1 + len(others))}")
+        waits = "waits for its scheduling gates." if not others else "wait for their scheduling gates."
+        sentences.append(f"{who} {waits if pod.message == GATED else find_no_node(1 + len(others))}")
     return sentences
 
 

@@ -116,7 +116,7 @@ def updates(world: World, state: State, owner: int) -> list[Choice]:
     old = {pod.ordinal: pod for pod in mine if not pod.end and pod.rev != spec.rev}
     broken = [pod for at, pod in old.items() if at not in new and not _is_available(pod)]
     candidates = [pod for at, pod in old.items() if at not in new and _is_available(pod)]
-    eligible = _eligible(world, state, spec.rev)
+    eligible = eligible_nodes(world, state, spec.rev)
     surge = scaled_value(spec.surge, len(eligible), round_up=True) or 0
     if not surge:
         most = scaled_value(spec.unavailable, len(eligible), round_up=True) or 0
@@ -143,7 +143,7 @@ def _some(pods: list[P], count: int) -> Iterator[tuple[P, ...]]:
     return choices(pods, min(max(0, count), len(pods)))
 
 
-def _eligible(world: World, state: State, rev: int) -> list[int]:
+def eligible_nodes(world: World, state: State, rev: int) -> list[int]:
     """Return the nodes that get a pod of a revision."""
     return [at for at, says in enumerate(verdicts(world, state.facts, rev)) if says.runs]
 
@@ -158,4 +158,4 @@ def is_complete(world: World, state: State, owner: int) -> bool:
     ready = {
         pod.ordinal for pod in of_owner(state.pods, owner) if pod.rev == spec.rev and not pod.end and _is_available(pod)
     }
-    return ready.issuperset(_eligible(world, state, spec.rev))
+    return ready.issuperset(eligible_nodes(world, state, spec.rev))

@@ -394,7 +394,10 @@ class View:
         mine = [pod for pod in of_owner(state.pods, owner) if not pod.end]
         if isinstance(own, statefulset.StatefulSetState):  # the others are about to be deleted
             mine = [pod for pod in mine if pod.ordinal in spec.ordinals]
-        desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
+        if isinstance(own, daemonset.DaemonSetState):  # pods on other nodes may stay, but are not wanted
+            eligible = set(daemonset.eligible_nodes(self.world, state, spec.rev))
+            mine = [pod for pod in mine if pod.ordinal in eligible]
+        desired = spec.replicas if hasattr(spec, "replicas") else len(eligible)
         return SteadyWorkload(
             desired,
             sum(pod.stage == Stage.READY for pod in mine),
@@ -408,7 +411,7 @@ class View:
     def refused_evictions(self, state: State) -> tuple[RefusedEviction, ...]:
         by_slot = {slot(pod): pod for pod in state.pods}
         return tuple(
-            RefusedEviction(self._pod(by_slot[item[1]], state, None if item[1][0] < 0 else {}, messages={}), item[2])
+            RefusedEviction(self._pod(by_slot[item[1]], state, None, messages={}), item[2])
             for item in state.todo
             if item[0] == "blocked" and item[1] in by_slot
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.engine.results.summary import Verdict
 from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.verdict import cause
-from kubectl_spread.report.simulation import way_to_get_stuck
+from kubectl_spread.report.simulation import held, way_to_get_stuck
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import numbered, resource, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
@@ -110,9 +110,11 @@ def _why(result: RolloutResult) -> str:
     pods += [item.pod for item in summary.waiting() if item.owner in result.keys]
     if pods:
         return f", because {_pod(pods[0])} stays Pending{_cause(result)}"
-    refusals = (item.refusal or item.refused for item in summary.workloads if item.key in result.keys)
-    refusal = next(filter(None, refusals), "")
-    return f", because the API server refuses new pods: {safe(refusal)}" if refusal else ""
+    own = [item for item in summary.workloads if item.key in result.keys]
+    refusals = [item.refusal or item.refused for item in own]
+    reasons = [f"the API server refuses new pods: {text}" for text in refusals if text]
+    reasons += [held(pod) for item in own for pod in item.held]
+    return f", because {safe(reasons[0])}" if reasons else ""
 
 
 def _pod(name: str) -> str:

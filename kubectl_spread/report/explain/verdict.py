@@ -283,7 +283,9 @@ def cause(explanation: Explanation) -> str:
     if diagnosis.pre_filter_message:
         return f"it is rejected before any node is considered: {safe(diagnosis.pre_filter_message)}"
     if not explanation.causes:
-        return safe(explanation.message) if diagnosis.feasible or explanation.pod.cls.gates else "no node fits"
+        if explanation.pod.cls.gates:
+            return f"scheduling gates are not removed: {comma_list(explanation.pod.cls.gates)}"
+        return safe(explanation.message) if diagnosis.feasible else "no node fits"
     first, *rest = explanation.causes
     text = _clause(first, explanation)
     second = _clause(rest[0], explanation) if rest else text

@@ -1,0 +1,142 @@
+"""Why something does not happen: what `simulate`, `check` and `explain` say first, with the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.cli.running_objects import deployment, node, pod, replica_set
+
+Plain = dict[str, Any]
+UNREADY = {"conditions": [{"type": "Ready", "status": "False"}], "phase": "Running"}
+READY = {"conditions": [{"type": "Ready", "status": "True"}], "phase": "Running"}
+
+
+@pytest.fixture
+def said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    def answer(command: str, *items: Plain) -> tuple[int, str]:
+        versions = {"Node": "v1", "Pod": "v1", "PodDisruptionBudget": "policy/v1"}
+        every = [{"apiVersion": versions.get(str(item["kind"]), "apps/v1"), **item} for item in items]
+        path = tmp_path / "facts.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": every}))
+        code = run([*command.split(), "-n", "shop", "--snapshot", str(path)])
+        return code, " ".join(capsys.readouterr().out.split())
+
+    return answer
+
+
+def owned(kind: str, name: str, on: str, *, status: Plain) -> Plain:
+    made = pod(name, on, topologySpreadConstraints=[])
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name.rpartition("-")[0], "controller": True}
+    made["metadata"] |= {"ownerReferences": [reference], "labels": {"app": "web"}}
+    return {**made, "status": status}
+
+
+def workload(kind: str, name: str, **spec: Any) -> Plain:
+    made = deployment(**spec)
+    metadata = {"name": name, "namespace": "shop"}
+    return {**made, "kind": kind, "metadata": metadata}
+
+
+NODES = (node("a1", "a"), node("a2", "a"), node("b1", "b"))
+PODS = [pod(f"web-1-{at}", on, topologySpreadConstraints=[]) for at, on in enumerate(("a1", "a2", "b1"))]
+WEB = (deployment(), replica_set(), *PODS)
+
+
+def budget(healthy: int) -> Plain:
+    spec = {"minAvailable": healthy, "selector": {"matchLabels": {"app": "web"}}}
+    return {"kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+
+
+def test_a_daemonset_counts_the_nodes_that_it_wants(said: Any) -> None:
+    """Pods stay on two nodes that have got a taint since; they are not Ready, and not wanted."""
+    taint = [{"key": "k", "effect": "NoSchedule"}]
+    nodes = (node("a1", "a"), node("b1", "b", taints=taint), node("c1", "c", taints=taint))
+    states = zip(("a1", "b1", "c1"), (READY, UNREADY, UNREADY), strict=True)
+    pods = [owned("DaemonSet", f"agent-{on}", on, status=status) for on, status in states]
+    agent = workload("DaemonSet", "agent")
+    code, out = said("simulate delete pod agent-a1", *nodes, agent, *pods)
+    assert (code, "DaemonSet shop/agent completes: 1 of 1 pod ready" in out) == (0, True)
+
+
+@pytest.mark.parametrize("status", [UNREADY, {"phase": "Pending"}])
+def test_the_ordinal_that_holds_a_statefulset(status: Plain, said: Any) -> None:
+    """db-1 runs and is not Ready, or is starting; so db-2 is not created."""
+    pods = [owned("StatefulSet", "db-0", "a1", status=READY), owned("StatefulSet", "db-1", "b1", status=status)]
+    items = (*NODES, workload("StatefulSet", "db", replicas=3), *pods)
+    code, out = said("check", *items)
+    assert code == 1
+    assert out.startswith(
+        "Not created: 1 of 3 pods of statefulset/db: podManagementPolicy OrderedReady creates them only once db-1 is"
+    )
+    code, out = said("explain sts/db", *items)
+    assert code == 1
+    assert "The next pod is created when db-1 is Ready (OrderedReady). That pod is not Ready." in out
+
+
+def test_an_ordinal_holds_the_next_rollout_and_the_next_pod(said: Any) -> None:
+    """All three pods exist."""
+    states = zip(("a1", "a2", "b1"), (READY, UNREADY, READY), strict=True)
+    pods = [owned("StatefulSet", f"db-{at}", on, status=status) for at, (on, status) in enumerate(states)]
+    items = (*NODES, workload("StatefulSet", "db", replicas=3), *pods)
+    code, out = said("check", *items)
+    assert code == 1
+    assert out.startswith(
+        "Rollout: statefulset/db in shop: the next rollout gets stuck in every outcome, because db-1 does not become "
+        "ready on a2"
+    )
+    code, out = said("explain sts/db", *items)
+    assert code == 0
+    assert out.startswith(
+        "StatefulSet shop/db wants 3 pods: 3 have a node. The next pod is created when db-1 is Ready (OrderedReady)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "note"),
+    [
+        (
+            "simulate lose zone=a zone=b",
+            "gets stuck no node answers, so the node lifecycle controller evicts no pod until one does",
+        ),
+        ("simulate lose zone=a", None),
+    ],
+)
+def test_nothing_is_evicted_once_no_node_answers(command: str, note: Optional[str], said: Any) -> None:
+    code, out = said(command, *NODES, *WEB)
+    assert (code, "evicts no pod" in out) == (int(note is not None), note is not None)
+    assert note is None or f"{command.removeprefix('simulate ')}: {note}" in out
+
+
+def test_most_of_a_small_zone_does_not_answer(said: Any) -> None:
+    """Three of four nodes: a partial disruption."""
+    nodes = [node(name, "a") for name in ("a1", "a2", "a3", "a4")]
+    code, out = said("simulate lose node=a1 node=a2 node=a3", *nodes, node("b1", "b"), *WEB)
+    assert code == 1
+    assert "no pod is evicted from a1, a2, a3: most nodes of the zone do not answer" in out
+
+
+def test_a_drain_that_waits_names_its_pod_and_the_nodes_after_it(said: Any) -> None:
+    code, out = said("simulate drain a1 a2 b1", *NODES, *WEB, budget(3))
+    assert code == 1
+    assert out.startswith(
+        "drain a1 a2 b1: gets stuck a2, b1 are cordoned and not drained: kubectl waits for a1 first "
+        "Pods that do not leave their nodes: web-1-0 on a1: The disruption budget web needs 3 healthy pods and has 3"
+    )
+    code, out = said("simulate drain a1 a2 b1 --timeout=1m", *NODES, *WEB, budget(3))
+    assert (code, "not drained" in out) == (1, False)
+
+
+def test_a_gated_pod_is_not_unschedulable(said: Any) -> None:
+    gated = deployment(replicas=1)
+    gated["spec"]["template"]["spec"] |= {"schedulingGates": [{"name": "x/y"}]}
+    waiting = pod("web-1-0", schedulingGates=[{"name": "x/y"}], topologySpreadConstraints=[])
+    code, out = said("simulate scale deploy/web --replicas=2", *NODES, gated, replica_set(), waiting)
+    assert code == 1
+    assert "2 pods of Deployment shop/web scheduling gates are not removed: x/y" in out
+    assert "2. 2 pods of web wait for their scheduling gates." in out
+    assert "no node" not in out
