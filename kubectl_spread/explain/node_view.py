@@ -49,6 +49,7 @@ class NodeView(NamedTuple):
     plugins: of the plugins that filter this pod, in the order they run; without reasons if the node passes.
     domains: the node's domain for each constraint; None if the node lacks the key.
     refusing: the requirements that the node does not meet.
+    nominated: pods that wait for the node; their requests count.
     """
 
     node: Node
@@ -59,6 +60,7 @@ class NodeView(NamedTuple):
     refusing: tuple[Requirement, ...]
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
+    nominated: tuple[str, ...] = ()
     not_considered: Optional[NotConsidered] = None
     chosen: str = ""  # the chosen node, if it is the reason why this one is not examined
 
@@ -70,6 +72,12 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
         return None
     columns, at = filtered.columns, filtered.columns.index[name]
     node, cls = columns.nodes[at], explanation.pod.cls
+    nominated = [
+        pod
+        for pod in columns.cluster.pending()
+        if pod.nominated_node == name and pod.uid != explanation.pod.uid and pod.cls.priority >= cls.priority
+    ]
+    fails = filtered.nominated.get(at)
     why_not = None if filtered.considered[at] else NotConsidered.NAMED_NODES
     if why_not and filtered.rejection is not None:
         why_not = NotConsidered.REFUSED_BEFORE
@@ -86,13 +94,16 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             Room(
                 resource,
                 node.allocatable.get(resource, 0),
-                int((columns.pod_count if resource == PODS else columns.requested_of(resource))[at]),
+                int((columns.pod_count if resource == PODS else columns.requested_of(resource))[at])
+                + sum({PODS: 1, **dict(pod.cls.requests)}.get(resource, 0) for pod in nominated),
                 request,
             )
             for resource, request in {PODS: 1, **dict(cls.requests)}.items()
         ),
         plugins=tuple(
-            status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[at]))
+            fails
+            if fails is not None and fails.plugin == verdict.plugin
+            else status_of(verdict.plugin, verdict.state.reasons, int(verdict.bits[at]))
             for verdict in filtered.plugin_results
         ),
         refusing=tuple(item for item in explanation.requirements if not item.allowed[at]),
@@ -102,6 +113,7 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             for key in [report.constraint.topology_key]
         ),
         pods=int(columns.pod_count[at]),
+        nominated=tuple(pod.known_name for pod in nominated),
         not_considered=why_not,
         chosen=explanation.pod.nominated_node if why_not is NotConsidered.CHOSEN_NODE else "",
     )

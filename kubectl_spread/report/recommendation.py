@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
@@ -161,7 +161,9 @@ def _arithmetic(item: Formula) -> str:
 
 def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     """Yield an option; the best one with its commands and trade-offs, with all details also its fields and proofs."""
-    title = f"set {_head(option)}" if option.changes else f"nothing to change: {_head(option)}, as it is"
+    title = f"set {_head(option)}" if option.changes else f"keep {_head(option)}, as it is"
+    if not option.changes and _unproved(option, [regime.value for regime in Regime]):
+        title += "; no change that was tried keeps every rule"
     yield from wrap(f"{head}: {title}", style, hanging="  ")
     if head == "Or" and not style.is_detailed:
         return
@@ -279,7 +281,7 @@ def _costs(option: Option) -> Iterator[str]:
         yield "patching a template starts a rollout"
 
 
-def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
+def _unproved(option: Option, regimes: Sequence[str]) -> list[str]:
     """Return the rules that are not proved in some regimes."""
     found = [
         rule_text(verdict.rule)

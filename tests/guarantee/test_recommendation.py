@@ -218,7 +218,7 @@ def test_constraints_that_keep_the_policy_stay_as_they_are(capsys: pytest.Captur
     assert (best["changes"], best["patches"], best["commands"]) == (0, [], [])
     assert [item["maxSkew"] for item in best["constraints"]] == [1, 2]
     assert (
-        "Do: nothing to change: maxSkew 1 by hostname with maxSkew 2 by zone, required anti-affinity by zone, as it is"
+        "Do: keep maxSkew 1 by hostname with maxSkew 2 by zone, required anti-affinity by zone, as it is"
     ) in " ".join(capsys.readouterr().out.split())
 
 

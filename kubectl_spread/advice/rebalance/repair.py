@@ -390,9 +390,11 @@ class _Repairing:
         return Coverage(states, sum(item.visited for _, item in found), basis, is_in_motion)
 
     def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
-        """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
+        """Return restarts if there are no evictions, or if they replace only a few more pods, and not too many."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
-        if self._request.watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
+        most = running if self._request.most_moves is None else self._request.most_moves
+        is_enough = plan is not None and 2 * len(plan.evictions) <= running
+        if self._request.watch.is_stopped or is_enough or running > most:
             return ()
         return restarts(self._known, keys, self._request)
 

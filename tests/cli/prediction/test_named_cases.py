@@ -69,7 +69,7 @@ ANSWERS = (
         "drain c1 b1", 1,
         "drain c1 b1: gets stuck",
         "Pods that do not leave their nodes:",
-        "  web-* on c1: it stays Terminating, and kubectl waits for it",
+        "  web-h1-b on c1: it stays Terminating, and kubectl waits for it",
         "  b                             1        1",
     ),
     with_dead_node(
