@@ -96,7 +96,7 @@ ANSWERS = (
         "deployment/web", "limit-above-requests",
         "the API server refuses new pods: minimum cpu usage per Container is 500m, but request is 100m",
     ),
-    next_rollout("statefulset/db", "unready-ordinal"),
+    next_rollout("statefulset/db", "unready-ordinal", "db-1 does not become ready on b1"),
     Case(
         "simulate scale sts/db --replicas=2 -n shop --snapshot engine/unready-ordinal.json", 0,
         (
@@ -119,7 +119,7 @@ ANSWERS = (
         (
             "rollout restart deploy/web: gets stuck",
             "  3 pods of Deployment shop/web",
-            "    Scheduling is blocked due to non-empty scheduling gates",
+            "    scheduling gates are not removed: x/y",
         ),
     ),
     Case(
@@ -149,7 +149,7 @@ ANSWERS = (
         ),
     ),
     next_rollout("deployment/web", "recreate-on-dead-node"),
-    next_rollout("statefulset/pz", "ordinal-on-dead-node"),
+    next_rollout("statefulset/pz", "ordinal-on-dead-node", "pz-1 stays Terminating on b1"),
     on_missing_node(
         "simulate rollout restart sts/db", 0,
         "rollout restart sts/db: completes",
@@ -267,7 +267,7 @@ ANSWERS = (
         "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-on-dead-node.yaml", 1,
         (
             "rollout restart ds/agent: gets stuck",
-            "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 1 old pod stays Terminating",
+            "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 0 of the current template, 1 old pod stays Terminating",
             "  2. Pod agent-c1 on c1 is deleted.",
         ),
     ),

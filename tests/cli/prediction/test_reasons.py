@@ -9,7 +9,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.cli.main import run
-from tests.cli.running_objects import deployment, node, pod, replica_set
+from tests.cli.running_objects import constraint, deployment, node, pod, replica_set
 
 Plain = dict[str, Any]
 UNREADY = {"conditions": [{"type": "Ready", "status": "False"}], "phase": "Running"}
@@ -140,3 +140,33 @@ def test_a_gated_pod_is_not_unschedulable(said: Any) -> None:
     assert "2 pods of Deployment shop/web scheduling gates are not removed: x/y" in out
     assert "2. 2 pods of web wait for their scheduling gates." in out
     assert "no node" not in out
+
+
+def test_a_restart_counts_against_max_moves(said: Any) -> None:
+    """Four pods in zone a: two evictions are needed, and a restart replaces four pods."""
+    limit = constraint()
+    pods = [pod(f"web-1-{at}", "a1", topologySpreadConstraints=[limit]) for at in range(4)]
+    items = (node("a1", "a"), node("b1", "b"), node("c1", "c"), deployment(limit, replicas=4), replica_set(), *pods)
+    code, out = said("rebalance --max-moves 1", *items)
+    assert code == 1
+    assert out.startswith("Deployment shop/web: no plan ")
+    assert "- a plan needs at least 2 evictions, more than --max-moves allows" in out
+    code, out = said("rebalance --max-moves 2", *items)
+    assert (code, out.startswith("Deployment shop/web: 2 evictions repair it")) == (0, True)
+
+
+def test_a_nominated_pod_takes_the_room_of_a_node(said: Any) -> None:
+    def asking(cpu: str) -> list[Plain]:
+        return [{"name": "c", "image": "web", "resources": {"requests": {"cpu": cpu}}}]
+
+    first = pod("first", containers=asking("6"), topologySpreadConstraints=[])
+    second = pod("second", containers=asking("6"), topologySpreadConstraints=[])
+    for item in (first, second):
+        item["metadata"]["ownerReferences"] = []
+        item["status"] = {"phase": "Pending"}
+    first["status"]["nominatedNodeName"] = "a1"
+    code, out = said("explain pod second --node a1", node("a1", "a"), first, second)
+    assert code == 1
+    assert "nominated to it, and counted: first" in out
+    assert "NodeResourcesFit Insufficient cpu" in out
+    assert "cpu 8 6 2 6 no" in out
