@@ -49,7 +49,6 @@ class NodeView(NamedTuple):
     plugins: of the plugins that filter this pod, in the order they run; without reasons if the node passes.
     domains: the node's domain for each constraint; None if the node lacks the key.
     refusing: the requirements that the node does not meet.
-    nominated: pods that wait for the node; their requests count.
     """
 
     node: Node
@@ -60,7 +59,6 @@ class NodeView(NamedTuple):
     refusing: tuple[Requirement, ...]
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
-    nominated: tuple[str, ...] = ()
     not_considered: Optional[NotConsidered] = None
     chosen: str = ""  # the chosen node, if it is the reason why this one is not examined
 
@@ -113,7 +111,6 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             for key in [report.constraint.topology_key]
         ),
         pods=int(columns.pod_count[at]),
-        nominated=tuple(pod.known_name for pod in nominated),
         not_considered=why_not,
         chosen=explanation.pod.nominated_node if why_not is NotConsidered.CHOSEN_NODE else "",
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
+from kubectl_spread.engine.results.domain_pods import domain_pods
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
@@ -265,14 +266,11 @@ def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -
                 texts = [", ".join(map(str, numbers)) for numbers in (wanted, *others)]
                 yield f"domains of {topology_key}", texts[0], " or ".join(texts[1:])
         elif isinstance(wanted, dict):
-            kinds = [item.interchange.alike(topology_key) for item in outcomes]
+            values = sorted({value for item in counts for value in item})
+            after = domain_pods(values, ((), outcomes), sorted(keys), topology_key=topology_key)
+            ranges = {item.value: item.after for item in after}
             for value, bounds in wanted.items():
-                numbers = [
-                    number
-                    for item, alike in zip(counts, kinds, strict=True)
-                    for number in _of_alike(value, item, alike)
-                ]
-                yield from _outside(f"domain {value} of {topology_key}", bounds, numbers)
+                yield from _outside(f"domain {value} of {topology_key}", bounds, ranges.get(value, Range(0, 0)))
     for topology_key, bounds in expect.skew:
         skews = [item.skew(keys, topology_key) for item in outcomes]
         yield from _outside(f"skew of {topology_key}", bounds, skews)
@@ -281,16 +279,10 @@ def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -
         yield "message", expect.message, "; ".join(sorted(messages)) or "no Pending pod"
 
 
-def _outside(what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator[_Unmet]:
+def _outside(what: str, bounds: Optional[Range], numbers: Sequence[int]) -> Iterator[_Unmet]:
     """Yield the range of some numbers if one of them is not within the bounds."""
     if bounds is not None and not all(map(bounds.allows, numbers)):
         yield what, str(bounds), str(Range(min(numbers), max(numbers)))
-
-
-def _of_alike(value: str, counts: Mapping[str, int], alike: Mapping[str, object]) -> list[int]:
-    """Return the pods of the domains that are interchangeable with one, in one outcome."""
-    kind = alike.get(value, value)
-    return [number for name, number in counts.items() if alike.get(name, name) == kind] or [counts.get(value, 0)]
 
 
 def _said(value: object) -> str:

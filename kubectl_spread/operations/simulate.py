@@ -25,7 +25,6 @@ from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of
 from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.objects.node import NO_EXECUTE, UNREACHABLE
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
@@ -187,8 +186,7 @@ def played_step(
         if isinstance(op, steps.Drain) and not op.is_timed and stopping.intersection(op.nodes[:-1]):
             first = next(at for at, node in enumerate(op.nodes) if node in stopping)
             after = comma_list(op.nodes[first + 1 :])
-            are = "are" if first + 2 < len(op.nodes) else "is"
-            notes.append(f"{after} {are} cordoned and not drained: kubectl waits for {op.nodes[first]} first")
+            notes.append(f"cordoned, and not drained, because kubectl waits for {op.nodes[first]} first: {after}")
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
 
 
@@ -197,16 +195,9 @@ def _unevicted(step: StepAnswer) -> Iterator[str]:
     outcome = next(iter(step.outcomes), None)
     if outcome is None or outcome.before is None:
         return
-    (before, _), (nodes, down) = outcome.before.nodes(), outcome.nodes()
-    tainted = {node.name for node in nodes for taint in node.taints if taint[::2] == (UNREACHABLE, NO_EXECUTE)}
-    changed = {node.name for node in nodes if node not in before}
-    if len(down) == len(nodes) and changed:
+    nodes, down = outcome.nodes()
+    if len(outcome.before.nodes()[1]) < len(down) == len(nodes):
         yield "no node answers, so the node lifecycle controller evicts no pod until one does"
-    elif spared := sorted(changed & down - tainted):
-        yield (
-            f"no pod is evicted from {comma_list(spared, most=3)}: most nodes of the zone do not answer, and it has "
-            "at most 50 nodes"
-        )
 
 
 class SimulationSetup:

@@ -29,7 +29,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
 
@@ -41,7 +41,7 @@ class Goal(NamedTuple):
     """A constraint of a workload, with the nodes that it counts.
 
     status: the constraint at the beginning. most_skew: the skew that it may have at the end. domain_of: domain of each
-    counted node, by the node's name.
+    counted node, by the node's name. pods: those on counted nodes that match.
     """
 
     key: ObjectKey
@@ -49,6 +49,7 @@ class Goal(NamedTuple):
     selector: Selector
     most_skew: int
     domain_of: dict[str, str]
+    pods: tuple[Pod, ...]
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -127,7 +128,7 @@ def goals(
             topology = counts.topology
             counted = counts.included & (topology.codes >= 0) & counts.eligible[topology.codes]
             domain_of = {nodes[at].name: topology.values[topology.codes[at]] for at in counted.nonzero()[0].tolist()}
-            yield Goal(key, status, counts.constraint.selector, skew, domain_of)
+            yield Goal(key, status, counts.constraint.selector, skew, domain_of, tuple(counts.pods()))
 
 
 class GoalCounts(NamedTuple):
@@ -149,17 +150,15 @@ class Tally:
         self.goals = tuple(goals)
         self._world = world
         self._owners = frozenset(owners)
-        self._fixed = []
-        for goal in self.goals:
-            found: Counter[str] = Counter()
-            matches: dict[int, bool] = {}  # by id of the class, which the pods keep
-            for pod in world.background:
-                if pod.terminating or pod.node_name not in goal.domain_of:
-                    continue
-                at = id(pod.cls)
-                if matches[at] if at in matches else matches.setdefault(at, goal.is_counted(pod.cls)):
-                    found[goal.domain_of[pod.node_name]] += 1
-            self._fixed.append(found)
+        others = {pod.uid for pod in world.background if not pod.terminating}
+        self._fixed = [
+            Counter(
+                goal.domain_of[pod.node_name]
+                for pod in goal.pods
+                if pod.uid in others and pod.node_name in goal.domain_of
+            )
+            for goal in self.goals
+        ]
         self._domain = [
             {world.node_at[name]: value for name, value in goal.domain_of.items() if name in world.node_at}
             for goal in self.goals

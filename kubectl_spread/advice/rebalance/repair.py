@@ -179,7 +179,7 @@ def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSea
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):
         if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
-            owners = {workload_of(pod, cluster) for pod in cluster.bound_pods() if goal.is_counted(pod.cls)}
+            owners = {workload_of(pod, cluster) for pod in goal.pods}
             others = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in owners.difference(keys))
             yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
     together = conflict(tally.goals, tally.counts(min(states)))

@@ -107,7 +107,6 @@ class WorkloadSummary(NamedTuple):
     restarted: Range
     fewest_ready: int
     revision: int
-    revisions: tuple[int, ...]
     spreads: tuple[WorkloadSpread, ...]
     refusal: str = ""
     has_failed: bool = False
@@ -466,7 +465,6 @@ class _Summary:
             range_of(item.restarts.get(key, 0) for item in self.outcomes),
             self.step.fewest_ready.get(key, 0),
             max((item.revision_of(key) for item in self.outcomes), default=0),
-            self._revisions(key),
             tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
             next((state.refusal for state in after if state.refusal), ""),
             any(state.has_failed for state in after),
@@ -498,11 +496,6 @@ class _Summary:
         every = (pod for item in self.outcomes for pod in item.pods_of.get(key, ()))
         pods = {pod.name: pod for pod in every if pod.is_terminating or (pod.node and not pod.is_ready)}
         return tuple(pod for _, pod in sorted(pods.items()))
-
-    def _revisions(self, key: ObjectKey) -> tuple[int, ...]:
-        """Return the numbers of the revisions of a workload's pods, over all outcomes."""
-        pods = (pod for item in self.outcomes for pod in item.pods_of.get(key, ()))
-        return tuple(sorted({pod.number for pod in pods if pod.number}))
 
     def _topology_keys(self, key: ObjectKey) -> list[str]:
         """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""

@@ -119,8 +119,6 @@ _NOT_CONSIDERED = {
 def _facts(found: NodeView) -> Iterator[str]:
     node = found.node
     yield f"{count_noun(found.pods, 'pod')} on it" + (", cordoned (spec.unschedulable)" if node.unschedulable else "")
-    if found.nominated:
-        yield f"nominated to it, and counted: {comma_list(found.nominated)}"
     for answer in found.taints:
         if answer.is_tolerated:
             yield f"taint {answer.taint}: tolerated"

@@ -112,19 +112,11 @@ def test_nothing_is_evicted_once_no_node_answers(command: str, note: Optional[st
     assert note is None or f"{command.removeprefix('simulate ')}: {note}" in out
 
 
-def test_most_of_a_small_zone_does_not_answer(said: Any) -> None:
-    """Three of four nodes: a partial disruption."""
-    nodes = [node(name, "a") for name in ("a1", "a2", "a3", "a4")]
-    code, out = said("simulate lose node=a1 node=a2 node=a3", *nodes, node("b1", "b"), *WEB)
-    assert code == 1
-    assert "no pod is evicted from a1, a2, a3: most nodes of the zone do not answer" in out
-
-
 def test_a_drain_that_waits_names_its_pod_and_the_nodes_after_it(said: Any) -> None:
     code, out = said("simulate drain a1 a2 b1", *NODES, *WEB, budget(3))
     assert code == 1
     assert out.startswith(
-        "drain a1 a2 b1: gets stuck a2, b1 are cordoned and not drained: kubectl waits for a1 first "
+        "drain a1 a2 b1: gets stuck cordoned, and not drained, because kubectl waits for a1 first: a2, b1 "
         "Pods that do not leave their nodes: web-1-0 on a1: The disruption budget web needs 3 healthy pods and has 3"
     )
     code, out = said("simulate drain a1 a2 b1 --timeout=1m", *NODES, *WEB, budget(3))
@@ -167,6 +159,5 @@ def test_a_nominated_pod_takes_the_room_of_a_node(said: Any) -> None:
     first["status"]["nominatedNodeName"] = "a1"
     code, out = said("explain pod second --node a1", node("a1", "a"), first, second)
     assert code == 1
-    assert "nominated to it, and counted: first" in out
     assert "NodeResourcesFit Insufficient cpu" in out
     assert "cpu 8 6 2 6 no" in out
