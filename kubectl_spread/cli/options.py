@@ -20,7 +20,7 @@ from kubectl_spread.cli.console import announce, width
 from kubectl_spread.errors import RequestError
 from kubectl_spread.objects.releases.version import FIRST_MINOR, LAST_MINOR, RECORDED_MINOR
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.report.table import Style
+from kubectl_spread.report.table import Style, UNBROKEN
 from kubectl_spread.sources.live.flags import as_words, Flags
 from kubectl_spread.text.wording import nearest
 
@@ -359,7 +359,7 @@ def redirect_output(output: Optional[Output]) -> Iterator[None]:
     write(output.file, held.getvalue().encode())
 
 
-def page_source(known: Optional[LoadedCluster]) -> PageSource:
+def page_source(known: Optional[LoadedCluster], style: Style = UNBROKEN) -> PageSource:
     """Return the origin of a page that is made now."""
     from datetime import datetime, timezone
 
@@ -369,7 +369,7 @@ def page_source(known: Optional[LoadedCluster]) -> PageSource:
     if known is None:
         return PageSource("", "", now)
     read_at = re.sub(r"T(\d\d:\d\d)\S*Z$", r" \1 UTC", known.cluster.read_at)
-    return PageSource(known.name, known.version_words, now, read_at)
+    return PageSource(known.name, known.version_words, now, read_at, style)
 
 
 _MEANT = {  # what people type for a flag, by its meaning

@@ -180,24 +180,19 @@ def played_step(
 ) -> PlayedStep:
     """Return the summary of a command that was played; `number` counts from 1."""
     summary = summarize(step, done.concerns, labelled=done.labelled, number=number, has_frames=has_frames)
+    notes = list(done.notes)
+    for outcome in step.outcomes[:1]:
+        nodes, down = outcome.nodes()
+        if outcome.before is not None and len(outcome.before.nodes()[1]) < len(down) == len(nodes):
+            notes.append("no node answers, so the node lifecycle controller evicts no pod until one does")
     stopping = {item.node for item in summary.refused if item.cause != SEVERAL}
-    notes = [*done.notes, *_unevicted(step)]
-    for op in done.ops:
-        if isinstance(op, steps.Drain) and not op.is_timed and stopping.intersection(op.nodes[:-1]):
-            first = next(at for at, node in enumerate(op.nodes) if node in stopping)
-            after = comma_list(op.nodes[first + 1 :])
-            notes.append(f"cordoned, and not drained, because kubectl waits for {op.nodes[first]} first: {after}")
+    drained = [op.nodes for op in done.ops if isinstance(op, steps.Drain) and not op.is_timed]
+    for at, node in enumerate(drained[0][:-1] if drained else (), 1):
+        if node in stopping:
+            after = comma_list(drained[0][at:])
+            notes.append(f"cordoned, and not drained, because kubectl waits for {node} first: {after}")
+            break
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
-
-
-def _unevicted(step: StepAnswer) -> Iterator[str]:
-    """Yield why the node controller evicts no pod from nodes that stop answering."""
-    outcome = next(iter(step.outcomes), None)
-    if outcome is None or outcome.before is None:
-        return
-    nodes, down = outcome.nodes()
-    if len(outcome.before.nodes()[1]) < len(down) == len(nodes):
-        yield "no node answers, so the node lifecycle controller evicts no pod until one does"
 
 
 class SimulationSetup:
@@ -223,7 +218,9 @@ class SimulationSetup:
         known = self._read.known
         played = partial(play, known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
         answer = played(splitter=Splitter(known.cluster, known.profiles))
-        if self.situation.cluster.provisioning and not all(map(_places_every_pod, answer.steps)):
+        if self.situation.cluster.provisioning and not all(
+            not step.may_wedge and all(item.completes for item in step.parts) for step in answer.steps
+        ):
             answer = self._with_new_nodes(played)
         number = len(known.errors)  # The API server would refuse what is wrong in manifests.
         lost = {f"{count_noun(number, 'object')} that could not be read": None} if number else {}
@@ -328,10 +325,6 @@ def _explained(
                 whose = f", for {owner.kind} {owner.name}" if owner and len({key for key, _ in waiting}) > 1 else ""
                 advice = item._replace(title=f"{item.title}{whose}")
     return played._replace(causes=causes, advice=advice)
-
-
-def _places_every_pod(step: StepAnswer) -> bool:
-    return not step.may_wedge and all(item.completes for item in step.parts)
 
 
 @contextlib.contextmanager

@@ -111,7 +111,7 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
         yield False, _wrapped(["Why:", *(f"  - {obstacle(line)}" for line in item.obstacles)], style)
         remedies = remedy_lines(item)
         if item.remedies:
-            remedies = ["What would help, each simulated:", *(f"  - {line}" for line in remedies)]
+            remedies = ["What would help, each simulated:", *(f"  - {style.command(line)}" for line in remedies)]
         yield False, _wrapped(remedies, style)
 
 

@@ -246,16 +246,12 @@ def commands(option: Option) -> list[str]:
     """Return the kubectl commands that set the constraints, one for all workloads with the same fields."""
     names: dict[tuple[str, str], list[str]] = {}
     for key, spec in option.patches:
-        names.setdefault((key.namespace, patch_text(spec)), []).append(resource(key))
+        text = json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
+        names.setdefault((key.namespace, text), []).append(resource(key))
     return [
         f"kubectl patch {' '.join(found)} -n {namespace} --type=merge -p {shlex.quote(text)}"
         for (namespace, text), found in names.items()
     ]
-
-
-def patch_text(spec: Plain) -> str:
-    """Return the merge patch of a workload as JSON."""
-    return json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
 
 
 def _costs(option: Option) -> Iterator[str]:

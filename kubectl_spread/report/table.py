@@ -32,7 +32,7 @@ class Style(NamedTuple):
         return safe(_KUBECTL.sub(lambda _: self.kubectl, line))
 
 
-_KUBECTL = re.compile(r"(?:^|(?<=\| |\$\())kubectl(?= )")  # where a command begins
+_KUBECTL = re.compile(r"(?:^|(?<=\| |\$\()|(?<=`))kubectl(?= )")  # where a command begins
 
 UNBROKEN = Style(None)
 

@@ -151,13 +151,10 @@ class Tally:
         self._world = world
         self._owners = frozenset(owners)
         others = {pod.uid for pod in world.background if not pod.terminating}
+        on = [[pod.node_name for pod in goal.pods if pod.uid in others] for goal in self.goals]
         self._fixed = [
-            Counter(
-                goal.domain_of[pod.node_name]
-                for pod in goal.pods
-                if pod.uid in others and pod.node_name in goal.domain_of
-            )
-            for goal in self.goals
+            Counter(goal.domain_of[node] for node in nodes if node in goal.domain_of)
+            for goal, nodes in zip(self.goals, on, strict=True)
         ]
         self._domain = [
             {world.node_at[name]: value for name, value in goal.domain_of.items() if name in world.node_at}

@@ -118,7 +118,7 @@ def _print(found: ExplainResult, output: Output, style: Style) -> None:
     elif output.format == "html" and has_answer:
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
-        click.echo(html.render(found.reports, page_source(found.known), found.known.cluster), nl=False)
+        click.echo(html.render(found.reports, page_source(found.known, style), found.known.cluster), nl=False)
     elif output.format == "text":
         from kubectl_spread.report import documents
         from kubectl_spread.report.explain import text as explain_text

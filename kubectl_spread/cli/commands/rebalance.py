@@ -113,7 +113,7 @@ def _print(found: RebalanceResult, output: Output, style: Style) -> None:
     if output.format == "html":
         from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
 
-        source = page_source(found.known)
+        source = page_source(found.known, style)
         page = pages.render(found.rebalance, cluster, source, errors=found.errors, unread=cluster.unread)
         click.echo(page, nl=False)
         return

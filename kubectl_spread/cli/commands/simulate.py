@@ -329,7 +329,7 @@ def _print(found: SimulateResult, output: Output, style: Style) -> None:
     elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
-        source = page_source(found.known)
+        source = page_source(found.known, style)
         click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unread), nl=False)
     else:
         from kubectl_spread.report import documents

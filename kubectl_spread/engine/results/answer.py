@@ -172,13 +172,19 @@ class Outcome:
         after = Counter(pod.owner for pod in self.pending)
         return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
 
+    def by_revision(self, keys: Iterable[ObjectKey], topology_key: str) -> dict[str, Counter[int]]:
+        """Return some workloads' pods in each domain that has any, by revision, without terminating ones."""
+        domains, own = self.domains_of(topology_key), set(map(self.name_of, keys))
+        found: dict[str, Counter[int]] = {}
+        for pod in self.pods:
+            if pod.owner in own and not pod.is_terminating and pod.node in domains:
+                found.setdefault(domains[pod.node], Counter())[pod.number] += 1
+        return found
+
     def counts(self, keys: Collection[ObjectKey], topology_key: str) -> dict[str, int]:
         """Return the number of some workloads' pods per domain, without terminating pods."""
-        domains, found = self.domains_of(topology_key), dict.fromkeys(self.domain_values(topology_key), 0)
-        for pod in self.pods:
-            if pod.owner in keys and not pod.is_terminating and pod.node in domains:
-                found[domains[pod.node]] += 1
-        return found
+        found = self.by_revision(keys, topology_key)
+        return {value: found.get(value, Counter()).total() for value in self.domain_values(topology_key)}
 
     def name_of(self, key: ObjectKey) -> ObjectKey:
         """Return the key of a workload here, as of `key_of`."""

@@ -26,16 +26,6 @@ class DomainPods(NamedTuple):
     revisions: dict[int, Range]
 
 
-def counts_of(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> Counts:
-    """Return the pods of some workloads in each domain that has any, without terminating pods."""
-    domains, own = outcome.domains_of(topology_key), set(map(outcome.name_of, keys))
-    found: Counts = {}
-    for pod in outcome.pods:
-        if pod.owner in own and not pod.is_terminating and pod.node in domains:
-            found.setdefault(domains[pod.node], Counter())[pod.number] += 1
-    return found
-
-
 def domain_pods(
     values: Sequence[str],
     outcomes: tuple[Sequence[Outcome], Sequence[Outcome]],
@@ -52,7 +42,7 @@ def domain_pods(
         topology_key: of the domains.
     """
     before, after = (
-        [(counts_of(item, keys, topology_key), item.interchange.alike(topology_key)) for item in each]
+        [(item.by_revision(keys, topology_key), item.interchange.alike(topology_key)) for item in each]
         for each in outcomes
     )
     befores, afters = _ranges(values, before, _totals), _ranges(values, after, _totals)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods
+from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
@@ -518,7 +518,10 @@ class _Summary:
         common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
         return tuple(
             self._spread(keys, name)._replace(
-                on_the_way=None, is_balanced=any(_are_counted_together(item, keys, name) for item in self.outcomes)
+                on_the_way=None,
+                is_balanced=any(
+                    all({key, *item.also_counted(key, name)}.issuperset(keys) for key in keys) for item in self.outcomes
+                ),
             )
             for name in common
         )
@@ -589,7 +592,7 @@ class _Summary:
             key: {
                 topology_key: {
                     value: dict(sorted(numbers.items()))
-                    for value, numbers in sorted(counts_of(outcome, [key], topology_key).items())
+                    for value, numbers in sorted(outcome.by_revision([key], topology_key).items())
                 }
                 for topology_key in self._topology_keys(key)
             }
@@ -600,10 +603,6 @@ class _Summary:
         incomplete = frozenset(key for key in outcome.workloads if not is_settled(outcome, key))
         is_complete = outcome not in self.bad
         return Ending(is_complete, not outcome.is_steady, counts, domains, outcome.pending, incomplete=incomplete)
-
-
-def _are_counted_together(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> bool:
-    return all({key, *outcome.also_counted(key, topology_key)}.issuperset(keys) for key in keys)
 
 
 def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:

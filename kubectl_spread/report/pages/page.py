@@ -12,6 +12,7 @@ import importlib.resources
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread import __version__
+from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 class PageSource(NamedTuple):
     """The origin of a page: the cluster, the Kubernetes version to follow, and the time.
 
-    read_at: when the cluster facts were read; empty if that is unknown, and the time is that of the run.
+    read_at: when the cluster facts were read; empty if that is unknown, and the time is that of the run. style: of the
+    commands for the reader.
     """
 
     cluster: str = ""
     version: str = ""
     time: str = ""
     read_at: str = ""
+    style: Style = Style()
 
 
 def render(template: str, source: PageSource, *, script: str = "", **values: Any) -> str:
@@ -72,6 +75,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_file),
     )
     environment.filters["safe_text"] = safe_text
+    environment.filters["command"] = lambda line, source: source.style.command(line)
     environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(str(value).split("`"))))
     return environment
 

@@ -161,3 +161,22 @@ def test_a_nominated_pod_takes_the_room_of_a_node(said: Any) -> None:
     assert code == 1
     assert "NodeResourcesFit Insufficient cpu" in out
     assert "cpu 8 6 2 6 no" in out
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("rebalance", "kubectl --context prod rollout status"),
+        ("explain deploy/web", "kubectl --context prod uncordon c1"),
+        ("simulate drain a1", "kubectl --context prod patch deployment web"),
+    ],
+)
+def test_commands_on_a_page_have_the_flags_of_the_reader(command: str, line: str, said: Any) -> None:
+    limit = constraint()
+    places = ["a1", "a1", "a1"] if command == "rebalance" else ["a1", "b1", ""]
+    pods = [pod(f"web-1-{at}", on, topologySpreadConstraints=[limit]) for at, on in enumerate(places)]
+    last = node("c1", "c", unschedulable=command != "rebalance")
+    items = [node("a1", "a"), node("b1", "b"), node("b2", "b"), last, deployment(limit), replica_set(), *pods]
+    _, out = said(f"{command} -o html --context prod", *items)
+    assert line in out
+    assert "<pre>kubectl " not in out.replace("<pre>kubectl --context prod", "")
