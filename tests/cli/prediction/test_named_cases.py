@@ -267,7 +267,10 @@ ANSWERS = (
         "simulate rollout restart ds/agent -n kube --snapshot engine/daemonset-on-dead-node.yaml", 1,
         (
             "rollout restart ds/agent: gets stuck",
-            "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 0 of the current template, 1 old pod stays",
+            (
+                "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 0 of the current template, 1 old pod stays "
+                "Terminating"
+            ),
             "  2. Pod agent-c1 on c1 is deleted.",
         ),
     ),
