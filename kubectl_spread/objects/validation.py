@@ -25,7 +25,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
 from kubectl_spread.objects.releases.field_versions import stores
 from kubectl_spread.objects.releases.version import default_release, LATEST, Release
-from kubectl_spread.objects.selectors import key_errors, LabelRequirement, Labels, LabelSelector, value_errors
+from kubectl_spread.objects.selectors import key_errors, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
 
 _ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
@@ -118,7 +118,7 @@ def _rolling_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
         why = f"Invalid value: {decode.go_value(unavailable)}: may not be 0 when `maxSurge` is 0"
         why = "Required value: cannot be 0 when maxSurge is 0" if kind == "DaemonSet" else why
         route = (field, "rollingUpdate", "maxUnavailable")
-        yield FieldError(Rule.SPEC_INVALID, ".".join(route), route, why)
+        yield _error(Rule.SPEC_INVALID, route, why)
 
 
 _NONE = (0, "0%")
@@ -131,15 +131,14 @@ def _template_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:
     labels = fields(template, "metadata").get("labels")
     if kind in _SELECTING and isinstance(labels, dict) and not wanted.items() <= labels.items():
         why = f"Invalid value: {decode.go_value(labels)}: `selector` does not match template `labels`"
-        yield FieldError(Rule.SPEC_INVALID, "template.metadata.labels", ("template", "metadata", "labels"), why)
+        yield _error(Rule.SPEC_INVALID, ("template", "metadata", "labels"), why)
     for at, container in numbered_mappings(fields(template, "spec").get("containers")):
         resources = fields(container, "resources")
         requests, limits = fields(resources, "requests"), fields(resources, "limits")
         for name in [name for name in requests if name in limits and _is_above(requests[name], limits[name])]:
             why = f'Invalid value: "{requests[name]}": must be less than or equal to {name} limit of {limits[name]}'
-            path = f"template.spec.containers[{at}].resources.requests"
-            route = ("template", "spec", "containers", at, "resources", "requests", name)
-            yield FieldError(Rule.SPEC_INVALID, path, route, why)
+            route = ("template", "spec", "containers", at, "resources", "requests")
+            yield _error(Rule.SPEC_INVALID, (*route, name), why, path=decode.path_text(route))
 
 
 _SELECTING = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
@@ -169,7 +168,7 @@ def _autoscaler_errors(spec: dict[str, Any], release: Optional[Release]) -> list
             errors.append(_spec_error("minReplicas", least, f"must be greater than or equal to {smallest}"))
         elif "scaleTargetRef" in spec and not types & {"Object", "External"}:
             why = "Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"
-            errors.append(FieldError(Rule.SPEC_INVALID, "metrics", ("minReplicas",), why))
+            errors.append(_error(Rule.SPEC_INVALID, ("minReplicas",), why, path="metrics"))
     if type(most) is int and most < 1:
         errors.append(_spec_error("maxReplicas", most, "must be greater than 0"))
     if type(most) is type(least) is int and most < least:
@@ -178,7 +177,7 @@ def _autoscaler_errors(spec: dict[str, Any], release: Optional[Release]) -> list
 
 
 def _spec_error(field: str, value: Any, why: str) -> FieldError:
-    return FieldError(Rule.SPEC_INVALID, field, (field,), f"Invalid value: {value}: {why}")
+    return _error(Rule.SPEC_INVALID, (field,), f"Invalid value: {value}: {why}")
 
 
 def _rolling(rolling: Any) -> str:
@@ -266,23 +265,13 @@ def kept_fields(constraint: TopologySpreadConstraint, minor: int) -> TopologySpr
     return constraint if stores("matchLabelKeys", minor) else constraint._replace(match_label_keys=())
 
 
-class _Path(NamedTuple):
-    """A field path and its route."""
+def _error(rule: Rule, route: Route, detail: str, *, path: str = "") -> FieldError:
+    """Return the error of a field; `path` is the API server's, if it differs from the route."""
+    return FieldError(rule, path or decode.path_text(route), route, detail)
 
-    text: str
-    route: Route
 
-    def child(self, name: str) -> _Path:
-        return _Path(f"{self.text}.{name}", (*self.route, name))
-
-    def at(self, index: int) -> _Path:
-        return _Path(f"{self.text}[{index}]", (*self.route, index))
-
-    def error(self, rule: Rule, detail: str) -> FieldError:
-        return FieldError(rule, self.text, self.route, detail)
-
-    def invalid(self, rule: Rule, value: Any, detail: str) -> FieldError:
-        return self.error(rule, f"Invalid value: {decode.go_value(value)}: {detail}")
+def _invalid(rule: Rule, route: Route, value: Any, detail: str, *, path: str = "") -> FieldError:
+    return _error(rule, route, f"Invalid value: {decode.go_value(value)}: {detail}", path=path)
 
 
 def _constraint_errors(
@@ -291,37 +280,36 @@ def _constraint_errors(
     created_with: Optional[Labels],
     practice: Practice,
 ) -> Iterator[FieldError]:
-    base = "topologySpreadConstraints"
-    path = _Path(f"{base}[{constraint.position}]", (base, constraint.position))
-    action = constraint.when_unsatisfiable
+    at: Route = ("topologySpreadConstraints", constraint.position)
+    action, number, selector = constraint.when_unsatisfiable, constraint.min_domains, constraint.label_selector
     if constraint.max_skew <= 0:
-        yield path.child("maxSkew").invalid(
-            Rule.MAX_SKEW_NOT_POSITIVE, constraint.max_skew, "must be greater than zero"
-        )
+        yield _invalid(Rule.MAX_SKEW_NOT_POSITIVE, (*at, "maxSkew"), constraint.max_skew, "must be greater than zero")
     if not constraint.topology_key:
-        yield path.child("topologyKey").error(Rule.TOPOLOGY_KEY_MISSING, "Required value: can not be empty")
-    if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
+        yield _error(Rule.TOPOLOGY_KEY_MISSING, (*at, "topologyKey"), "Required value: can not be empty")
+    if action not in _ACTIONS:
         rule = Rule.WHEN_UNSATISFIABLE_INVALID if action else Rule.WHEN_UNSATISFIABLE_MISSING
-        yield path.child("whenUnsatisfiable").error(rule, _unsupported(action, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
-    pair = (constraint.topology_key, constraint.when_unsatisfiable)
-    if last[pair] > constraint.position:
-        named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
-        pair_text = decode.go_quote(f"{{{pair[0]}, {pair[1]}}}")
-        yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
-    if constraint.min_domains is not None:
-        yield from _min_domains(constraint, constraint.min_domains, path=path.child("minDomains"))
+        yield _error(rule, (*at, "whenUnsatisfiable"), _unsupported(action, *_ACTIONS))
+    if last[constraint.topology_key, action] > constraint.position:
+        pair = decode.go_quote(f"{{{constraint.topology_key}, {action}}}")
+        path = f"{decode.path_text(at)}.{{topologyKey, whenUnsatisfiable}}"
+        yield _error(Rule.DUPLICATE_CONSTRAINT, (*at, "topologyKey"), f"Duplicate value: {pair}", path=path)
+    if number is not None and number <= 0:
+        yield _invalid(Rule.MIN_DOMAINS_NOT_POSITIVE, (*at, "minDomains"), number, "must be greater than zero")
+    if number is not None and not constraint.is_hard:
+        why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield _invalid(Rule.MIN_DOMAINS_ON_SOFT, (*at, "minDomains"), number, why)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),
         ("nodeTaintsPolicy", constraint.node_taints_policy),
     ):
         if policy not in (None, HONOR, IGNORE):
-            yield path.child(field).error(Rule.INCLUSION_POLICY_INVALID, _unsupported(policy or "", HONOR, IGNORE))
+            yield _error(Rule.INCLUSION_POLICY_INVALID, (*at, field), _unsupported(policy or "", HONOR, IGNORE))
     if practice.merges_match_keys:
-        yield from _match_label_keys(constraint, path, created_with)
+        yield from _match_label_keys(constraint, at, created_with)
     else:
-        yield from _unmerged_label_keys(constraint, path.child("matchLabelKeys"))
-    if constraint.label_selector is not None and practice.validates_selectors:
-        yield from _selector_errors(constraint.label_selector, path.child("labelSelector"))
+        yield from _unmerged_label_keys(constraint, (*at, "matchLabelKeys"))
+    if selector is not None and practice.validates_selectors:
+        yield from _selector_errors(selector, (*at, "labelSelector"))
 
 
 def _unsupported(value: str, *supported: str) -> str:
@@ -329,109 +317,83 @@ def _unsupported(value: str, *supported: str) -> str:
     return f"Unsupported value: {decode.go_quote(value)}: supported values: {choices}"
 
 
-def _min_domains(constraint: TopologySpreadConstraint, number: int, *, path: _Path) -> Iterator[FieldError]:
-    if number <= 0:
-        yield path.invalid(Rule.MIN_DOMAINS_NOT_POSITIVE, number, "must be greater than zero")
-    if not constraint.is_hard:
-        yield path.invalid(
-            Rule.MIN_DOMAINS_ON_SOFT,
-            number,
-            f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {constraint.when_unsatisfiable}",
-        )
+_WITHOUT_SELECTOR = "Forbidden: must not be specified when labelSelector is not set"
 
 
 def _match_label_keys(
-    constraint: TopologySpreadConstraint, path: _Path, created_with: Optional[Labels]
+    constraint: TopologySpreadConstraint, at: Route, created_with: Optional[Labels]
 ) -> Iterator[FieldError]:
     keys, selector = constraint.match_label_keys, constraint.label_selector
+    root: Route = (*at, "matchLabelKeys")
     if not keys:
         return
-    keys_path = path.child("matchLabelKeys")
     if selector is None:
-        yield keys_path.error(
-            Rule.MATCH_KEYS_WITHOUT_SELECTOR, "Forbidden: must not be specified when labelSelector is not set"
-        )
+        yield _error(Rule.MATCH_KEYS_WITHOUT_SELECTOR, root, _WITHOUT_SELECTOR)
         return
     for index, key in enumerate(keys):
         for detail in key_errors(key):
-            yield keys_path.at(index).invalid(Rule.MATCH_KEY_SYNTAX, key, detail)
-    expressions = selector.match_expressions + _merged(constraint, created_with)
+            yield _invalid(Rule.MATCH_KEY_SYNTAX, (*root, index), key, detail)
+    # Creating a pod with these labels appends an expression for each key.
+    appended = [key for key in keys if created_with is not None and key in created_with]
     positions = {key: index for index, key in enumerate(keys)}
     seen = {key for key, _ in selector.match_labels}
-    for expression in expressions:
-        if expression.key in positions and expression.key in seen:
-            index = positions[expression.key]
-            # The API server leaves `.matchLabelKeys` out of this path.
-            named = _Path(f"{path.text}[{index}]", (*keys_path.route, index))
-            yield named.invalid(Rule.MATCH_KEY_IN_SELECTOR, expression.key, _MATCH_KEY_TWICE)
-        seen.add(expression.key)
+    for key in (*(expression.key for expression in selector.match_expressions), *appended):
+        if key in positions and key in seen:
+            index = positions[key]
+            path = f"{decode.path_text(at)}[{index}]"  # the API server leaves `.matchLabelKeys` out
+            yield _invalid(Rule.MATCH_KEY_IN_SELECTOR, (*root, index), key, _MATCH_KEY_TWICE, path=path)
+        seen.add(key)
 
 
-def _unmerged_label_keys(constraint: TopologySpreadConstraint, path: _Path) -> Iterator[FieldError]:
+def _unmerged_label_keys(constraint: TopologySpreadConstraint, root: Route) -> Iterator[FieldError]:
     """Yield errors of matchLabelKeys up to 1.33: the path names the field, and any overlap is refused.
 
     Source: validateMatchLabelKeysInTopologySpread (v1.33.3).
     """
     keys, selector = constraint.match_label_keys, constraint.label_selector
     if keys and selector is None:
-        detail = "Forbidden: must not be specified when labelSelector is not set"
-        yield path.error(Rule.MATCH_KEYS_WITHOUT_SELECTOR, detail)
+        yield _error(Rule.MATCH_KEYS_WITHOUT_SELECTOR, root, _WITHOUT_SELECTOR)
     selected = set() if selector is None else {requirement.key for requirement in selector.requirements()}
     for index, key in enumerate(keys):
         for detail in key_errors(key):
-            yield path.at(index).invalid(Rule.MATCH_KEY_SYNTAX, key, detail)
+            yield _invalid(Rule.MATCH_KEY_SYNTAX, (*root, index), key, detail)
         if key in selected:
-            yield path.at(index).invalid(Rule.MATCH_KEY_IN_SELECTOR, key, _MATCH_KEY_TWICE)
-
-
-def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]) -> tuple[LabelRequirement, ...]:
-    """Return the expressions that creating a pod with these labels appends."""
-    if created_with is None:
-        return ()
-    return tuple(
-        LabelRequirement(key, "In", (created_with[key],)) for key in constraint.match_label_keys if key in created_with
-    )
+            yield _invalid(Rule.MATCH_KEY_IN_SELECTOR, (*root, index), key, _MATCH_KEY_TWICE)
 
 
 def selector_error(selector: LabelSelector) -> str:
     """Return the first error of the `spec.selector` of an object, as the API server writes it; empty without errors."""
-    error = next(_selector_errors(selector, _Path("spec", ()).child("selector")), None)
+    error = next(_selector_errors(selector, ("spec", "selector")), None)
     return "" if error is None else f"{error.path}: {error.detail}"
 
 
-def _selector_errors(selector: LabelSelector, root: _Path) -> Iterator[FieldError]:
+def _selector_errors(selector: LabelSelector, root: Route) -> Iterator[FieldError]:
     """Yield errors in the order of keys; the API server walks matchLabels in random order."""
     rule = Rule.LABEL_SELECTOR_INVALID
     for key, value in selector.match_labels:
+        labels: Route = (*root, "matchLabels")
         for text, detail in _label_errors(key, value):
-            path = root.child("matchLabels")
-            yield _Path(path.text, (*path.route, key)).invalid(rule, text, detail)
-    for index, expression in enumerate(selector.match_expressions):
-        yield from _expression_errors(expression, root.child("matchExpressions").at(index))
+            yield _invalid(rule, (*labels, key), text, detail, path=decode.path_text(labels))
+    for index, (key, operator, values) in enumerate(selector.match_expressions):
+        at: Route = (*root, "matchExpressions", index)
+        if operator in ("In", "NotIn"):
+            if not values:
+                why = "Required value: must be specified when `operator` is 'In' or 'NotIn'"
+                yield _error(rule, (*at, "values"), why)
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                why = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                yield _error(rule, (*at, "values"), why)
+        else:
+            yield _invalid(rule, (*at, "operator"), operator, "not a valid selector operator")
+        for detail in key_errors(key):
+            yield _invalid(rule, (*at, "key"), key, detail)
+        for position, value in enumerate(values):
+            for detail in value_errors(value):
+                yield _invalid(rule, (*at, "values", position), value, detail)
 
 
 @functools.lru_cache(maxsize=4096)
 def _label_errors(key: str, value: str) -> tuple[tuple[str, str], ...]:
     """Return the errors of a key or a value. They are cached, because many workloads share most labels."""
     return (*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value)))
-
-
-def _expression_errors(expression: LabelRequirement, path: _Path) -> Iterator[FieldError]:
-    rule = Rule.LABEL_SELECTOR_INVALID
-    if expression.operator in ("In", "NotIn"):
-        if not expression.values:
-            yield path.child("values").error(
-                rule, "Required value: must be specified when `operator` is 'In' or 'NotIn'"
-            )
-    elif expression.operator in ("Exists", "DoesNotExist"):
-        if expression.values:
-            yield path.child("values").error(
-                rule, "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            )
-    else:
-        yield path.child("operator").invalid(rule, expression.operator, "not a valid selector operator")
-    for detail in key_errors(expression.key):
-        yield path.child("key").invalid(rule, expression.key, detail)
-    for index, value in enumerate(expression.values):
-        for detail in value_errors(value):
-            yield path.child("values").at(index).invalid(rule, value, detail)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import Plain
+from kubectl_spread.objects.reading.plain import mappings, Plain
 from kubectl_spread.objects.selectors import key_errors
 from kubectl_spread.text.node import Route
 
@@ -79,7 +79,7 @@ class ArgsError(NamedTuple):
 
 def errors(args: Plain, here: FieldPlace) -> Iterator[ArgsError]:
     """Yield the errors that stop the scheduler, in the order of its checks, for args that decode."""
-    kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
+    kind, constraints = args.get("defaultingType") or SYSTEM, mappings(args.get("defaultConstraints"))
     field = here.child("defaultingType")
     if kind not in (SYSTEM, LIST):
         yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
@@ -89,12 +89,12 @@ def errors(args: Plain, here: FieldPlace) -> Iterator[ArgsError]:
     pairs: set[tuple[Any, Any]] = set()
     for index, constraint in enumerate(constraints):
         at = here.child("defaultConstraints", index)
-        for problem in _invalid(constraint or {}, at):
+        for problem in _invalid(constraint, at):
             yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, problem)
-        if (constraint or {}).get("labelSelector") is not None:
+        if constraint.get("labelSelector") is not None:
             detail = "constraint must not define a selector, as they deduced for each pod"
             yield ArgsError(SpreadArgsRule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
-        pair = ((constraint or {}).get("topologyKey"), (constraint or {}).get("whenUnsatisfiable"))
+        pair = constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")
         if pair in pairs:
             yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
         pairs.add(pair)
