@@ -36,7 +36,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import as_text, fields, mappings, Plain
+from kubectl_spread.objects.reading.plain import as_text, fields, mappings, name_of, Plain
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import Storage
@@ -102,24 +102,18 @@ def _gang(plain: Plain) -> Optional[int]:
 
 def _revision_of(plain: Plain) -> Optional[tuple[ObjectKey, StoredRevision]]:
     """Return a template that a StatefulSet or DaemonSet had, and its workload."""
-    metadata = fields(plain, "metadata")
-    owner = read.controller(metadata)
+    owner = read.controller(fields(plain, "metadata"))
     if owner is None:
         return None
     template = fields(plain, "data", "spec", "template")
     known = {field: value for field, value in template.items() if field != "$patch"}
-    key = ObjectKey(owner.kind, metadata.get("namespace") or "default", owner.name)
+    key = ObjectKey(owner.kind, name_of(plain).namespace, owner.name)
     return key, StoredRevision(int(plain.get("revision") or 0), known)
 
 
 def _attachment(plain: Plain) -> tuple[str, str]:
     spec = fields(plain, "spec")
     return spec.get("nodeName") or "", fields(spec, "source").get("persistentVolumeName") or ""
-
-
-def _name_of(plain: Plain) -> NamespacedName:
-    metadata = fields(plain, "metadata")
-    return NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or "")
 
 
 class ClusterBuilder:
@@ -139,7 +133,7 @@ class ClusterBuilder:
 
     def add(self, plain: Plain) -> None:
         """Add an object that decodes (`shapes.SHAPES`); objects of other kinds are ignored."""
-        kind, key = str(plain.get("kind")), _name_of(plain)
+        kind, key = str(plain.get("kind")), name_of(plain)
         if kind == "Pod":
             self.add_pod(read.pod(plain))
         elif kind in CONTROLLERS:
@@ -297,13 +291,10 @@ def _by_workload(
 
 def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:
     """Return the range of a HorizontalPodAutoscaler, and the workload that it scales."""
-    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
-    target = fields(spec, "scaleTargetRef")
-    key = ObjectKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
-    least = spec.get("minReplicas")
-    return key, Autoscaler(
-        metadata.get("name") or "", 1 if least is None else int(least), int(spec.get("maxReplicas") or 0)
-    )
+    spec, (namespace, name) = fields(plain, "spec"), name_of(plain)
+    target, least = fields(spec, "scaleTargetRef"), spec.get("minReplicas")
+    key = ObjectKey(target.get("kind") or "", namespace, target.get("name") or "")
+    return key, Autoscaler(name, 1 if least is None else int(least), int(spec.get("maxReplicas") or 0))
 
 
 def _condition(plain: Plain) -> Condition:
@@ -320,7 +311,7 @@ def _revision(metadata: Plain, status: Plain) -> str:
 def _budget(plain: Plain) -> DisruptionBudget:
     spec, status = fields(plain, "spec"), fields(plain, "status")
     selector = constraint.label_selector(spec.get("selector"))
-    namespace, name = _name_of(plain)
+    namespace, name = name_of(plain)
     return DisruptionBudget(
         namespace,
         compile_selector(selector),
@@ -338,7 +329,7 @@ def _budget(plain: Plain) -> DisruptionBudget:
 _READERS: dict[str, Callable[[Plain], Any]] = {
     "Node": read.node,
     "Namespace": lambda plain: constraint.labels(fields(plain, "metadata")),
-    "Service": lambda plain: Service(*_name_of(plain), fields(plain, "spec").get("selector")),
+    "Service": lambda plain: Service(*name_of(plain), fields(plain, "spec").get("selector")),
     "PodDisruptionBudget": _budget,
     "Event": event,
     "PriorityClass": _priority_class,

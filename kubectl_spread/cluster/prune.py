@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, Plain
+from kubectl_spread.objects.reading.plain import fields, name_of, Plain
 
 # Fields that are ignored if they do not decode, or whose presence alone matters, by Go type.
 _EXTRA = decode.types(
@@ -127,4 +127,4 @@ def _is_relevant(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
 
 
 def _namespace(plain: Plain) -> str:
-    return fields(plain, "metadata").get("namespace") or "default"
+    return name_of(plain).namespace

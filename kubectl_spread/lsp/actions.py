@@ -88,7 +88,11 @@ def actions(asked: types.CodeActionParams, editor: Editor) -> list[types.CodeAct
     if _is_asked_for(QUICK_FIX, asked.context):
         here = _findings_in(asked.range, checked, editor.client)
         answer += [action for finding in here for action in _fixes(finding, checked, editor)]
-        answer += [action for finding in here for action in _ignores(finding, checked, editor)]
+        answer += [
+            _action(f"ignore {finding.rule.code} here", checked, editor, edits=[edit], finding=finding)
+            for finding in here
+            if (edit := ignore_edit(finding)) is not None
+        ]
     if _is_asked_for(FIX_ALL, asked.context):
         answer += _fix_all(checked, editor)
     return answer
@@ -117,17 +121,8 @@ def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Itera
         return
     done = apply_fixes([checked.result], lambda _: [finding], recheck=editor.checker.read, is_wanted=lambda _: True)
     if done.fixed:
-        action = _action(repair.fix.title, checked, editor, edits=edits_of(repair))
-        action.diagnostics = [diagnostic(finding, editor.client, uri=editor.review.uri)]
+        action = _action(repair.fix.title, checked, editor, edits=edits_of(repair), finding=finding)
         action.is_preferred = repair.fix.is_safe or None
-        yield action
-
-
-def _ignores(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
-    edit = ignore_edit(finding)
-    if edit is not None:
-        action = _action(f"ignore {finding.rule.code} here", checked, editor, edits=[edit])
-        action.diagnostics = [diagnostic(finding, editor.client, uri=editor.review.uri)]
         yield action
 
 
@@ -144,7 +139,7 @@ def _fix_all(checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAc
     )
     edit = _difference(checked.result.source, done.results, at=before.index(checked.result))
     if edit is not None:
-        yield _action("fix all that is safe to fix", checked, editor, edits=[edit], kind=FIX_ALL)
+        yield _action("fix all that is safe to fix", checked, editor, edits=[edit])
 
 
 def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Optional[Edit]:
@@ -167,8 +162,14 @@ def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _action(
-    title: str, checked: ReviewedDocument, editor: Editor, *, edits: Iterable[Edit], kind: str = QUICK_FIX
+    title: str,
+    checked: ReviewedDocument,
+    editor: Editor,
+    *,
+    edits: Iterable[Edit],
+    finding: Optional[Finding] = None,
 ) -> types.CodeAction:
+    """Return an action for a finding, or for the whole document."""
     source, uri = checked.result.source, checked.opened.uri
     written = [
         types.TextEdit(span_range(source, Span(edit.start, edit.end), editor.client.encoding), edit.text)
@@ -179,4 +180,7 @@ def _action(
         whole = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, written)])
     else:
         whole = types.WorkspaceEdit(changes={uri: written})
-    return types.CodeAction(title, kind=kind, edit=whole)
+    if finding is None:
+        return types.CodeAction(title, kind=FIX_ALL, edit=whole)
+    found = [diagnostic(finding, editor.client, uri=editor.review.uri)]
+    return types.CodeAction(title, kind=QUICK_FIX, edit=whole, diagnostics=found)

@@ -116,17 +116,9 @@ class _Session:
     def _listen_to_documents(self) -> None:
         feature = self.server.feature
 
-        @feature(types.TEXT_DOCUMENT_DID_OPEN)
-        def opened(params: types.DidOpenTextDocumentParams) -> None:
-            self.check_in(0)
-
-        @feature(types.TEXT_DOCUMENT_DID_CHANGE)
-        def changed(params: types.DidChangeTextDocumentParams) -> None:
-            self.check_in(_PAUSE_S)
-
-        @feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
-        def saved(params: types.DidSaveTextDocumentParams) -> None:
-            self.check_in(0)
+        feature(types.TEXT_DOCUMENT_DID_OPEN)(lambda _: self.check_in(0))
+        feature(types.TEXT_DOCUMENT_DID_CHANGE)(lambda _: self.check_in(_PAUSE_S))
+        feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))(lambda _: self.check_in(0))
 
         @feature(types.TEXT_DOCUMENT_DID_CLOSE)
         def closed(params: types.DidCloseTextDocumentParams) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.amounts import quantity, resources
-from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, name_of, Plain, strings
 
 Quantities = dict[str, int]  # resource name -> thousandths
 
@@ -60,9 +60,7 @@ class Quota(NamedTuple):
 
 def limit_range(plain: Plain) -> LimitRange:
     """Read a LimitRange, with the defaults that the API server fills in (SetDefaults_LimitRangeItem)."""
-    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
-    limits = tuple(_limit(item) for item in mappings(spec.get("limits")))
-    return LimitRange(metadata.get("namespace") or "default", metadata.get("name") or "", limits)
+    return LimitRange(*name_of(plain), tuple(map(_limit, mappings(fields(plain, "spec").get("limits")))))
 
 
 def _limit(plain: Plain) -> LimitRangeItem:
@@ -87,12 +85,10 @@ def runtime_class(plain: Plain) -> RuntimeClass:
 
 def quota(plain: Plain) -> Quota:
     """Read a ResourceQuota."""
-    metadata, spec, status = (fields(plain, field) for field in ("metadata", "spec", "status"))
-    used = status.get("used")
+    spec, used = fields(plain, "spec"), fields(plain, "status").get("used")
     selected = mappings(fields(spec, "scopeSelector").get("matchExpressions"))
     return Quota(
-        metadata.get("namespace") or "default",
-        metadata.get("name") or "",
+        *name_of(plain),
         resources.parse_quantities(spec.get("hard")),
         None if used is None else resources.parse_quantities(used),
         strings(spec.get("scopes")),
@@ -147,13 +143,9 @@ def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
         if item.type == "Container":
             for container in _containers(spec):
                 own = fields(container, "resources")
-                requests, limits = (
-                    resources.parse_quantities(own.get("requests")),
-                    resources.parse_quantities(own.get("limits")),
-                )
-                found += _errors(item, requests, limits)
+                found += _errors(item, *(resources.parse_quantities(own.get(name)) for name in ("requests", "limits")))
         elif item.type == "Pod":
-            found += _errors(item, resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec)))
+            found += _errors(item, *_totals(spec))
     return found
 
 
@@ -186,7 +178,7 @@ def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> l
 
 def pod_usage(spec: Plain) -> Quantities:
     """Return the usage that a quota charges for a pod."""
-    requests, limits = resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec))
+    requests, limits = _totals(spec)
     found = {"pods": 1000, "count/pods": 1000}
     for name, number in requests.items():
         found[f"requests.{name}"] = number
@@ -251,9 +243,8 @@ def _in_scope(spec: Plain, scope: str, operator: str, values: tuple[str, ...]) -
     is_terminating = spec.get("activeDeadlineSeconds") is not None
     if scope in ("Terminating", "NotTerminating"):
         return is_terminating == (scope == "Terminating")
-    is_best_effort = not resources.pod_quantities(_by_limits(spec)) and not resources.pod_quantities(spec)
     if scope in ("BestEffort", "NotBestEffort"):
-        return is_best_effort == (scope == "BestEffort")
+        return any(_totals(spec)) != (scope == "BestEffort")
     return False  # CrossNamespacePodAffinity, and scopes of later releases
 
 
@@ -261,16 +252,15 @@ def _containers(spec: Plain) -> list[Plain]:
     return [*mappings(spec.get("containers")), *mappings(spec.get("initContainers"))]
 
 
-def _by_limits(spec: Plain) -> Plain:
-    """Return the spec with every container's limits as its requests."""
-    found = dict(spec)
+def _totals(spec: Plain) -> tuple[Quantities, Quantities]:
+    """Return the requests and the limits of a pod."""
+    as_requests: Plain = {**spec, "resources": {}}
     for field in ("containers", "initContainers"):
-        found[field] = [
+        as_requests[field] = [
             {**item, "resources": {"requests": fields(item, "resources", "limits")}}
             for item in mappings(spec.get(field))
         ]
-    found["resources"] = {}
-    return found
+    return resources.pod_quantities(spec), resources.pod_quantities(as_requests)
 
 
 def _amount(name: str, thousandths: int) -> str:

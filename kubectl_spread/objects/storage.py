@@ -10,7 +10,7 @@ from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, name_of, Plain, strings
 from kubectl_spread.objects.reading.read import driver_and_handle
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, Selector
 
@@ -180,7 +180,7 @@ def claim(plain: Plain) -> Claim:
     selector = spec.get("selector")
     requests = fields(spec, "resources", "requests")
     return Claim(
-        NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or ""),
+        name_of(plain),
         metadata.get("uid") or "",
         spec.get("volumeName") or "",
         _BIND_COMPLETED in annotations,

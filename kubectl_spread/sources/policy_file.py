@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
@@ -50,12 +49,11 @@ class _PolicyReader(Document):
         Raises:
             ConfigError: it has errors.
         """
-        file = self.source.name
         names = [self.text(item) for item in self.items(("regimes",))]
         policy = Policy(
             tuple(map(self._group, self.items(("groups",)))),
-            self.text(("name",)) or os.path.splitext(os.path.basename(file))[0],
-            file,
+            self.name,
+            self.source.name,
             tuple(item for item in REGIMES if item.value in names) if names else REGIMES,
         )
         self.throw()
@@ -122,7 +120,7 @@ class _PolicyReader(Document):
 
     def _losses(self, route: Route) -> Iterator[PolicyRule]:
         for place in self.items(route):
-            lost = self._number((*place, "domains"), least=1) if self.has((*place, "domains")) else 1
+            lost = self.number((*place, "domains"), least=1) if self.has((*place, "domains")) else 1
             rule = self._parsed(place, texts.survive, self.text((*place, "key")), self.text((*place, "keep")))
             if rule is not None and lost is not None:
                 yield rule._replace(lost=lost)
@@ -130,19 +128,10 @@ class _PolicyReader(Document):
     def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[PolicyRule]:
         for key, place in self.fields(route):
             name = self._parsed(place, texts.topology_key, key, key=True)
-            number = self._number(place, least=least)
+            number = self.number(place, least=least)
             if name is not None and number is not None:
                 line, column = self.place(place)
                 yield PolicyRule(kind, name, Amount(number, text=str(number)), line=line, column=column)
-
-    def _number(self, route: Route, *, least: int) -> Optional[int]:
-        value = self.value(route)
-        if type(value) is int and value >= least:
-            return value
-        if value is not None:
-            wanted = "a whole number that is not negative" if not least else "a whole number of at least 1"
-            self.refuse(route, f"must be {wanted}, not {short(self.text(route))}")
-        return None
 
     def _parsed(self, route: Route, read: Callable[..., Any], *texts: str, key: bool = False) -> Any:
         """Return what a text means, a rule with its place; None if it is wrong, which is noted."""

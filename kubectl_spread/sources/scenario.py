@@ -123,7 +123,7 @@ class _ScenarioReader(Document):
         directory = os.path.dirname(file)
         found = Scenario(
             file,
-            self.text(("name",)) or os.path.splitext(os.path.basename(file))[0],
+            self.name,
             directory,
             (*begin, *map(self._step, self.items(("steps",)))),
             self.value(("topology",)),
@@ -132,7 +132,7 @@ class _ScenarioReader(Document):
             self.value(("kubernetesVersion",)),
             self.text(("namespace",)) or "default",
             self.text(("outcomes",)),
-            self._integer(("maxStates",)) if self.has(("maxStates",)) else 0,
+            self.number(("maxStates",)) or 0,
         )
         if found.topology is not None:
             self._remember(("topology",))
@@ -191,23 +191,16 @@ class _ScenarioReader(Document):
 
     def _domains(self, route: Route) -> object:
         if isinstance(self.value(route), list):
-            return tuple(sorted(map(self._integer, self.items(route))))
+            return tuple(sorted(self.number(item) or 0 for item in self.items(route)))
         return {name: self._bounds(at) for name, at in self.fields(route)}
 
     def _bounds(self, route: Route) -> Range:
         value = self.value(route)
         if not isinstance(value, str):
-            number = self._integer(route)
+            number = self.number(route) or 0
             return Range(number, number)
         try:
             return Range.of_text(value, noun="pods")
         except ValueError as error:
             self.refuse(route, str(error))
             return Range(0, 0)
-
-    def _integer(self, route: Route) -> int:
-        value = self.value(route)
-        if type(value) is not int or value < 0:
-            self.refuse(route, f"must be a whole number that is not negative, not {short(self.text(route))}")
-            return 0
-        return value

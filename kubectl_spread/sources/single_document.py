@@ -11,6 +11,7 @@ Difference: 2.0 is not an integer.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
@@ -111,6 +112,21 @@ class Document:
     def refuse(self, route: Route, message: str, *, key: bool = False) -> None:
         """Add the error of a value, or of its key, with the path of its field."""
         self.note(route, f"{short_path(route)}: {message}", key=key)
+
+    def number(self, route: Route, *, least: int = 0) -> Optional[int]:
+        """Return a whole number; None if there is none, or if it is too small, which is an error."""
+        value = self.value(route)
+        if type(value) is int and value >= least:
+            return value
+        if value is not None:
+            wanted = "a whole number that is not negative" if not least else f"a whole number of at least {least}"
+            self.refuse(route, f"must be {wanted}, not {short(self.text(route))}")
+        return None
+
+    @property
+    def name(self) -> str:
+        """Return the name that the document has; by default that of its file."""
+        return self.text(("name",)) or os.path.splitext(os.path.basename(self.source.name))[0]
 
     def throw(self) -> None:
         """Raise a ConfigError with all errors, if there are any."""

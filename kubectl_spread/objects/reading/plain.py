@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]  # an object as JSON has it
@@ -57,6 +58,12 @@ def value_at(value: Any, route: Route) -> Any:
         else:
             return None
     return value
+
+
+def name_of(plain: Plain) -> NamespacedName:
+    """Return the name of an object; without a namespace it is in `default`."""
+    metadata = fields(plain, "metadata")
+    return NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or "")
 
 
 def condition(status: Plain, kind: str) -> Plain:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.prune import prune_object
@@ -18,7 +16,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.amounts.quantity import seconds
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, Plain
+from kubectl_spread.objects.reading.plain import as_text, fields, numbered_mappings, Plain, value_at
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
@@ -144,9 +142,8 @@ class Session:
         answer = self.transport.get(resource.path(where), {"limit": str(most)})
         if answer.status != 200:
             raise ClusterError(answer.message)
-        with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
-            return sorted(str(item["metadata"]["name"]) for item in json.loads(answer.body)["items"])
-        return []
+        items = numbered_mappings(value_at(answer.content, ("items",)))
+        return sorted(filter(None, (as_text(fields(item, "metadata").get("name")) for _, item in items)))
 
     def close(self) -> None:
         """Close all connections."""
@@ -210,9 +207,8 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
 def _version_of_karpenter(transport: Transport) -> str:
     """Return the version of Karpenter's API; empty without Karpenter: lists are forbidden in such a cluster, too."""
     answer = transport.get("/apis/karpenter.sh")
-    with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
-        return str(json.loads(answer.body)["preferredVersion"]["version"]) if answer.status == 200 else ""
-    return "v1"
+    preferred = fields(answer.content, "preferredVersion").get("version")
+    return str(preferred or "v1") if answer.status == 200 else ""
 
 
 def _collect(transport: Transport, question: Question, resource: Resource) -> _ListReader:
@@ -288,11 +284,7 @@ class _ListReader:
 
 def _version(transport: Transport) -> Version:
     answer = transport.get("/version")
-    answered: Union[Plain, Any] = None
-    if answer.status == 200:
-        with contextlib.suppress(ValueError, RecursionError):
-            answered = json.loads(answer.body)
-    text = str(answered.get("gitVersion") or "") if isinstance(answered, dict) else ""
+    text = str(fields(answer.content).get("gitVersion") or "") if answer.status == 200 else ""
     release = server_release(text)
     if release is None:
         said = text or f"{answer.status} {answer.message}"
@@ -369,9 +361,7 @@ def _page(transport: Transport, path: str, answer: Response, take: Callable[[Any
     Raises:
         ClusterError: the answer is not a list.
     """
-    document: Plain = {}
-    with contextlib.suppress(ValueError, RecursionError):
-        document = fields(json.loads(answer.body))
+    document = fields(answer.content)
     metadata, items = document.get("metadata"), document.get("items")
     items = [] if items is None else items  # an empty list of Go
     following = metadata.get("continue") or "" if isinstance(metadata, dict) else None

@@ -6,9 +6,7 @@ Then the default is used, and the answer says so. Managed clusters do not show t
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
 import posixpath
 from typing import Any, NamedTuple, Optional
 
@@ -36,10 +34,7 @@ def find_configuration(transport: Transport) -> ConfigurationText:
     if answer.status == 403:
         rule = rbac_rule("", "pods", "list")
         return _default(f"pods of {_NAMESPACE} may not be listed: {rule} in a Role there allows it")
-    pods: list[Plain] = []
-    if answer.status == 200:
-        with contextlib.suppress(ValueError, RecursionError):
-            pods = _mappings(json.loads(answer.body), "items")
+    pods = _mappings(answer.content, "items") if answer.status == 200 else []
     if not pods:
         return _default("")  # as in every managed cluster
     for pod in pods:
@@ -96,10 +91,7 @@ def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Configur
     answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{segment(name)}")
     if answer.status == 403:
         return _default(f"{where} may not be read: {rbac_rule('', 'configmaps', 'get')} in a Role there allows it")
-    try:
-        text = value_at(json.loads(answer.body), ("data", key))
-    except (ValueError, RecursionError):
-        text = None
+    text = value_at(answer.content, ("data", key))
     if answer.status != 200 or not isinstance(text, str):
         return _default(f"{where} has no `{key}`")
     return ConfigurationText(SourceFile(f"{where}, {key}", text), f"{where}, {key}")

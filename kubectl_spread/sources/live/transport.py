@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
 import time
@@ -38,13 +37,18 @@ class Response(NamedTuple):
     body: bytes
 
     @property
+    def content(self) -> Any:
+        """Return the body as plain values; None if it is not JSON."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
     def message(self) -> str:
         """Return the `message` of a Status, or else the beginning of the body."""
-        with contextlib.suppress(ValueError, RecursionError):
-            message = value_at(json.loads(self.body), ("message",))
-            if message:
-                return str(message)
-        return " ".join(self.body[:200].decode("utf-8", "replace").split())
+        message = value_at(self.content, ("message",))
+        return str(message) if message else " ".join(self.body[:200].decode("utf-8", "replace").split())
 
 
 class UnauthorizedError(ClusterError):
