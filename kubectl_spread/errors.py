@@ -14,6 +14,8 @@ exception; a wrong command line is click's `UsageError`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class SpreadError(Exception):
     """Base class; `str()` is one line for the user, without a full stop."""
@@ -39,6 +41,13 @@ class SourceError(SpreadError):
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}:{self.column}" if self.line else self.source
         return f"{place}: {self.message}"
+
+
+def joined(errors: Sequence[SourceError]) -> SourceError:
+    """Return the first of several errors, with the others."""
+    first, *others = errors
+    first.others = tuple(others)
+    return first
 
 
 class ClusterError(SpreadError):

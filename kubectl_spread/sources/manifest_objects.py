@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Union
 
 from kubectl_spread.cluster import build
 from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.errors import RefusedError, SourceError, SpreadError
+from kubectl_spread.errors import joined, RefusedError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workload import Subject
@@ -124,7 +124,7 @@ class StepObjects:
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive, inside=self._inside))
         missing = {path for path in map(self._path, paths) if path != files.STDIN and not os.path.exists(path)}
         if missing:
-            raise _joined([item for item in given if isinstance(item, SourceError) and item.source in missing])
+            raise joined([item for item in given if isinstance(item, SourceError) and item.source in missing])
         if directories:
             given += kustomize.render_directories(
                 tuple(map(self._path, directories)), inside=self._inside, allow_remote=self._allow_remote
@@ -141,7 +141,7 @@ class StepObjects:
         """Return the errors so far as one: a refusal if the API server would refuse each object that is missing."""
         if len(self._refusals) == len(self.errors):
             return RefusedError(f"error: {'; '.join(map(str, self.errors))}")
-        return _joined(self.errors)
+        return joined(self.errors)
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
         """Return the objects of inputs, each with its namespace."""
@@ -206,13 +206,6 @@ class StepObjects:
         """
         source = files.read_text(self._path(path), inside=self._inside)
         return self.value(source.text, source.name)
-
-
-def _joined(errors: Sequence[SourceError]) -> SourceError:
-    """Return the first of several errors, with the others."""
-    first, *others = errors
-    first.others = tuple(others)
-    return first
 
 
 def _key(manifest: Manifest, namespace: str) -> tuple[str, str, str]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional, Union
 from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster, Unread
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import joined, SourceError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings, Plain, value_at
@@ -67,14 +67,16 @@ def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False)
     return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings), tuple(objects))
 
 
+_HEAD = {
+    "kubernetes_version": "kubernetesVersion",
+    "scheduler_configuration": "schedulerConfiguration",
+    "read_at": "readAt",
+}
+
+
 def _head(plain: Plain) -> dict[str, Any]:
     """Read the fields of a snapshot beside its objects; an unknown version and values of other types are left out."""
-    names = {
-        "kubernetes_version": "kubernetesVersion",
-        "scheduler_configuration": "schedulerConfiguration",
-        "read_at": "readAt",
-    }
-    head: dict[str, Any] = {name: plain[key] for name, key in names.items() if isinstance(plain.get(key), str)}
+    head: dict[str, Any] = {name: plain[key] for name, key in _HEAD.items() if isinstance(plain.get(key), str)}
     try:
         version = head.pop("kubernetes_version", "")
         head |= {"kubernetes_version": plain_text(version)} if version and release_of(version) else {}
@@ -181,10 +183,8 @@ class _Reading:
         )
         if not self.errors and not self.head and len(self._paths) == 1:
             _refuse_empty(self._paths[0])
-        lost: list[SourceError] = [error for error in self.errors if isinstance(error, _LostNodeError)]
-        first, *others = lost or (self.errors if len(self.errors) == 1 else [without])
-        first.others = tuple(others)
-        raise first
+        lost = [error for error in self.errors if isinstance(error, _LostNodeError)]
+        raise joined(lost or (self.errors if len(self.errors) == 1 else [without]))
 
 
 def _refuse_empty(path: str) -> None:
@@ -224,16 +224,11 @@ def _flattened(source: SourceFile, document: int, root: Any, errors: list[Source
             if route and plain:  # nothing is lost with an empty item
                 errors.append(_at(source, document, route, f"{decode.short_path(route)}: not an object with a kind"))
         elif is_list and items is not None:
-            item_kind = _item_kind(kind)
+            item_kind = "" if kind == "Snapshot" else kind.removesuffix("List")  # of items that name none
             named = [{"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item for item in items]
             stack += [((*route, "items", index), item) for index, item in enumerate(named)][::-1]
         else:
             yield _Item(source, document, route, plain)
-
-
-def _item_kind(kind: str) -> str:
-    """Return the kind of a list's items, for items without a kind."""
-    return kind.removesuffix("List") if kind != "Snapshot" else ""
 
 
 def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[SourceError]) -> Iterator[tuple[int, Any]]:
@@ -283,12 +278,7 @@ def document(objects: Iterable[Plain], head: Cluster, *, redact: bool) -> Plain:
     items: Iterable[Plain] = (found for plain in objects if (found := prune_object(plain)) is not None)
     items = drop_idle_events(items)
     plain: Plain = {"apiVersion": topology.API_VERSION, "kind": "Snapshot", "redacted": redact}
-    named = {
-        "kubernetesVersion": head.kubernetes_version,
-        "schedulerConfiguration": head.scheduler_configuration,
-        "readAt": head.read_at,
-    }
-    plain |= {key: text for key, text in named.items() if text}
+    plain |= {key: text for name, key in _HEAD.items() if (text := getattr(head, name))}
     plain["kinds"] = sorted(head.complete)
     if head.unread:
         plain["unread"] = [

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.errors import joined, RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields, Plain
@@ -131,9 +131,7 @@ def objects(source: SourceFile) -> list[Plain]:
         except _BadValueError as bad:
             document.refuse(bad.route, bad.message)
     if document.errors:
-        first, *others = document.errors
-        first.others = tuple(others)
-        raise first
+        raise joined(document.errors)
     return made
 
 
