@@ -70,10 +70,11 @@ _MESSAGE_WORDS = frozenset(
 )
 
 # Of a name that is several things, the first counts.
-_ORDER = (
-    *("node", "node-pool", "namespace", "workload", "pod", "claim", "volume", "storage-class", "priority-class"),
-    *("zone", "region", "revision", "image", "disk", "uid", "value"),
-)
+_ORDER = """
+    node node-pool namespace workload pod claim volume storage-class priority-class zone region revision image disk uid
+    value
+    """.split()  # noqa: SIM905 (a list that is read as words)
+_RANKS = {category: at for at, category in enumerate(_ORDER)}
 
 _WORD = re.compile(r"[A-Za-z0-9_.:/@+%'()-]+")
 _EDGES = ".,:;'()"
@@ -106,7 +107,7 @@ class _Names:
     def of(self, role: str, text: str) -> str:
         """Return the replacement of a string."""
         if role == "message":
-            return self._message(text)
+            return _WORD.sub(lambda match: self._word(match[0]), text)
         return self._known.get(text, text)
 
     def _look_at(self, plain: Plain) -> None:
@@ -118,7 +119,7 @@ class _Names:
         spec = fields(plain, "spec")
         if kind == "Pod":
             self._look_at_pod(metadata, spec)
-        for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
+        for template in mappings(spec.get("volumeClaimTemplates")):
             self._claim_templates.add(fields(template, "metadata").get("name") or "")
         replace_strings(plain, self._collect)
 
@@ -152,7 +153,7 @@ class _Names:
 
     def _note(self, category: str, text: str) -> None:
         known = self._category.get(text)
-        if known is None or _rank(category) < _rank(known):
+        if known is None or _RANKS.get(category, len(_RANKS)) < _RANKS.get(known, len(_RANKS)):
             self._category[text] = category
 
     def _assign(self) -> None:
@@ -186,7 +187,8 @@ class _Names:
         if not dash or text in self._claim_templates:
             return None
         is_number = last.isdecimal() and len(last) <= 4
-        if before in self._workloads and (is_number or self._is_revision(text, last)):
+        is_revision = "revision" in (self._category.get(last), self._category.get(text))
+        if before in self._workloads and (is_number or is_revision):
             return before, last
         if is_number:
             outer = before.rpartition("-")
@@ -196,12 +198,6 @@ class _Names:
                 if before.startswith(f"{template}-") and before[len(template) + 1 :] in self._workloads:
                     return template, before[len(template) + 1 :], last
         return None
-
-    def _is_revision(self, text: str, last: str) -> bool:
-        return self._category.get(last) == "revision" or self._category.get(text) == "revision"
-
-    def _message(self, text: str) -> str:
-        return _WORD.sub(lambda match: self._word(match[0]), text)
 
     def _word(self, word: str) -> str:
         """Return a word of a message: Kubernetes' own words stay, names are replaced, all other words are hidden."""
@@ -226,10 +222,6 @@ def _stays(text: str, category: str, numbers: Container[str]) -> bool:
         return text in _WELL_KNOWN_ADDRESSES
     is_short = bool(_SHORT_NUMBER.match(text)) and category != "node"
     return text in _VALUES or text in numbers or is_short
-
-
-def _rank(category: str) -> int:
-    return _ORDER.index(category) if category in _ORDER else len(_ORDER)
 
 
 Replace = Callable[[str, str], str]  # from the role of a string and the string to its replacement
