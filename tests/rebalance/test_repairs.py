@@ -436,11 +436,21 @@ def test_constraints_that_no_distribution_satisfies_are_named() -> None:
 
 
 def test_too_few_domains_keep_the_minimum_at_zero() -> None:
-    """With minDomains 3 and two zones, no zone may have more than maxSkew pods: another zone helps."""
+    """With minDomains 3 and two zones, no zone may have more than maxSkew pods: another zone helps, or minDomains 2."""
     found = repair(nodes("a1", "b1"), workload("a1 a1 b1", constraint(minDomains=3)))
 
-    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["pending"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["unreachable"])
     assert (found.remedies[0].nodes, found.remedies[0].evictions) == (("a new domain",), 1)
+    assert remedies(found)[1:3] == ["minDomainsAndMatchLabelKeys", "maxSkew"]
+    assert found.remedies[1].number == 2
+
+
+def test_a_constraint_that_cannot_hold_alone_is_the_only_reason() -> None:
+    """With minDomains 3, two zones may hold one pod each; the constraint on nodes could hold."""
+    two = (constraint(minDomains=3), constraint(HOSTNAME))
+    found = repair(nodes("a1", "b1"), workload("a1 a1 a1 b1", *two))
+
+    assert [(item.kind.value, item.topology_keys) for item in found.obstacles] == [("unreachable", (ZONE,))]
 
 
 def crowded() -> list[dict[str, Any]]:

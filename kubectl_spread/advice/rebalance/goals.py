@@ -265,7 +265,9 @@ _MOST_TRIED = 100_000
 
 
 def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal, ...]:
-    """Return constraints of one workload that no distribution of its pods satisfies together; none if unknown.
+    """Return constraints of one workload that no distribution of its pods satisfies; none if unknown.
+
+    It is one constraint if that alone cannot hold; else all of them together.
 
     Args:
         goals: the constraints to satisfy.
@@ -273,10 +275,11 @@ def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal,
     """
     by_key: dict[object, list[tuple[Goal, GoalCounts]]] = {}
     for goal, found in zip(goals, counts, strict=True):
-        by_key.setdefault((goal.key, goal.selector), []).append((goal, found))
-    for same in by_key.values():
-        nested = _nested(same)
-        if nested is not None and len(nested) > 1 and not _is_possible(nested):
+        if not goal.status.also_counted:  # Other workloads' pods may leave the counted nodes.
+            by_key.setdefault((goal.key, goal.selector), []).append((goal, found))
+    for part in (part for same in by_key.values() for part in (*([item] for item in same), same)):
+        nested = _nested(part)
+        if nested is not None and not _is_possible(nested):
             return tuple(goal for goal, _ in nested)
     return ()
 
@@ -292,9 +295,10 @@ def _nested(found: Sequence[tuple[Goal, GoalCounts]]) -> Optional[list[tuple[Goa
 
 
 def _is_possible(nested: Sequence[tuple[Goal, GoalCounts]]) -> bool:
-    total = max(sum(counts.all.values()) + counts.arriving for _, counts in nested)
+    total = max(sum(counts.all.values()) for _, counts in nested)
+    most = total + max(counts.arriving for _, counts in nested)  # These may arrive, or stay Pending.
     choices = [
-        range(1) if goal.status.counts.is_below_min_domains else range(total // len(goal.values) + 1)
+        range(1) if goal.status.counts.is_below_min_domains else range(most // len(goal.values) + 1)
         for goal, _ in nested
     ]
     tried = itertools.islice(itertools.product(*choices), _MOST_TRIED)
@@ -302,7 +306,7 @@ def _is_possible(nested: Sequence[tuple[Goal, GoalCounts]]) -> bool:
     for minima in tried:
         done += 1
         bounds = _together(nested, minima)
-        if bounds is not None and bounds.least <= total <= bounds.most:
+        if bounds is not None and bounds.least <= most and total <= bounds.most:
             return True
     return done == _MOST_TRIED
 

@@ -194,6 +194,8 @@ class RemedyKind(Enum):
     BY_REVISION = "matchLabelKeys"
     HONOR_TAINTS = "honorTaints"
     HONOR_BY_REVISION = "honorTaintsAndMatchLabelKeys"
+    MIN_DOMAINS = "minDomains"
+    MIN_DOMAINS_BY_REVISION = "minDomainsAndMatchLabelKeys"
     MAX_SKEW = "maxSkew"
     SOFTEN = "soften"
 

@@ -196,11 +196,18 @@ _STATES_OF_ONE = 5_000  # for one change
 _STATES_OF_A_ROLLOUT = 1_000  # about, in all its runs
 
 
+_BY_REVISION = {"matchLabelKeys": [POD_TEMPLATE_HASH]}
 _FIELDS: dict[RemedyKind, dict[str, Any]] = {
     RemedyKind.SOFTEN: {"whenUnsatisfiable": SCHEDULE_ANYWAY},
     RemedyKind.HONOR_TAINTS: {"nodeTaintsPolicy": HONOR},
-    RemedyKind.BY_REVISION: {"matchLabelKeys": [POD_TEMPLATE_HASH]},
-    RemedyKind.HONOR_BY_REVISION: {"nodeTaintsPolicy": HONOR, "matchLabelKeys": [POD_TEMPLATE_HASH]},
+    RemedyKind.BY_REVISION: _BY_REVISION,
+    RemedyKind.HONOR_BY_REVISION: {"nodeTaintsPolicy": HONOR, **_BY_REVISION},
+    RemedyKind.MIN_DOMAINS_BY_REVISION: _BY_REVISION,
+}
+_NUMBERS = {
+    RemedyKind.MAX_SKEW: "maxSkew",
+    RemedyKind.MIN_DOMAINS: "minDomains",
+    RemedyKind.MIN_DOMAINS_BY_REVISION: "minDomains",
 }
 
 
@@ -244,6 +251,7 @@ def remedies(
     of_templates = (
         (RemedyKind.BY_REVISION,),
         (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION),
+        (RemedyKind.MIN_DOMAINS, RemedyKind.MIN_DOMAINS_BY_REVISION),
         (RemedyKind.MAX_SKEW,),
         (RemedyKind.SOFTEN,),
     )
@@ -253,7 +261,7 @@ def remedies(
             break
         remedy = next(way(case), None)
         has_smaller = any(item.kind is RemedyKind.BY_REVISION for item in made)  # A smaller change is enough.
-        if remedy is not None and not (remedy.kind is RemedyKind.HONOR_BY_REVISION and has_smaller):
+        if remedy is not None and not (has_smaller and "matchLabelKeys" in _FIELDS.get(remedy.kind, {})):
             made.append(remedy)
     return tuple(made), case.states
 
@@ -360,7 +368,7 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
     """Change a constraint of a template, which starts a rollout; yield each change after which it ends well.
 
     matchLabelKeys counts only pods of the new revision, nodeTaintsPolicy leaves out nodes that the pods do not
-    tolerate, and maxSkew is the smallest value that is enough.
+    tolerate, minDomains is the number of domains, and maxSkew is the smallest value that is enough.
     """
     for key, status in case.broken:
         if status.is_default or key.kind not in RESTARTABLE or key not in case.known.cluster.controllers:
@@ -371,28 +379,33 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
             if kind is RemedyKind.BY_REVISION and status.selector is None:
                 continue
             skews = dict.fromkeys((status.max_skew + 1, status.skew or 0))
-            higher = [skew for skew in skews if skew > status.max_skew]
-            for number in higher if kind is RemedyKind.MAX_SKEW else [0]:
-                yield from _template(case, key, status, kind, number)
+            numbers = {
+                "maxSkew": [skew for skew in skews if skew > status.max_skew],
+                "minDomains": [len(status.counts.domains)] * status.counts.is_below_min_domains,
+            }
+            name = _NUMBERS.get(kind, "")
+            for number in numbers.get(name, [0]):
+                fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
+                yield from _template(case, key, status, Remedy(kind, key, number=number), fields)
 
 
-def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
+def _template(
+    case: _Case, key: ObjectKey, status: ConstraintStatus, remedy: Remedy, fields: Mapping[str, Any]
+) -> Iterator[Remedy]:
     """Change a constraint of the template; yield the change if the rollout ends well."""
-    is_by_revision = "matchLabelKeys" in _FIELDS.get(kind, {})
-    if case.is_late or (is_by_revision and key.kind != "Deployment"):
+    if case.is_late or ("matchLabelKeys" in fields and key.kind != "Deployment"):
         return
-    fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     controller = case.known.cluster.controllers[key]
     spec = controller.workload.pod_spec
     written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
     written[status.position].update(fields)
-    if kind is RemedyKind.SOFTEN:
+    if remedy.kind is RemedyKind.SOFTEN:
         written[status.position].pop("minDomains", None)
     owner = controller.workload.with_pod_spec({**spec, "topologySpreadConstraints": written})
     changed = controller._replace(workload=owner)
-    request = case.request._replace(has_soft=case.request.has_soft and kind is not RemedyKind.SOFTEN)
+    request = case.request._replace(has_soft=case.request.has_soft and remedy.kind is not RemedyKind.SOFTEN)
     case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
     found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
     if found is not None:
-        remedy = Remedy(kind, key, topology_key=status.topology_key, number=number, position=status.position)
-        yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)
+        place = {"topology_key": status.topology_key, "position": status.position}
+        yield remedy._replace(**place, is_rollout=True, is_exact=found[2].is_exact)

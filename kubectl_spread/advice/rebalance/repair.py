@@ -177,13 +177,13 @@ _ORDER = (
 def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the constraints that no distribution of the movable pods satisfies."""
     tally, states = proposal.tally, proposal.board.beginning.states
+    together = conflict(tally.goals, tally.counts(min(states)))
     for at, goal in enumerate(tally.goals):
-        if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
+        if together == (goal,) or any(tally.needs(state)[at].evictions > proposal.movable for state in states):
             owners = {workload_of(pod, cluster) for pod in goal.pods}
             others = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in owners.difference(keys))
             yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
-    together = conflict(tally.goals, tally.counts(min(states)))
-    if together:
+    if len(together) > 1:
         topology_keys = tuple(goal.status.topology_key for goal in together)
         yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
 
