@@ -364,7 +364,8 @@ _REMEDIES = {
     RemedyKind.HONOR_TAINTS: f"set nodeTaintsPolicy: Honor in {_CONSTRAINT}, {_COUNTED}",
     RemedyKind.MIN_DOMAINS: f"lower minDomains to {{number}} in {_CONSTRAINT}",
     RemedyKind.MIN_DOMAINS_BY_REVISION: (
-        f"lower minDomains to {{number}} and add matchLabelKeys: [pod-template-hash] in {_CONSTRAINT}, so that {_NEW_PODS}"
+        f"lower minDomains to {{number}} and add matchLabelKeys: [pod-template-hash] in {_CONSTRAINT}, so that "
+        f"{_NEW_PODS}"
     ),
     RemedyKind.MAX_SKEW: "raise maxSkew of the constraint on {key} to {number} in {owner}",
     RemedyKind.SOFTEN: f"change {_CONSTRAINT} to ScheduleAnyway, which then guarantees nothing",

@@ -385,8 +385,9 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
             }
             name = _NUMBERS.get(kind, "")
             for number in numbers.get(name, [0]):
+                remedy = Remedy(kind, key, status.topology_key, number=number, position=status.position)
                 fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
-                yield from _template(case, key, status, Remedy(kind, key, number=number), fields)
+                yield from _template(case, key, status, remedy, fields)
 
 
 def _template(
@@ -407,5 +408,4 @@ def _template(
     case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
     found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
     if found is not None:
-        place = {"topology_key": status.topology_key, "position": status.position}
-        yield remedy._replace(**place, is_rollout=True, is_exact=found[2].is_exact)
+        yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)
