@@ -46,7 +46,7 @@ from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import unsupported_features
@@ -68,6 +68,7 @@ class Part(NamedTuple):
     'if self-match' - 'global minimum' is 0 or 1), and each domain has a node with room for all new pods.
     is_short: in no order do all pods find a node, see `_Splitting._is_short`.
     shape: equal for parts that differ only in names, and so have equal outcomes; None if that is not known.
+    foreign: topology keys of soft constraints that count pods of other workloads, so that the part has not their skew.
     """
 
     workloads: frozenset[ObjectKey]
@@ -79,6 +80,7 @@ class Part(NamedTuple):
     has_room: bool = False
     is_short: bool = False
     shape: Optional[Hashable] = None
+    foreign: frozenset[str] = frozenset()
 
 
 _Selecting = tuple[str, Selector]  # namespace and labels of pods
@@ -523,6 +525,12 @@ class _Splitting:
         return part._replace(
             has_room=all(_is_admitted(each, list(merged.lasting)) for item in group for each in item.filters.values()),
             is_short=len(group) == 1 and self._is_short(group[0]),
+            foreign=frozenset(
+                soft.topology_key
+                for item in group
+                for soft in filter_topology_spread_constraints(item.made, hard=False)
+                if not keys.issuperset(self._known.labels.matching(item.key.namespace, soft.selector))
+            ),
             shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._known.minor)
             if len(group) == 1
             else None,

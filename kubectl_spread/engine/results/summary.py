@@ -261,7 +261,11 @@ def _over_parts(
         summary = known[key] if new == old else _renamed(known[key], new)
         verdicts.add(_proved(summary.verdict, item))
         for workload in summary.workloads:
-            spreads = tuple(spread for spread in workload.spreads if spread.topology_key in item.part.keys)
+            spreads = tuple(
+                spread._replace(is_balanced=spread.topology_key not in item.part.foreign)
+                for spread in workload.spreads
+                if spread.topology_key in item.part.keys
+            )
             workloads[workload.key] = workload._replace(spreads=spreads, verdict=_proved(workload.verdict, item))
         if not summary.endings:
             unreached += item.part.workloads
