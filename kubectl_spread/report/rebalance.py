@@ -185,13 +185,13 @@ def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
 
 
 def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
-    head = (f"{_whose(change, item)}{change.topology_key}", "before", "after")
+    head = (f"{_whose(change, item)}{change.status.topology_key}", "before", "after")
     rows = [
         (domain.value or '""', str(domain.before), "" if domain.after is None else str(domain.after))
         for domain in change.domains
     ]
     after = "" if change.skew_after is None else f" before, {change.skew_after} after"
-    sentence = f"  Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}."
+    sentence = f"  Skew {change.status.skew}{after}; maxSkew is {change.status.max_skew}{_min_domains(change)}."
     return [*table([head, *rows], style, indent="  "), *_wrapped([sentence], style)]
 
 
@@ -382,16 +382,16 @@ def _violation(change: ConstraintChange, style: Style) -> str:
     most = None if style.is_detailed else _MOST_DOMAINS
     counts = pods_by_domain({item.value: item.before for item in change.domains}, most=most)
     return (
-        f"{change.topology_key} ({change.when_unsatisfiable}): {counts}; "
-        f"skew {change.skew}, maxSkew {change.max_skew}{_min_domains(change)}"
-        f"{'; ' * bool(change.also_counted)}{also_counted(change.also_counted)}"
+        f"{change.status.topology_key} ({change.status.when_unsatisfiable}): {counts}; "
+        f"skew {change.status.skew}, maxSkew {change.status.max_skew}{_min_domains(change)}"
+        f"{'; ' * bool(change.status.also_counted)}{also_counted(change.status.also_counted)}"
     )
 
 
 def _min_domains(change: ConstraintChange) -> str:
-    if change.min_domains is None or len(change.domains) >= change.min_domains:
+    if change.status.min_domains is None or len(change.domains) >= change.status.min_domains:
         return ""
-    return f", with fewer than minDomains ({change.min_domains}) domains, so that the minimum is 0"
+    return f", with fewer than minDomains ({change.status.min_domains}) domains, so that the minimum is 0"
 
 
 def landing_nodes(item: Eviction) -> str:
@@ -535,9 +535,10 @@ form(
 )
 form(
     ConstraintChange,
-    "object=owner index=position origin topologyKey maxSkew whenUnsatisfiable minDomains violated skew domains",
-    origin=origin,
-    skew=lambda change: {"before": change.skew, "after": change.skew_after},
+    "object=owner index=status.position origin topologyKey=status.topology_key maxSkew=status.max_skew "
+    "whenUnsatisfiable=status.when_unsatisfiable minDomains=status.min_domains violated skew domains",
+    origin=lambda change: origin(change.status),
+    skew=lambda change: {"before": change.status.skew, "after": change.skew_after},
 )
 form(Obstacle, "reason=kind object=owner pods topologyKeys number message? text", text=obstacle)
 form(

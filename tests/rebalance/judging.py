@@ -167,7 +167,7 @@ def _compare(
             if (item.skew or 0) > before.get((key, item.position), 0):
                 raise BrokenPromiseError(f"{key.name}: {item.topology_key} is worse at the end")
     for change in plan.changes:
-        counts = dict(found[change.owner].constraints[change.position].counts.domains)
+        counts = dict(found[change.owner].constraints[change.status.position].counts.domains)
         for domain in change.domains:
             span = domain.after
             if span is None or not span.least <= counts.get(domain.value, 0) <= span.most:

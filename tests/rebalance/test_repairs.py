@@ -51,7 +51,7 @@ def test_the_counts_before_and_after_are_ranges_over_all_outcomes() -> None:
         (0, Range(1, 1)),
         (0, Range(1, 1)),
     ]
-    assert (change.skew, change.skew_after) == (4, Range(1, 1))
+    assert (change.status.skew, change.skew_after) == (4, Range(1, 1))
 
 
 def test_a_new_pod_may_land_on_any_of_several_equal_nodes() -> None:

@@ -229,17 +229,10 @@ def constraint_change(
     skews = [ConstraintCounts(item, low).skew or 0 for item in numbers]
     return ConstraintChange(
         key,
-        status.position,
-        status.topology_key,
-        status.max_skew,
-        status.when_unsatisfiable,
-        status.min_domains,
-        status.is_default,
+        status,
         is_broken(status, has_soft=has_soft),
         tuple(DomainChange(value, matching, ranges.get(value)) for value, matching in status.counts.domains.items()),
-        status.skew,
         range_of(skews) if skews else None,
-        status.also_counted,
     )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.simulate.running.status import ConstraintStatus
 
 
 class RepairVerdict(Enum):
@@ -52,21 +53,14 @@ class DomainChange(NamedTuple):
 class ConstraintChange(NamedTuple):
     """A constraint before and after a plan; `after` and `skew_after` are None without a plan.
 
-    is_violated: before. also_counted: other workloads whose pods count, if it is violated.
+    status, is_violated: before.
     """
 
     owner: ObjectKey
-    position: int
-    topology_key: str
-    max_skew: int
-    when_unsatisfiable: str
-    min_domains: Optional[int]
-    is_default: bool
+    status: ConstraintStatus
     is_violated: bool
     domains: tuple[DomainChange, ...]
-    skew: Optional[int]
     skew_after: Optional[Range] = None
-    also_counted: tuple[ObjectKey, ...] = ()
 
 
 class Coverage(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kubectl_spread.explain.preemption import (
     Criterion,
     NoPreemptionReason,
-    OtherNodeEviction,
     PreemptionReport,
     Unhelpful,
     Victim,
@@ -33,7 +32,13 @@ def blocks(found: PreemptionReport) -> list[Block]:
         out += [f"  {_unhelpful(group)}" for group in found.unhelpful[:_MOST_REASONS]]
         if len(found.unhelpful) > _MOST_REASONS:
             out.append(f"  and for {count_noun(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
-    return out if found.other_node is None else [*out, _other_node_sentence(found.other_node)]
+    if (other := found.other_node) is not None:
+        out.append(
+            f"Without {other.pod.key} on {other.pod.node_name}, which {other.counted_by} counts in the same domain, "
+            f"{other.node} would take the pod; "
+            "the scheduler does not try that: it evicts only on the node where the pod is to go."
+        )
+    return out
 
 
 def _victim(victim: Victim) -> str:
@@ -93,11 +98,3 @@ def _unhelpful(group: Unhelpful) -> str:
         its = "its" if one else "their"
         return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
     return f"evicting pods would not help on {number}{f' ({reasons})' if reasons else ''}: {nodes}"
-
-
-def _other_node_sentence(found: OtherNodeEviction) -> str:
-    return (
-        f"Without {found.pod.key} on {found.pod.node_name}, which {found.counted_by} counts in the same "
-        f"domain, {found.node} would take the pod; "
-        "the scheduler does not try that: it evicts only on the node where the pod is to go."
-    )

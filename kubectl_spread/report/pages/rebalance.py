@@ -69,12 +69,12 @@ def _pictures(item: Repair, cluster: Cluster, pods: ClusterPods) -> tuple[Drawin
 def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
     """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
     whose = "" if is_alone else f"{change.owner.name}: "
-    title = f"{whose}{change.topology_key}, maxSkew {change.max_skew}"
-    is_hard = change.when_unsatisfiable == DO_NOT_SCHEDULE
+    title = f"{whose}{change.status.topology_key}, maxSkew {change.status.max_skew}"
+    is_hard = change.status.when_unsatisfiable == DO_NOT_SCHEDULE
     badges = {True: ("violated", "bad"), False: ("ok", "good")}
     counts = {item.value: item.before for item in change.domains}
     badge = badges[change.is_violated]
-    yield chart(f"{title}: before", counts, badge=badge, is_hard=is_hard, skew=f"Skew {change.skew}.")
+    yield chart(f"{title}: before", counts, badge=badge, is_hard=is_hard, skew=f"Skew {change.status.skew}.")
     if change.skew_after is None:
         return
     counts = {item.value: item.after.most for item in change.domains if item.after is not None}
@@ -82,7 +82,7 @@ def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
     skew = f"Skew {change.skew_after}."
     if spans:
         skew += f" Depending on the nodes that the scheduler chooses: {', '.join(spans)}."
-    badge = badges[change.skew_after.most > change.max_skew]
+    badge = badges[change.skew_after.most > change.status.max_skew]
     yield chart(f"{title}: after", counts, badge=badge, is_hard=is_hard, skew=skew)
 
 
@@ -95,7 +95,7 @@ def _drawing(item: Repair, evictions: Sequence[Eviction], cluster: Cluster, pods
         for pod in pods.owned_pods(key)
         if not pod.terminating
     ]
-    coarse = [change.topology_key for change in item.before if change.topology_key != HOSTNAME]
+    coarse = [change.status.topology_key for change in item.before if change.status.topology_key != HOSTNAME]
     topology_key = coarse[0] if coarse else map_key((), cluster.nodes)
     targets = frozenset(node for one in evictions for node in one.nodes)
     return draw(topology_key, pods.nodes(topology_key), drawn, keep=targets, marked=targets)
