@@ -204,9 +204,8 @@ class Outcome:
 
     def also_counted(self, key: ObjectKey, topology_key: str) -> tuple[ObjectKey, ...]:
         """Return the other workloads whose pods the constraints of a workload count; none if it does not exist."""
-        if self._world.own(self.state.sets, key) is None:
-            return ()
-        return self._view.also_counted(self.state, self._world.owner(key), topology_key)
+        owner = self._world.find_owner(key)
+        return () if owner is None else self._view.also_counted(self.state, owner, topology_key)
 
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""
