@@ -61,19 +61,19 @@ def checked(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], *args
     [
         (
             "5",
-            f"6:13: error SPR113 `selector` {MUST}: {CANNOT} number {IN_TYPE} {OF_SPEC} of type v1.LabelSelector",
+            f"6:13: error SPR113 `selector` {MUST} ({CANNOT} number {IN_TYPE} {OF_SPEC} of type v1.LabelSelector)",
         ),
         (
             "[a]",
-            f"6:13: error SPR113 `selector` {MUST}: {CANNOT} array {IN_TYPE} {OF_SPEC} of type v1.LabelSelector",
+            f"6:13: error SPR113 `selector` {MUST} ({CANNOT} array {IN_TYPE} {OF_SPEC} of type v1.LabelSelector)",
         ),
         (
             "{matchLabels: x}",
-            f"6:27: error SPR113 {LABELS} {MUST}: {CANNOT} string {IN_TYPE} {IN_SELECTOR}matchLabels of type {MAP}",
+            f"6:27: error SPR113 {LABELS} {MUST} ({CANNOT} string {IN_TYPE} {IN_SELECTOR}matchLabels of type {MAP})",
         ),
         (
             "{matchExpressions: [5]}",
-            f"6:33: error SPR113 an item of {LIST} {MUST}: {CANNOT} number {IN_TYPE} {IN_LIST} of type {REQUIREMENT}",
+            f"6:33: error SPR113 an item of {LIST} {MUST} ({CANNOT} number {IN_TYPE} {IN_LIST} of type {REQUIREMENT})",
         ),
     ],
 )
