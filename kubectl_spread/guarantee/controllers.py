@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
+from operator import itemgetter
 from typing import Optional
 
-from kubectl_spread.engine.search.symmetry import Twins
+from kubectl_spread.engine.search.symmetry import choices, Twins
 from kubectl_spread.guarantee.model import (
     BITS,
     count_of,
@@ -189,56 +190,30 @@ class Replicas:
                     made[node] -= count * unit
                 excess -= number
                 continue
-            choices: list[Mapping[int, int]] = list(islice(_choices(pods, excess, twins), _MOST_CHOICES + 1))
-            if len(choices) > _MOST_CHOICES:
+            nodes, are_alike = _by_twins(pods, twins)
+            found = choices(tuple([pods[node] for node in nodes]), are_alike, excess, _MOST_CHOICES)
+            if found is None:
                 self.is_cut = True
-                named = (node for node, count in pods.items() for _ in range(count))
-                choices = [Counter(islice(named, excess))]
-            for chosen in choices:
+                named = (at for at, node in sorted(enumerate(nodes), key=itemgetter(1)) for _ in range(pods[node]))
+                found = [tuple(Counter(islice(named, excess)).items())]
+            for chosen in found:
                 rest = list(made)
-                for node, count in chosen.items():
-                    rest[node] -= count * unit
+                for at, count in chosen:
+                    rest[nodes[at]] -= count * unit
                 yield tuple(rest)
             return
         yield tuple(made)
 
 
-def _choices(pods: Mapping[int, int], number: int, twins: Twins) -> Iterator[dict[int, int]]:
-    """Yield the ways to choose some pods: how many on each node; pods: on each node.
-
-    Of the ways that differ only in twins, one is enough: it takes most from the first ones.
-    """
+def _by_twins(nodes: Iterable[int], twins: Twins) -> tuple[list[int], tuple[bool, ...]]:
+    """Return nodes with twins next to each other, and whether each is a twin of the one before it."""
     first_of: dict[int, int] = {}
     for first, second in twins:
         if len(first) == 1:
             first_of[second[0]] = first_of.get(first[0], first[0])
-    groups: dict[int, list[int]] = {}
-    for node in pods:
-        groups.setdefault(first_of.get(node, node), []).append(node)
-    return _chosen([(nodes, pods[first]) for first, nodes in groups.items()], number)
-
-
-def _chosen(groups: Sequence[tuple[list[int], int]], number: int) -> Iterator[dict[int, int]]:
-    """Yield the ways to choose pods of groups; a group: equal nodes, and the pods of each."""
-    if not groups:
-        yield {}
-        return
-    (nodes, most), *others = groups
-    left = sum([len(one) * each for one, each in others])
-    for taken in range(min(number, len(nodes) * most), max(0, number - left) - 1, -1):
-        for rest in _chosen(others, number - taken):
-            for counts in _partitions(taken, most, len(nodes)):
-                yield {**dict(zip(nodes, counts, strict=False)), **rest}
-
-
-def _partitions(number: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a number as the sum of at most some parts, the largest first."""
-    if most == 1 or not number:
-        yield (1,) * number
-        return
-    for first in range(min(most, number), -(-number // parts) - 1, -1):
-        for rest in _partitions(number - first, first, parts - 1):
-            yield (first, *rest)
+    ordered = sorted(nodes, key=lambda node: (first_of.get(node, node), node))
+    pairs = pairwise([-1, *(first_of.get(node, node) for node in ordered)])
+    return ordered, tuple([one == other for one, other in pairs])
 
 
 class Ordinals(Replicas):

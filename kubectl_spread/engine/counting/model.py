@@ -10,8 +10,6 @@ highest score.
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
@@ -30,7 +28,7 @@ from kubectl_spread.engine.counting.control import (
     PodKinds,
 )
 from kubectl_spread.engine.oracle import Oracle, Questions
-from kubectl_spread.engine.search.symmetry import Numbers, Places
+from kubectl_spread.engine.search.symmetry import choices, Numbers, Places
 from kubectl_spread.engine.state import (
     at_stage,
     Deletion,
@@ -374,7 +372,10 @@ class Model:
         same = -1 if only is None else self._without(control, gone, [(only, count)])
         removed = self.kinds.remove
         are_alike = tuple([at > 0 and like[at] == like[at - 1] for at in range(len(like))])
-        for taken in _choices(tuple([item.number for _, item in candidates]), are_alike, count):
+        ways = choices(tuple([item.number for _, item in candidates]), are_alike, count, _MOST_CHOICES)
+        if ways is None:
+            raise NotCountable
+        for taken in ways:
             after = list(contents)
             for at, some in taken:
                 place, item = candidates[at]
@@ -390,35 +391,3 @@ class Model:
         for kind, count in more:
             found[kind] = found.get(kind, 0) + count
         return self.controls.delete(control, tuple(sorted(found.items())))
-
-
-Taken = tuple[tuple[int, int], ...]  # indices of candidates, and how many pods are taken of each
-
-
-@functools.lru_cache(maxsize=4096)  # perf: the same numbers occur in thousands of states
-def _choices(there: tuple[int, ...], are_alike: tuple[bool, ...], count: int) -> list[Taken]:
-    """Return how many pods are taken of each candidate, without zeros.
-
-    Args:
-        there: pods of each candidate.
-        are_alike: whether a candidate is interchangeable with the one before it; then it gives no more than that one.
-        count: pods to take.
-
-    Raises:
-        NotCountable: there are too many choices.
-    """
-    room = [*reversed(list(itertools.accumulate(reversed(there)))), 0]
-    found: list[Taken] = []
-
-    def add(taken: Taken, at: int, left: int, last: int) -> None:
-        if not left:
-            found.append(taken)
-            if len(found) > _MOST_CHOICES:
-                raise NotCountable
-            return
-        most = min(there[at], left, last if are_alike[at] else left)
-        for some in range(max(0, left - room[at + 1]), most + 1):
-            add((*taken, (at, some)) if some else taken, at + 1, left - some, some)
-
-    add((), 0, count, 0)
-    return found

@@ -13,6 +13,7 @@ can still be exchanged if they were interchangeable before it (`Interchange`).
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -303,6 +304,33 @@ def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
         if one < other:
             return False
     return True
+
+
+Taken = tuple[tuple[int, int], ...]  # indices of candidates, and how many pods are taken of each
+
+
+@functools.lru_cache(maxsize=4096)  # perf: the same numbers occur in thousands of states
+def choices(there: tuple[int, ...], are_alike: tuple[bool, ...], count: int, most: int) -> Optional[list[Taken]]:
+    """Return how many pods are taken of each candidate, without zeros; None if there are too many ways.
+
+    Args:
+        there: pods of each candidate.
+        are_alike: whether a candidate is interchangeable with the one before it; then it gives no more than that one.
+        count: pods to take.
+        most: ways.
+    """
+    room = [*reversed(list(itertools.accumulate(reversed(there)))), 0]
+
+    def ways(taken: Taken, at: int, left: int, last: int) -> Iterator[Taken]:
+        if not left:
+            yield taken
+            return
+        highest = min(there[at], left, last if are_alike[at] else left)
+        for some in range(max(0, left - room[at + 1]), highest + 1):
+            yield from ways((*taken, (at, some)) if some else taken, at + 1, left - some, some)
+
+    found = list(itertools.islice(ways((), 0, count, 0), most + 1))
+    return None if len(found) > most else found
 
 
 class _Pools:
