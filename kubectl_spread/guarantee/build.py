@@ -7,7 +7,7 @@ anti-affinity, host ports and requests among the group's pods are added as numbe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Optional
 
 import numpy as np
@@ -18,6 +18,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.engine.reading import deployment_spec, first_ordinal_to_update, is_on_delete
+from kubectl_spread.engine.refusals import Charge, charge, usage_at_start
 from kubectl_spread.guarantee.members import ALONE, hard_constraints, Member, Surroundings
 from kubectl_spread.guarantee.model import (
     Disruption,
@@ -110,7 +111,7 @@ class GroupBuilder:
             item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
         ]
         self.group = self.group._replace(placed=self._placed())
-        self._gaps |= dict.fromkeys(self._other_pods())
+        self._gaps |= dict.fromkeys((*self._other_pods(), *self._quotas(cluster)))
         self.group = self.group._replace(gaps=tuple(self._gaps))
 
     def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
@@ -208,6 +209,17 @@ class GroupBuilder:
         if created and (has_pods or any(item.name.startswith(tuple(created)) for item in claims)):
             return GapKind.CLAIMS  # Running pods have claims, whether or not the facts hold them.
         return GapKind.VOLUMES if created else None
+
+    def _quotas(self, cluster: Cluster) -> Iterator[Gap]:
+        """Yield the workloads in whose namespace the quotas have no room for all pods of the regime."""
+        for namespace in {spec.key.namespace for spec in self.group.owners}:
+            more: dict[ObjectKey, list[Charge]] = {}
+            for spec, workload, (_, pods) in zip(self.group.owners, self._workloads, self._running, strict=True):
+                if spec.key.namespace == namespace:
+                    most = most_at_once(spec, spec.most) if spec.is_rolled else spec.most
+                    more[spec.key] = [charge(workload.pod_spec)] * max(0, most - len(pods))
+            if not usage_at_start(cluster, namespace).admits_all(chain.from_iterable(more.values())):
+                yield from (Gap(GapKind.QUOTA, key) for key in more)
 
     def _other_pods(self) -> Iterator[Gap]:
         """Yield gaps about other pods that may take room, that can be preempted, or that are taken to stay."""

@@ -41,6 +41,7 @@ class GapKind(Enum):
     AFFINITY = "affinity"  # required pod affinity
     SCHEDULER = "scheduler"  # another scheduler
     NODE_NAME = "nodeName"  # the scheduler is bypassed
+    QUOTA = "quota"  # the API server may refuse pods
     STRATEGY = "strategy"  # a StatefulSet's rollout deletes several pods at a time
     RUNNING = "running"  # the pods that run now cannot be distinguished, or are too many
     COUNTED = "counted"  # constraints count pods that are not followed
@@ -62,6 +63,7 @@ _EFFECTS = {
     GapKind.AFFINITY: GapEffect.PINNED,
     GapKind.SCHEDULER: GapEffect.EVERYTHING,
     GapKind.NODE_NAME: GapEffect.EVERYTHING,
+    GapKind.QUOTA: GapEffect.EVERYTHING,
     GapKind.STRATEGY: GapEffect.EVERYTHING,
     GapKind.RUNNING: GapEffect.EVERYTHING,
     GapKind.COUNTED: GapEffect.COUNTS,

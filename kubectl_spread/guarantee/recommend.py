@@ -2,16 +2,19 @@
 
 Candidates that change the fewest fields of the workloads are tried first. Of those, the largest maxSkew is tried that
 the policy allows: the most pods that a domain may hold. It is lowered until the rule is proved. Then no order of events
-may leave a pod Pending. If no candidate does both, rules with `less than` are relaxed to `at most`.
+may leave a pod Pending. A candidate that changes the workloads is judged once a rollout has replaced the pods that run.
+If no candidate does both, rules with `less than` are relaxed to `at most`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import groupby, product
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards
@@ -103,6 +106,15 @@ class _Search:
         self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
         self._states = 0
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
+
+    @cached_property
+    def _without_own_pods(self) -> Cluster:
+        """Return the cluster once a rollout has replaced all pods that run now."""
+        owned = OwnedPods(self._cluster)
+        own = {pod.uid for member in self._members for pod in owned.of(member.key)}
+        pods = tuple(pod for pod in self._cluster.pods if pod.uid not in own)
+        quotas = tuple(quota._replace(used=None) for quota in self._cluster.quotas)
+        return self._cluster._replace(pods=pods, quotas=quotas)
 
     def _domains(self, key: str) -> set[str]:
         """Return the domains with a node that takes the pods."""
@@ -301,8 +313,9 @@ class _Search:
         members: Sequence[Member],
     ) -> GroupResult:
         changed = [self._with(item, candidate) for item in members]
+        cluster = self._without_own_pods if self._changes(candidate) or self._apart else self._cluster
         return prove(
-            changed, self._cluster, self._request.profiles, rules,
+            changed, cluster, self._request.profiles, rules,
             regimes=regimes, limit=limit or self._limit, is_quick=limit is None,
         )  # fmt: skip
 

@@ -316,6 +316,7 @@ _GAPS = {
     GapKind.AFFINITY: "{who}: required pod affinity. Whether the pods find nodes, and violations, are not decided",
     GapKind.SCHEDULER: "{who}: the scheduler {what} places the pods, and its rules are unknown",
     GapKind.NODE_NAME: "{who}: spec.nodeName sends all pods to {what}, past the scheduler",
+    GapKind.QUOTA: "{who}: a ResourceQuota may refuse pods",
     GapKind.STRATEGY: "{who}: rollouts with {what}, which replace several pods at a time",
     GapKind.RUNNING: "{who}: the running pods do not match template and replicas, as during a rollout",
     GapKind.COUNTED: "{who}: the constraints also count pods of {others}, which come and go",
