@@ -276,14 +276,29 @@ class _Search:
     def _changes(self, candidate: tuple[Hard, ...]) -> int:
         """Return the number of fields that a candidate changes: of the workload with the most."""
         wanted = {item.topology_key: item for item in candidate}
-        return max(
+        missing = (not all(_has_term(item, key) for item in self._members) for key in self._terms(candidate))
+        return sum(missing) + max(
             sum(_changed_fields(member, key, wanted.get(key), self._selector) for key in self._keys)
             for member in self._members
         )
 
+    def _terms(self, candidate: tuple[Hard, ...]) -> tuple[str, ...]:
+        """Return the keys of a candidate's required anti-affinity."""
+        spread = {item.topology_key for item in candidate if item.max_skew == 1 and len(self._members) == 1}
+        return tuple(key for key in self._apart if key not in spread)
+
     def _candidates(self, limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
-        """Yield candidates, the loosest first; then with further fields."""
+        """Yield candidates, the loosest first; then with further fields.
+
+        A constraint keeps the pods of one workload apart as anti-affinity does, and lets a rollout place new pods.
+        """
         keys = [key for key in self._keys if limits[key] < self._pods]
+        yield from self._over(keys, limits)
+        more = [key for key in self._apart if key not in keys and len(self._members) == 1]
+        if more:
+            yield from self._over([*keys, *more], {**limits, **dict.fromkeys(more, 1)})
+
+    def _over(self, keys: list[str], limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
         if any(self._most(key) * len(self._domains(key)) < self._pods for key in keys):
             return  # There are fewer domains than the pods need.
         bounds = [limits[key] for key in keys]
@@ -313,7 +328,7 @@ class _Search:
         members: Sequence[Member],
     ) -> GroupResult:
         changed = [self._with(item, candidate) for item in members]
-        cluster = self._without_own_pods if self._changes(candidate) or self._apart else self._cluster
+        cluster = self._without_own_pods if self._changes(candidate) else self._cluster
         return prove(
             changed, cluster, self._request.profiles, rules,
             regimes=regimes, limit=limit or self._limit, is_quick=limit is None,
@@ -322,7 +337,9 @@ class _Search:
     def _with(self, member: Member, candidate: tuple[Hard, ...]) -> Member:
         """Return a workload with the constraints of a candidate."""
         workload = member.controller.workload
-        template = changed_template(workload, candidate, self._selector, apart=self._apart, replaced=self._keys)
+        template = changed_template(
+            workload, candidate, self._selector, apart=self._terms(candidate), replaced=self._keys
+        )
         spec = {**member.controller.spec, "template": template}
         controller: Controller = member.controller._replace(workload=workload._replace(template=template), spec=spec)
         return member._replace(controller=controller)
@@ -330,12 +347,11 @@ class _Search:
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
         result = self._proved(candidate, regimes, self._rules, limit=self._limit, members=self._members)
-        missing = [key for key in self._apart if not all(_has_term(item, key) for item in self._members)]
-        changes = self._changes(candidate) + len(missing)
+        changes = self._changes(candidate)
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members) if changes else ()
         needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
         return Option(
-            candidate, self._soft(candidate) if changes else (), self._apart, patches, result, needs,
+            candidate, self._soft(candidate) if changes else (), self._terms(candidate), patches, result, needs,
             self._has_volumes, changes,
             tuple(dict.fromkeys(text for member in self._members for text in self._removed(member, candidate))),
         )  # fmt: skip
@@ -367,7 +383,7 @@ class _Search:
         """
         exact = {item.topology_key for item in candidate}
         if len(self._members) == 1:
-            exact.update(self._apart)
+            exact.update(self._terms(candidate))
         specs = [item.controller.workload.pod_spec for item in self._members]
         others = {item.get("topologyKey") for spec in specs for item in spec.get("topologySpreadConstraints") or ()}
         nodes = () if HOSTNAME in others else (HOSTNAME,)
@@ -378,7 +394,7 @@ class _Search:
         spec = self._with(member, candidate).controller.workload.pod_spec
         soft = [soft_constraint(key, self._selector) for key in self._soft(candidate)]
         made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
-        return {**made, "affinity": spec["affinity"]} if self._apart else made
+        return {**made, "affinity": spec["affinity"]} if self._terms(candidate) else made
 
     def _formulas(self, best: tuple[Hard, ...]) -> Iterator[Formula]:
         proved = {item.topology_key: item.max_skew for item in best}

@@ -59,7 +59,23 @@ POD = {
 }
 OPEN = {SHARE: "undecided", PENDING: "undecided"}
 
+
+def quota(pods: int) -> Plain:
+    metadata = {"name": "pods", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {"pods": str(pods)}}}
+
+
 CASES: dict[str, tuple[list[Plain], Plain, list[str]]] = {
+    "a quota with less room than pods": (
+        [pods_of("web", **by_zone(ALL)), quota(2)],
+        OPEN,
+        ["Deployment web: a ResourceQuota may refuse pods"],
+    ),
+    "a quota with room for all pods": (
+        [pods_of("web", **by_zone(ALL)), quota(9)],
+        {SHARE: "proved", PENDING: "proved"},
+        [],
+    ),
     "a neighbour that the constraint counts is followed": (
         [pods_of("web", **by_zone(ALL)), pods_of("db", replicas=9)],
         {SHARE: "refuted", PENDING: "proved"},

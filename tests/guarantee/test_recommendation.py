@@ -257,3 +257,38 @@ def test_what_a_recommendation_removes_is_said(capsys: pytest.CaptureFixture[str
 
     assert "Do: set maxSkew 1 by zone" in text
     assert "it removes minDomains 3" in text
+
+
+def test_the_pods_that_a_recommendation_replaces_are_not_held_against_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Two of three pods run in one zone now; a rollout with the constraint puts one into each."""
+    web = {**workload("Deployment", 3), "metadata": {"name": "web", "uid": "web"}}
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "web", "controller": True}
+    sets = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web-1", "uid": "web-1", "ownerReferences": [owner]},
+        "spec": web["spec"],
+    }
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"web-1-{at}",
+                "labels": {"app": "web", "pod-template-hash": "1"},
+                "ownerReferences": [{**owner, "kind": "ReplicaSet", "name": "web-1", "uid": "web-1"}],
+            },
+            "spec": {"containers": [{"name": "web", "image": "web:1"}], "nodeName": name},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        }
+        for at, name in enumerate(("a1", "b1", "b1"))
+    ]
+    facts = tmp_path / "facts.json"
+    nodes = [node(name, taints=[]) for name in ("a1", "b1", "c1")]
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, web, sets, *pods]}))
+    found = recommended(capsys, "deploy/web", "--snapshot", str(facts), "--less-than", "zone=1/2")
+
+    assert extra(found["options"][0]) == {"maxSkew": 1, "matchLabelKeys": ["pod-template-hash"]}
+    assert not found["relaxed"]
