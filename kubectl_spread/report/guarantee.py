@@ -59,7 +59,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
-        head, *evidence = filter(None, _group(result, style, has_ways=style.is_detailed or not advice))
+        head, *evidence = filter(None, _group(result, style, ways=0 if advice else 1, is_only=len(groups) == 1))
         same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
         if same != result.name:
             advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
@@ -97,17 +97,21 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
     return text
 
 
-def _group(result: GroupResult, style: Style, *, has_ways: bool) -> Iterator[list[str]]:
+def _group(result: GroupResult, style: Style, *, ways: int, is_only: bool) -> Iterator[list[str]]:
+    """Yield the parts of an answer; ways: how many violations are told step by step without --details."""
     most = 10_000 if style.is_detailed else _MOST_WORKLOADS
     workloads = comma_list([name(key) for key in result.workloads], most=most)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     yield [*head, "", *_overview(result, style)]
-    is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
-    for verdicts in words.by_rule(result) if has_ways else ():
+    is_short = not style.is_detailed and not (is_only and ways and result.verdict is ProofStatus.PROVED)
+    for verdicts in words.by_rule(result):
         # Beside rules that are not kept, the table says enough about those that are.
         if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
-            lines = [line for answer in words.answers(verdicts) for line in _answer(*answer, style)]
+            has_way = style.is_detailed or ways > 0
+            answers = words.answers(verdicts)
+            lines = [line for answer in answers for line in _answer(*answer, style, has_way=has_way)]
             yield [f"{rule_text(verdicts[0][1].rule)}:", *lines] if lines else []  # the table says as much
+            ways -= any(item.verdict is ProofStatus.REFUTED for _, item in verdicts)
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
@@ -129,7 +133,7 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
     return table(rows, style, indent="  ")
 
 
-def _answer(when: str, found: words.Verdicts, style: Style) -> Iterator[str]:
+def _answer(when: str, found: words.Verdicts, style: Style, *, has_way: bool) -> Iterator[str]:
     """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
     if when == words.MOVING:  # other verdicts are as once settled
         found = [pair for pair in found if pair[1].verdict is not pair[1].once_settled.verdict]
@@ -142,7 +146,7 @@ def _answer(when: str, found: words.Verdicts, style: Style) -> Iterator[str]:
             yield from wrap(head + text, style, indent="  ", hanging="  ")
             continue
         yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style, indent="  ", hanging="  ")
-        yield from _witness(refuted.witness, style)
+        yield from _witness(refuted.witness, style) if has_way else ()
 
 
 def _witness(witness: Witness, style: Style) -> Iterator[str]:
