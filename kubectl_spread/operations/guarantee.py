@@ -20,7 +20,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.cluster_facts import LoadedCluster
-from kubectl_spread.operations.selection import missing_targets, Selection
+from kubectl_spread.operations.selection import missing_targets, Selection, unmatched_group
 from kubectl_spread.operations.simulate import (
     read_inputs,
     SimulateInputs,
@@ -181,12 +181,7 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
     """
     found = groups_of(spec, members)
     if not found:
-        message = (
-            f"group {spec.name}: its selector matches no workload" if spec.name else "the selector matches no workload"
-        )
-        if policy.file:
-            raise ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
-        raise RequestError(message)
+        raise unmatched_group(spec, policy)
     for part in found:
         first = part[0].key
         more = f" and {len(part) - 1} more" if len(part) > 1 else ""

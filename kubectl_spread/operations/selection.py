@@ -6,13 +6,14 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SpreadError
+from kubectl_spread.errors import ClusterError, ConfigError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list, short
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Cluster, Unread
+    from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
     from kubectl_spread.objects.selectors import Labels, Selector
     from kubectl_spread.sources.live.reading import Session
 
@@ -169,6 +170,15 @@ def missing_targets(
         return ()
     what = f'no pods and no workloads in namespace "{selection.namespace}"'
     return (NotFoundError(f"{what}; the cluster facts have {_elsewhere(others)}, or -A for all"),)
+
+
+def unmatched_group(spec: GroupSpec, policy: Policy) -> SpreadError:
+    """Return the error for a group of a policy that matches no workload."""
+    whose = f"group {spec.name}: its" if spec.name else "the"
+    message = f"{whose} selector matches no workload"
+    if not policy.file:
+        return RequestError(message)
+    return ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
 
 
 def _workload_above(key: ObjectKey, cluster: Cluster) -> Optional[ObjectKey]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
+from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection, unmatched_group
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.guarantee.policy.policy import Policy
@@ -113,8 +113,12 @@ class StatusReader:
 
         Raises:
             SpreadError: as `workload_status` does.
+            RequestError, ConfigError: a group of the policy matches none of all workloads.
         """
         statuses, known, policy = self.stream(is_again=is_again)
+        is_whole = self.selection == Selection(namespace=self.selection.namespace)
+        if policy is not None and policy.unmatched and is_whole and not is_again:
+            raise unmatched_group(policy.unmatched[0], policy.policy)
         shown = list(statuses)
         seen = (status.key for status in shown)
         missing = missing_targets(seen, self.selection, known.cluster, is_live=self.session is not None)

@@ -53,12 +53,9 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
         name = resource(status.key)
         first = (status.key.namespace, name) if has_namespace else (name,)
         about = (status.key.kind, status.key.namespace, status.key.name)
-        for item in status.constraints:
-            cells = (*first, *_constraint(item, status, is_wide=is_wide))
-            found.append(Row((*about, str(item.position)), tuple(map(_cell, cells))))
-        if not status.constraints:
-            cells = (*first, *_without(status, is_wide=is_wide))
-            found.append(Row((*about, ""), tuple(map(_cell, cells))))
+        for item in status.constraints or (None,):
+            own = _constraint(item, status, is_wide=is_wide) if item else _without(status, is_wide=is_wide)
+            found.append(Row((*about, str(item.position) if item else ""), tuple(map(_cell, (*first, *own)))))
     return found
 
 

@@ -310,11 +310,10 @@ def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) 
     outer_of: dict[str, str] = {}
     for at in reversed(range(len(nested))):
         goal, counts = nested[at]
-        floor = 0 if goal.status.counts.is_below_min_domains else minima[at]
         own: dict[str, Range] = {}
         for value in goal.values:
             fixed = counts.all[value] - counts.movable[value]
-            least, most = max(floor, fixed), minima[at] + goal.most_skew
+            least, most = max(minima[at], fixed), minima[at] + goal.most_skew
             if inner:
                 inside = [bounds for name, bounds in inner.items() if outer_of[name] == value]
                 least = max(least, sum(item.least for item in inside))

@@ -141,8 +141,8 @@ class ObstacleKind(Enum):
     UNKNOWN_CLAIMS: claims of running pods are not in the facts, so that their volumes may keep the pods in a zone.
     UNSETTLED: a rollout or another change is under way. UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node
     counts. UNREACHABLE: no distribution of the movable pods satisfies the constraint. CONFLICT: none satisfies all
-    constraints together. PINNED: volumes keep pods in their domain. PENDING: a replacement finds no node. UNCREATED: it
-    is not created. REFUSED: a budget refuses an eviction. DISPLACES: a replacement would evict other pods. UNREADY:
+    constraints together. PINNED: volumes keep pods in their domain. REFUSED: a budget refuses an eviction. PENDING: a
+    replacement finds no node. UNCREATED: it is not created. DISPLACES: a replacement would evict other pods. UNREADY:
     replacements do not become ready. ENDLESS: pods are replaced again and again. RETURNS: evictions succeed, but
     replacements may land where they do not help. TOO_MANY: a plan needs more evictions than allowed. GAVE_UP: the
     search ended early.
@@ -157,9 +157,9 @@ class ObstacleKind(Enum):
     UNREACHABLE = "unreachable"
     CONFLICT = "conflict"
     PINNED = "pinned"
+    REFUSED = "refused"
     PENDING = "pending"
     UNCREATED = "uncreated"
-    REFUSED = "refused"
     DISPLACES = "displaces"
     UNREADY = "unready"
     ENDLESS = "endless"

@@ -154,7 +154,7 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
     found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
     for item in result.troubles:
         found.setdefault((item.kind, item.message), {}).update(dict.fromkeys(item.pods))
-    for kind, message in sorted(found, key=lambda key: _ORDER.index(key[0])):
+    for kind, message in sorted(found, key=lambda key: list(ObstacleKind).index(key[0])):
         yield Obstacle(kind, None, tuple(found[kind, message]), message)
     if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
         yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
@@ -162,16 +162,6 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
         yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
     elif result.evictions and not result.troubles:
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
-
-
-_ORDER = (
-    ObstacleKind.REFUSED,
-    ObstacleKind.PENDING,
-    ObstacleKind.UNCREATED,
-    ObstacleKind.DISPLACES,
-    ObstacleKind.UNREADY,
-    ObstacleKind.ENDLESS,
-)
 
 
 def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:

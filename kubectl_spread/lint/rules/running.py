@@ -28,11 +28,13 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
             if live.minimum_in
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
-        hint = "`kubectl spread rebalance` with the same flags names the pods to evict, as nothing else moves them"
+        hint = "`kubectl spread rebalance` with the same flags says what to do, as nothing else moves the pods"
         again = project.cluster.place_again(subject.workload, constraint)
-        counts = [] if again is None else [number for _, number in again.domains]
-        if again is not None and 0 < len(counts) <= _SHOWN and max(counts) - min(counts) <= account.max_skew:
-            shown = ", ".join(f"`{value}` {number}" for value, number in again.domains)
+        others = {item.value: item.matching for item in account.domains}
+        counts = {} if again is None else {value: number + others.get(value, 0) for value, number in again.domains}
+        numbers = counts.values()
+        if again is not None and 0 < len(counts) <= _SHOWN and max(numbers) - min(numbers) <= account.max_skew:
+            shown = ", ".join(f"`{value}` {number}" for value, number in counts.items())
             hint += f"; if they were placed again, the numbers {'would' if again.is_certain else 'could'} be {shown}"
         yield RuleFinding(
             f"the running pods are unevenly spread: `{live.fullest}` has {live.most}, and {against}. That is a skew of "

@@ -224,7 +224,7 @@ def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFin
         ):
             continue
         reported.update(lacking)
-        then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
+        then = "new pods never go to" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
         lack = "lacks" if len(lacking) == 1 else "lack"
         message = (
             f"{none_of(account.candidates, ' that the pod can use')} has the label `{key}`, so the constraint has no "

@@ -37,6 +37,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
+from kubectl_spread.text.wording import count_noun
 
 
 class LostPods(NamedTuple):
@@ -382,6 +383,10 @@ def _constraint(
     state, reason = _state(constraint, now, is_hard=is_hard, kind=key.kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     pods = counts.pods() if is_broken and now.domains else None
+    away = int(counts.on_nodes.sum() - counts.match_num.sum())
+    if away and (is_broken or state is ConstraintState.OK):
+        where = f"{count_noun(away, 'matching pod')} on nodes that do not count"
+        reason = "; ".join(filter(None, (reason, where)))
     return ConstraintStatus(
         position=constraint.position,
         is_default=not pod_class.constraints,
@@ -445,10 +450,11 @@ class GroupStatus(NamedTuple):
 
 
 class PolicyStatus(NamedTuple):
-    """The groups of a policy now."""
+    """The groups of a policy now. unmatched: specifications of groups that match no workload."""
 
     policy: Policy
     groups: tuple[GroupStatus, ...]
+    unmatched: tuple[GroupSpec, ...]
 
     @property
     def is_kept(self) -> bool:
@@ -469,8 +475,9 @@ def policy_status(
             labels[key] = metadata.get("labels") or labels.get(key, {})
             found.setdefault(key, [])
     chosen = {key: pods for key, pods in found.items() if wants(key, _labels(key, cluster, labels[key]))}
-    groups = [item for spec in policy.groups for item in _groups(spec, chosen, labels, cluster=cluster)]
-    return PolicyStatus(policy, tuple(groups))
+    found_of = [(spec, list(_groups(spec, chosen, labels, cluster=cluster))) for spec in policy.groups]
+    unmatched = tuple(spec for spec, own in found_of if not own)
+    return PolicyStatus(policy, tuple(item for _, own in found_of for item in own), unmatched)
 
 
 def _groups(

@@ -55,7 +55,7 @@ shop/deployment/web:19:7: info SPR507 drops-default-spread
 
 shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   the running pods are unevenly spread: `a` has 2, and `b` and `c` have 0. That is a skew of 2, and maxSkew is 1
-  hint: `kubectl spread rebalance` with the same flags names the pods to evict, as nothing else moves them; if they \
+  hint: `kubectl spread rebalance` with the same flags says what to do, as nothing else moves the pods; if they \
 were placed again, the numbers could be `a` 1, `b` 1, `c` 0
 """
     assert expected.replace("FACTS", facts) == out
@@ -380,3 +380,15 @@ def test_directory_without_manifests_says_what_it_holds(tmp_path: Path, capsys: 
     assert capsys.readouterr().err == (
         f"error: {folder}: no .yaml, .yml or .json file in the directory, only notes.txt\n"
     )
+
+
+def test_the_numbers_after_another_placement_count_the_same_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of another workload, too, which the constraint counts."""
+    keyed = constraint(matchLabelKeys=[])
+    other = [pod(f"o-{at}", f"{zone}1", owner="other") for at, zone in enumerate("aab")]
+    facts = written([*ZONES, deployment(keyed), replica_set(), pod("w-1", "a1"), pod("w-2", "a1"), *other])
+    run(["check", "-n", "shop", "--snapshot", facts])
+    out = capsys.readouterr().out
+
+    assert "`a` has 4, and `c` has 0" in out
+    assert "the numbers could be `a` 2, `b` 2, `c` 1" in out

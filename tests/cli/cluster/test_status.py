@@ -328,3 +328,28 @@ def test_the_last_line_says_that_check_has_findings(capsys: pytest.CaptureFixtur
     for more in (["-o", "json"], ["--no-headers"]):
         run(["status", "-A", "--snapshot", facts, *more])
         assert "findings" not in capsys.readouterr().err
+
+
+def test_running_pods_on_nodes_without_the_label_are_said_not_to_count(
+    facts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = node("x1", "x")
+    del bare["metadata"]["labels"]["topology.kubernetes.io/zone"]
+    pods = [pod("w-1", "a1"), pod("w-2", "x1"), pod("w-3", "x1")]
+    found = only(report(capsys, "-A", "--snapshot", facts(bare, deployment(constraint()), replica_set(), *pods)))
+
+    assert ("ok", "2 matching pods on nodes that do not count") == (found["status"], found["reason"])
+
+
+def test_a_policy_group_that_matches_nothing_is_an_error_where_all_was_looked_at(
+    facts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of one workload, it says nothing."""
+    policy = tmp_path / "policy.yaml"
+    group = "{name: gone, selector: {matchLabels: {app: gone}}, minDomains: {zone: 2}}"
+    policy.write_text(f"apiVersion: kubectl-spread/v1\nkind: Policy\nname: ha\ngroups:\n- {group}\n")
+    path = facts(deployment(constraint()), replica_set(), pod("w-1", "a1"))
+
+    assert run(["status", "-A", "--policy", str(policy), "--snapshot", path]) == 2
+    assert "group gone: its selector matches no workload" in capsys.readouterr().err
+    assert run(["status", "deploy/web", "-n", "shop", "--policy", str(policy), "--snapshot", path]) == 0
