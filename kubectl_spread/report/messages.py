@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from kubectl_spread.explain.messages import meaning as meanings
 from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.parse import Message, Part, Preemption
+from kubectl_spread.explain.messages.reasons import EVERY_MINOR
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.report.documents import form, Plain, report_document, to_document
@@ -24,32 +27,75 @@ _COMPONENTS = {
 _WIDEST = 120  # sentences in longer lines are hard to read
 
 
-def lines(message: Message, *, width: int) -> list[str]:
-    """Return a pasted message: its component, the meaning of each part, unrecognized text, and next commands."""
+def text(messages: Sequence[Message], *, width: int) -> str:
+    """Return pasted messages: their components, the meaning of each part, unrecognized text, and the next commands.
+
+    What is over comes last, and older messages of a pod only as they were written. No meaning is written twice.
+    """
     style = Style(min(width, _WIDEST))
+    past = meanings.past(messages)
+    ends = [end for end in messages if any(meanings.is_over(item, end) for item in messages)]
+    pools = [dict(item.details).get("pool") for item in messages if item.form != "karpenterPool"]
+    now = [
+        item
+        for item in messages
+        if item not in past
+        and item not in ends
+        and (item.form != "karpenterPool" or "{what} {pool}".format_map(dict(item.details)) not in pools)
+    ]
+    told: set[str] = set()
+    out: list[str] = []
+    for end in ends:
+        out += ["", *_message(end, style, told), *wrap(f"That was {end.age} ago, after what follows.", style)]
+    for message in now:
+        out += ["", *_message(message, style, told)]
+    if past:
+        out += ["", "Earlier:"]
+    for message in past:
+        out += wrap(f"{message.age} ago: {message.listed or message.text}", style, indent="  ")
+    missed = dict.fromkeys(rest for message in messages for rest in message.not_understood)
+    if missed:
+        out += ["", paint("Not understood:", "yellow"), *(f"  {safe(rest)}" for rest in missed)]
+    ranks = zip_longest(*(meanings.commands(message) for message in now or ends))
+    commands = [command for rank in ranks for command in rank if command]
+    if commands:
+        out += ["", "Next:", *(f"  {safe(command)}" for command in [*dict.fromkeys(commands)][:_MOST_COMMANDS])]
+    return "\n".join(out[1:])
+
+
+_MOST_COMMANDS = 5
+
+
+def _message(message: Message, style: Style, told: set[str]) -> list[str]:
+    """Return one message; `told` has the meanings that are written, and gets the new ones."""
     out = [paint(line, "bold") for line in wrap(headline(message), style)]
     if lack := meanings.cut_sentence(message):
         out += [paint(line, "yellow") for line in wrap(lack, style)]
-    out += _parts(_meanings(message), style)
+    out += _parts(_meanings(message), style, told)
     whole = meanings.meaning_of_whole(message)
-    if whole and message.form != "unknown":  # then the headline says it
-        out += ["", *wrap(whole, style)]
+    key = whole if message.is_of_nodes else message.form
+    if whole and key not in told and message.form != "unknown":  # then the headline says it
+        out += wrap(whole, style)
+        told.add(key)
     if doubt := meanings.inconsistency(message):
         out += ["", *(paint(line, "yellow") for line in wrap(doubt, style))]
-    out += _details(message, style)
-    out += _after(message, style)
-    if message.not_understood:
-        out += ["", paint("Not understood:", "yellow")]
-        out += [f"  {safe(text)}" for text in message.not_understood]
-    commands = meanings.commands(message)
-    if commands:
-        out += ["", "Next:", *(f"  {safe(command)}" for command in commands)]
+    clause = message.preemption
+    if clause is not None:
+        nodes = f", of {count_noun(clause.total, 'node')}" if clause.total else ""
+        out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
+        out += _parts(_meanings_in_clause(clause), style, told, where="clause")
+        if clause.verdict:
+            out += wrap(clause.verdict, style, indent="  ")
+        out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
+    for words in message.post_filter:
+        meaning = meanings.meaning_of_words(words)
+        out += ["", *wrap(f"`{words}`: {meaning}" if meaning else words, style)]
     return out
 
 
 def headline(message: Message) -> str:
     """Return the sentence on top: `kube-scheduler (worded as in 1.24 to 1.33): none of the 6 nodes takes the pod.`."""
-    who = message.component.value if message.form != "unknown" else "Unknown"
+    who = message.source or message.component.value
     if message.era is not None:
         who += f" (worded as in {releases(message.era)})"
     seen = f" (seen {message.times} times)" if message.times > 1 else ""
@@ -58,7 +104,8 @@ def headline(message: Message) -> str:
     if message.form == "notScaled":
         return f"{who}: no node is added for the pod{seen}."
     if not message.is_of_nodes:
-        return f"{who}: {message.text}{seen}"
+        pool = dict(message.details).get("pool", "") if message.form != "karpenterPool" else ""
+        return f"{who}: {pool and f'{pool}: '}{message.text.rstrip(',')}{seen}"
     if message.total is None:
         return f"{who}: no node takes the pod{seen}."
     if message.total == 1:
@@ -105,54 +152,35 @@ form(
 
 
 def releases(era: Range) -> str:
-    """Return `1.24 to 1.33`, `1.34` for a single release, or `1.34 and later`."""
+    """Return `1.24 to 1.33`, `1.34` for a single release, `1.34 and later` or `1.19 or earlier`."""
     if era.least < era.most == LAST_MINOR:
         return f"1.{era.least} and later"
+    if era.least == EVERY_MINOR.least:
+        return f"1.{era.most} or earlier"
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
-def _parts(meanings_of_parts: list[tuple[Part, str]], style: Style) -> list[str]:
-    """Return the parts, each with its count in a column and its meaning below."""
+def _parts(meanings_of_parts: list[tuple[Part, str]], style: Style, told: set[str], *, where: str = "") -> list[str]:
+    """Return the parts, each with its count in a column and its meaning below, if it is not told yet."""
     if not meanings_of_parts:
         return []
-    column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in meanings_of_parts)
+    column = max(len(str(part.number or "")) for part, _ in meanings_of_parts)
     indent = " " * (column + 4 if column else 2)
-    out: list[str] = []
+    out = [] if where else [""]
     for part, meaning in meanings_of_parts:
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
         reason = wrap(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), style, indent=indent)
         first = count + (reason[0][len(indent) :] if reason else "")
-        out += ["", paint(first.rstrip(), "cyan")]
-        out += [paint(line, "cyan") for line in reason[1:]]
-        out += wrap(meaning, style, indent=indent)
+        out += [paint(first.rstrip(), "cyan"), *(paint(line, "cyan") for line in reason[1:])]
+        # The first sentences are those of the kind; others are about this part.
+        own = len(_SENTENCE.split(part.kind.form.meaning))
+        sentences = {
+            f"{where} {part.kind.value} {at}" if at < own else sentence: sentence
+            for at, sentence in enumerate(_SENTENCE.split(meaning))
+        }
+        out += wrap(" ".join(sentences[key] for key in sentences if key not in told), style, indent=indent)
+        told.update(sentences)
     return out
 
 
-def _details(message: Message, style: Style) -> list[str]:
-    """Return the names in a sentence of another component, with their values."""
-    if not message.details:
-        return []
-    longest = max(len(name) for name, _ in message.details)
-    out = [""]
-    for name, value in message.details:
-        indent = " " * (longest + 4)
-        first, *others = wrap(value, style, indent=indent) or [indent]
-        out += [f"  {name:<{longest}}  {first[len(indent) :]}".rstrip(), *others]
-    return out
-
-
-def _after(message: Message, style: Style) -> list[str]:
-    """Return the preemption clause, and the words before it."""
-    out: list[str] = []
-    clause = message.preemption
-    if clause is not None:
-        nodes = f", of {count_noun(clause.total, 'node')}" if clause.total is not None else ""
-        out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
-        out += _parts(_meanings_in_clause(clause), style)
-        if clause.verdict:
-            out += wrap(clause.verdict, style, indent="  ")
-        out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
-    for words in message.post_filter:
-        meaning = meanings.meaning_of_words(words)
-        out += ["", *wrap(f"`{words}`: {meaning}" if meaning else words, style)]
-    return out
+_SENTENCE = re.compile(r"(?<=[.:]) (?=[A-Z])")

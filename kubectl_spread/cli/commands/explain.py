@@ -155,7 +155,7 @@ def _explain_message(text: str, output: Output) -> int:
         print_document(report.document(found), output.format)
     else:
         width = console.table_width() or _MESSAGE_WIDTH
-        click.echo("\n\n".join("\n".join(report.lines(item, width=width)) for item in found), color=output.colour)
+        click.echo(report.text(found, width=width), color=output.colour)
     missed = sum(len(item.not_understood) for item in found)
     if not missed and all(item.form != "unknown" for item in found):
         return Exit.CLEAN

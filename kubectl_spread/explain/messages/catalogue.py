@@ -13,6 +13,7 @@ class Component(Enum):
     """The component that wrote a message."""
 
     SCHEDULER = "kube-scheduler"
+    FARGATE = "fargate-scheduler"
     VOLCANO = "Volcano"
     CLUSTER_AUTOSCALER = "cluster-autoscaler"
     KARPENTER = "Karpenter"
@@ -72,14 +73,14 @@ def _forms(section: str, component: Component) -> Iterator[Form]:
 _CODE = "    "
 with open(os.path.join(os.path.dirname(__file__), "catalogue.md"), encoding="utf-8") as _page:
     _parts = re.split(r"^## (.+)\n", _page.read(), flags=re.MULTILINE)
-_fragments, _commands, _reasons, _wordings, *_sentences = _parts[2::2]
-FRAGMENTS, COMMANDS = _items(_fragments), _items(_commands)
+*_tables, _reasons, _wordings = _parts[2:22:2]
+FRAGMENTS, COMMANDS, UNNAMED, NODE_POOLS, PROVISIONERS, VERDICTS, ROLES, OF_ONE = map(_items, _tables)
 REASONS = {form.name: form for form in _forms(_reasons, Component.UNKNOWN)}
 # Reason, whether it is of the pod, first and last minor version, text or begin, pattern; empty without one.
 WORDINGS = re.findall(r"^- (\w+)(, pod)?(?:, (\d*)\.\.(\d*))?: (.*)(?:\n  (.*))?$", _wordings, re.MULTILINE)
 FORMS = tuple(
     form
-    for components, section in zip(_parts[9::2], _sentences, strict=True)
+    for components, section in zip(_parts[21::2], _parts[22::2], strict=True)
     for component in components.split(", ")
     for form in _forms(section, Component(component))
 )

@@ -7,12 +7,32 @@ spread constraints, pod affinity, devices, features.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from kubectl_spread.explain.messages import reasons
-from kubectl_spread.explain.messages.catalogue import COMMANDS, Form, FORMS
-from kubectl_spread.explain.messages.parse import Message, NO_CLAIMS, parse_all, Part, Preemption, STATE_NOT_FOUND
+from kubectl_spread.explain.messages.catalogue import (
+    COMMANDS,
+    Component,
+    Form,
+    FORMS,
+    NODE_POOLS,
+    OF_ONE,
+    PROVISIONERS,
+    ROLES,
+    UNNAMED,
+    VERDICTS,
+)
+from kubectl_spread.explain.messages.parse import (
+    Message,
+    parse_all,
+    Part,
+    Preemption,
+    seconds,
+)
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 from kubectl_spread.objects import node as nodes
-from kubectl_spread.objects.releases.behaviours import CLAIMS, TAINT_REASON
+from kubectl_spread.objects.releases.behaviours import TAINT_REASON
 from kubectl_spread.text.wording import count_noun
 
 _WELL_KNOWN = {
@@ -20,45 +40,16 @@ _WELL_KNOWN = {
     "node.kubernetes.io/unschedulable": "cordoned",
     "DeletionCandidateOfClusterAutoscaler": "about to be removed by the cluster autoscaler",
 }
-_ROLES = {
-    "node-role.kubernetes.io/control-plane": "It marks control-plane nodes, which do not run ordinary pods.",
-    "node-role.kubernetes.io/master": "It marks control-plane nodes, which do not run ordinary pods.",
-    "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate created for one pod each.",
-    "virtual-kubelet.io/provider": "It marks virtual nodes, which represent a service instead of a machine.",
-}
+_NO_GROUP = (
+    "The autoscaler adds no node and gives no reason, so it considered no node group that exists: it has found none "
+    "(wrong tags or a wrong cluster name), autoscaling is off, or there are only groups yet to be created."
+)
 _ERA_OF_TAINTS = f"The message does not name the taint: none does from {TAINT_REASON.eras[-1].since.text} on."
 _COUNTS = (
-    "Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node "
-    "that lacks several resources is counted for each of them."
+    "Each node is counted under the first check that refused it, and for each resource that it lacks: after a fix, the "
+    "next check may refuse it."
 )
-_NESTED = {
-    True: "Without any pod of lower priority, that node would still refuse the pod: {reason}.",
-    False: "Without any pod of lower priority, those {n} nodes would still refuse the pod: {reason}.",
-}
-_VERDICTS = (
-    ("preemptionpolicy", "The pod's preemptionPolicy is Never, so preemption was not tried."),
-    ("terminatingpod", "The pod has already evicted other pods and waits until they have left its nominated node."),
-    ("workloadaware", "Preemption is decided for the pod's whole group, not for this pod."),
-    (
-        "potentialplacement",
-        (
-            "The scheduler evicts pods of lower priority from that node, and the pod waits until they "
-            "have left. It goes there unless another node takes it first."
-        ),
-    ),
-    ("placement-based", "Preemption is decided for the pod's whole group, not for this pod."),
-    ("nocandidate", "The scheduler's extenders left no node where eviction would help."),
-    ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),
-)
-_WORDS = {
-    without_space(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since "
-    f"1.{CLAIMS.eras[-1].since.minor} contains these words.",
-    without_space(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
-    "considered. The words `not found` have no other meaning.",
-    "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
-    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed, and the scheduler "
-    "tries again.",
-}
+_COUNTS_SEVERAL = "A node may be counted for several reasons, and after a fix, another check may refuse it."
 
 
 def meaning(part: Part, *, of_groups: bool = False) -> str:
@@ -85,8 +76,8 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
 def _of_taint(part: Part) -> str:
     """Return the meaning of a well-known taint for its nodes; empty for others."""
     key = part.subject.strip("{} ").partition(":")[0].strip()
-    if key in _ROLES:
-        return f" {_ROLES[key]}"
+    if key in ROLES:
+        return f" {ROLES[key]}"
     state = _WELL_KNOWN.get(key)
     if state is None:
         return ""
@@ -98,13 +89,14 @@ def meaning_in_preemption(part: Part) -> str:
     """Return the meaning of a part of a preemption clause: the reasons that remain without the evicted pods."""
     if part.kind in (ReasonKind.NO_VICTIMS, ReasonKind.NOT_HELPFUL, ReasonKind.CUT):
         return meaning(part)
-    return _NESTED[part.number == 1].format(n=part.number, reason=part.reason)
+    words = _words(part, of_groups=False)
+    return f"Without any pod of lower priority, {words['those']} would still refuse the pod."
 
 
 def meaning_of_preemption(clause: Preemption) -> str:
     """Return the meaning of a clause without a list; empty if it has one, or unknown words."""
     said = without_space(clause.verdict)
-    for word, text in _VERDICTS:
+    for word, text in VERDICTS.items():
         if word in said:
             return text
     if clause.parts or clause.verdict:
@@ -114,7 +106,7 @@ def meaning_of_preemption(clause: Preemption) -> str:
 
 def meaning_of_words(words: str) -> str:
     """Return the meaning of the words before a preemption clause."""
-    return _WORDS.get(without_space(words), "")
+    return VERDICTS.get(without_space(words), "")
 
 
 def meaning_of_text(text: str) -> str:
@@ -131,6 +123,8 @@ def meaning_of_whole(message: Message) -> str:
         return "The autoscaler adds no node. The message counts node groups, not nodes."
     if message.form == "notScaled":
         limits = sum(part.kind in reasons.OF_AUTOSCALER for part in message.parts)
+        if not message.parts and "wouldn't fit" not in message.text:
+            return _NO_GROUP
         if limits == 0:
             cause = "a new node of any group would refuse the pod"
         elif limits == len(message.parts):
@@ -143,12 +137,46 @@ def meaning_of_whole(message: Message) -> str:
     if not message.is_of_nodes:
         return fill_template(_form(message).meaning, dict(message.details), of_provisioners=message.of_provisioners)
     if any(part.number is not None for part in message.parts):
-        return _COUNTS
+        resources = (ReasonKind.RESOURCES, ReasonKind.TOO_MANY_PODS)
+        numbers = [part.number or 0 for part in message.parts if part.kind not in resources]
+        most = max((part.number or 0 for part in message.parts if part.kind in resources), default=0)
+        is_once = message.total is not None and sum(numbers) + most <= message.total
+        return _COUNTS if is_once else _COUNTS_SEVERAL
     if not message.parts:
         return ""
     if all(part.kind in reasons.OF_POD for part in message.parts):
         return "The pod was refused before any node was considered."
     return "The message does not say how many nodes each reason applies to."
+
+
+def past(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages of which the same pod has a later one of the same form."""
+    events = sorted((item for item in messages if item.age and item.pod is not None), key=_ago, reverse=True)
+    last = {(item.form, item.pod): item for item in events}
+    return [item for item in events if _ago(item) > _ago(last[item.form, item.pod])]
+
+
+def _ago(message: Message) -> float:
+    return seconds(message.age)
+
+
+def is_over(message: Message, end: Message) -> bool:
+    """Return whether a later event says that a message holds no longer: the pod has a node, or its volume."""
+    ended = _ENDED.get(end.form, ())
+    is_same = not message.pod or (end.pod or "").endswith(message.pod.rpartition("/")[2])
+    return (
+        bool(message.age and end.age)
+        and message.form != end.form
+        and (message.component in ended or message.form in ended)
+        and is_same
+        and _ago(message) >= _ago(end)
+    )
+
+
+_ENDED: dict[str, tuple[object, ...]] = {
+    "assigned": (Component.SCHEDULER, Component.CLUSTER_AUTOSCALER, Component.KARPENTER, Component.VOLCANO),
+    "attached": ("multiAttach", "attachFailed"),
+}
 
 
 def cut_sentence(message: Message) -> str:
@@ -194,9 +222,19 @@ def inconsistency(message: Message) -> str:
 
 def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
+    pod = _POD.fullmatch(message.pod or "")
+    return tuple(
+        text.replace("pod NAME", f"pod {pod[2]}").replace("-n NAMESPACE", f"-n {pod[1] or 'NAMESPACE'}")
+        if pod
+        else text
+        for text in _commands(message)
+    )
+
+
+def _commands(message: Message) -> tuple[str, ...]:
     if message.form not in ("nodes", "notScaled", "unknown"):
         return tuple(
-            fill_template(text, dict(message.details), of_provisioners=message.of_provisioners)
+            fill_template(text, {"key": "KEY", **dict(message.details)}, of_provisioners=message.of_provisioners)
             for text in _form(message).commands
         )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
@@ -209,14 +247,11 @@ def commands(message: Message) -> tuple[str, ...]:
 
 
 _MOST_COMMANDS = 5
+_POD = re.compile(r"(?:([a-z0-9-]{1,63})/)?([a-z0-9-]{1,253})")
 
 
 def _form(message: Message) -> Form:
     return next(form for form in FORMS if (form.name, form.component) == (message.form, message.component))
-
-
-# Words about several nodes, with those about one.
-_OF_ONE = {"them": "it", "they": "it", "have": "has", "are": "is", "were": "was", "do": "does", "run": "runs"}
 
 
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
@@ -231,12 +266,11 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "those": those,
         "Groups": groups[0].upper() + groups[1:],
         "groups": groups,
-        **(_OF_ONE if one else dict(zip(_OF_ONE, _OF_ONE, strict=True))),
+        **(OF_ONE if one else dict(zip(OF_ONE, OF_ONE, strict=True))),
         "subject": part.subject or "...",
         "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
-        "one_reason_since": f"1.{reasons.ONE_REASON_SINCE}",
         "oldest": f"1.{reasons.EVERY_MINOR.least}",
         "newest": f"1.{reasons.EVERY_MINOR.most}",
     }
@@ -247,7 +281,7 @@ def fill_template(template: str, details: dict[str, str], *, of_provisioners: bo
 
     `{nodepool}` and similar names are what Karpenter called them then.
     """
-    return template.format_map(_Details({**(_PROVISIONERS if of_provisioners else _NODE_POOLS), **details}))
+    return template.format_map(_Details({**(PROVISIONERS if of_provisioners else NODE_POOLS), **details}))
 
 
 class _Details(dict[str, str]):
@@ -255,39 +289,4 @@ class _Details(dict[str, str]):
         if key == "resource":  # `ec2nodeclasses` of EC2NodeClass
             kind = self["kind"].lower()
             return f"{kind}es" if kind.endswith("s") else f"{kind}s"
-        return _UNNAMED.get(key, "")
-
-
-_NODE_POOLS = {
-    "nodepools": "nodepools",
-    "nodepool": "nodepool",
-    "NodePool": "NodePool",
-    "NodePools": "NodePools",
-    "nodeclaims": "nodeclaims",
-    "taints": ".spec.template.spec.taints",
-    "limits": ".spec.limits",
-}
-_PROVISIONERS = {
-    "nodepools": "provisioners",
-    "nodepool": "provisioner",
-    "NodePool": "Provisioner",
-    "NodePools": "Provisioners",
-    "nodeclaims": "machines",
-    "taints": ".spec.taints",
-    "limits": ".spec.limits.resources",
-}
-_UNNAMED = {
-    "key": "its topology key",
-    "node": "its node",
-    "pod": "the pod",
-    "why": "it gave no reason",
-    "owner": "NAME",
-    "what": "topology constraint",
-    "claim": "NAME",
-    "file": "the file",
-    "zones": "its zones",
-    "object": "the object",
-    "plugin": "a check",
-    "kind": "a node class",
-    "until": "later",
-}
+        return UNNAMED.get(key, "")

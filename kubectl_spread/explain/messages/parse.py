@@ -13,7 +13,6 @@ Other unrecognized text is kept word for word and reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.explain.messages.catalogue import Component
@@ -26,7 +25,6 @@ from kubectl_spread.explain.messages.pasted_text import (
     pasted_text,
     PastedText,
     PREEMPTION,
-    times_seen,
     unread_lines,
 )
 from kubectl_spread.explain.messages.reasons import (
@@ -88,6 +86,9 @@ class Message(NamedTuple):
     listed: the text up to the end of the list.
     free: the number before the slash, which is 0 in every message of the scheduler.
     times: the number of times it was pasted or, by its event, seen.
+    age: of its event, the latest time that it was seen, `4m11s`; empty if the text has none.
+    pod: `NAMESPACE/NAME` or `NAME`; empty if the text has none, None if several pods have the message.
+    source: the scheduler in the event's column From, if it is not the default one.
     not_understood: unrecognized texts, word for word.
     era: the minor versions that write it so; None if all do.
     of_provisioners: the text is of Karpenter before 0.33, which had Provisioners and Machines instead of NodePools and
@@ -106,6 +107,9 @@ class Message(NamedTuple):
     era: Optional[Range] = None
     details: tuple[tuple[str, str], ...] = ()
     times: int = 1
+    age: str = ""
+    pod: Optional[str] = ""
+    source: str = ""
     is_cut: bool = False
     not_understood: tuple[str, ...] = ()
     of_provisioners: bool = False
@@ -124,41 +128,47 @@ def parse_all(text: str) -> tuple[Message, ...]:
     """Return every message of a text in order, repeated ones once; other text is one unknown message."""
     found = _all(text)
     if _missed(found):
-        for joined in _unwrapped(text.strip("\r\n").splitlines()):
-            other = _all(joined)
-            if _missed(other) < _missed(found):
-                found = other
+        # A terminal broke the lines, perhaps within words, or an editor did at blanks.
+        rows = text.strip("\r\n").splitlines()
+        width = max(map(len, rows), default=0)
+        if width >= _NARROWEST:
+            joined = "".join(row + ("" if len(row) == width else "\n") for row in rows)
+            found = min(found, _all(joined), _all(_FOLDED.sub(" ", "\n".join(rows))), key=_missed)
     return found
 
 
-def _unwrapped(rows: list[str]) -> Iterator[str]:
-    """Yield the text as it was before a terminal broke its lines, perhaps within words, or an editor at blanks."""
-    width = max(map(len, rows), default=0)
-    firsts = [len(row.split(" ", 1)[0]) for row in rows[1:]]
-    if firsts and width >= _NARROWEST:
-        yield "".join(row + ("" if len(row) == width else "\n") for row in rows)
-        ends = ["\n" if len(row) + 1 + first <= width else " " for row, first in zip(rows, firsts, strict=False)]
-        yield "".join(row + end for row, end in zip(rows, [*ends, ""], strict=True))
+def seconds(age: str) -> float:
+    """Return an age as `kubectl` prints it in seconds."""
+    return sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)(\w)", age))
 
 
+_FOLDED = re.compile(r"\n *(?=[a-z(\[{\"]|[A-Z]\w{1,60},)(?!\w{1,40}:)")
+_UNITS = dict(zip("smhdy", (1, 60, 3600, 86400, 31536000), strict=True))
 _NARROWEST = 20  # columns of a text with broken lines
 
 
 def _missed(found: tuple[Message, ...]) -> int:
-    return sum(len(item.not_understood) for item in found)
+    return sum(item.is_cut + len(item.not_understood) for item in found)
 
 
 def _all(text: str) -> tuple[Message, ...]:
     pasted = pasted_text(text)
     places = message_places(pasted.plain)
     if not places:
-        rest = tuple(" ".join(line.split()) for line in pasted.written.splitlines() if line.strip())
+        rest = tuple(" ".join(line.split()) for line in _SHOWN.sub("", pasted.written).splitlines() if line.strip())
         return (Message(Component.UNKNOWN, "unknown", " ".join(rest), not_understood=rest),)
     found: list[Message] = []
     before = unread_lines(pasted, 0, line_start(pasted.plain, places[0].start))
+    shown = _SHOWN.findall(pasted.plain)  # by `kubectl describe`: which of several is described is not known
     for at, place in enumerate(places):
         following = places[at + 1].start if at + 1 < len(places) else len(pasted.plain)
-        found.append(_message(pasted, place, following))
+        row = pasted.plain[line_start(pasted.plain, place.start, max(0, place.start - _MOST_BEFORE)) : place.start]
+        times, age, pod, source = (next(reversed(pattern.findall(row)), "") for pattern in _COLUMNS)
+        message = _message(pasted, place, following)
+        pod = pod or dict(message.details).get("pod") or "/".join(reversed(next(iter(shown), ())))
+        found.append(
+            message._replace(times=int(times or 1), age=age, pod=pod if len(shown) < 2 else None, source=source)
+        )
     first = found[0]
     found[0] = first._replace(not_understood=(*before, *first.not_understood))
     if _OF_PROVISIONERS.search(text) and "nodepool" not in text.lower():
@@ -178,6 +188,16 @@ _OF_PROVISIONERS = re.compile(
 )
 
 
+_MOST_BEFORE = 300  # characters of a line before a message that are looked at
+_COLUMNS = (
+    re.compile(r"\(x(\d{1,9})\s+over\s+[\w.]+\)"),
+    re.compile(r"(?<!\S)((?:\d{1,9}[smhdy])+)(?=\s)(?! \d)"),  # of two ages, it is not known which is the last
+    re.compile(r"(?<!\S)[Pp]od/([\w.-]{1,253})"),
+    re.compile(r"(?<!\S)(?!default-)([\w./-]{1,100}-scheduler)(?=\s)"),
+)
+_SHOWN = re.compile(r"^Name: *([\w.-]{1,253})\nNamespace: *([\w.-]{1,63})$", re.MULTILINE)
+
+
 def _message(pasted: PastedText, place: MessageStart, following: int) -> Message:
     """Return the message that begins at a place, with the unread text up to the next one."""
     end = following
@@ -192,11 +212,10 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
             form=place.form.name,
             text=pasted.quote(place.start, place.end),
             details=tuple((place.details or {}).items()),
-            times=times_seen(pasted.plain, place.start),
             is_cut=place.form.component is not Component.KUBECTL and sentence.endswith(_ELLIPSES),
             not_understood=unread_lines(pasted, place.end, end),
         )
-    reader = _Reader(pasted, place.end, end)
+    reader = _Reader(pasted, place.end, end, is_of_groups=place.kind == "notScaled")
     parts = reader.parts()
     listed = pasted.quote(place.start, place.end + reader.at)
     dots = reader.take(_DOTS)
@@ -223,7 +242,6 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         preemption=preemption,
         listed=listed,
         era=reader.era if component is Component.SCHEDULER and reader.era != EVERY_MINOR else None,
-        times=times_seen(pasted.plain, place.start),
         is_cut=is_cut,
         not_understood=(*reader.not_understood, *unread_lines(pasted, min(rest, end), end)),
     )
@@ -249,22 +267,28 @@ def _once(found: list[Message]) -> tuple[Message, ...]:
     """Merge equal messages and count them."""
     out: dict[object, Message] = {}
     for item in found:
-        key = item._replace(times=1, not_understood=())
+        key = item._replace(times=1, not_understood=(), age="", pod="", source="")
         known = out.get(key)
         if known is None:
             out[key] = item
             continue
         rest = tuple(dict.fromkeys((*known.not_understood, *item.not_understood)))
-        out[key] = known._replace(times=known.times + item.times, not_understood=rest)
+        out[key] = known._replace(
+            times=known.times + item.times,
+            not_understood=rest,
+            age=min(known.age, item.age, key=seconds) if known.age and item.age else "",
+            pod=known.pod if known.pod == item.pod else None,
+        )
     return tuple(out.values())
 
 
 class _Reader:
     """A reader of one message's text, from left to right; its attributes hold the result."""
 
-    def __init__(self, pasted: PastedText, at: int, end: int) -> None:
+    def __init__(self, pasted: PastedText, at: int, end: int, *, is_of_groups: bool = False) -> None:
+        self.is_of_groups = is_of_groups
         self.text = pasted.plain[at:end]
-        self.written = pasted.written[at:end]
+        self.pasted, self.begin = pasted, at
         self.at = 0
         self.end = end - at
         self.era = EVERY_MINOR
@@ -273,7 +297,7 @@ class _Reader:
 
     def quote(self, start: int, end: int) -> str:
         """Return the original text between two places."""
-        return " ".join(self.written[start:end].split())
+        return self.pasted.quote(self.begin + start, self.begin + end)
 
     def is_over(self, at: int) -> bool:
         """Return whether only closing characters follow a place."""
@@ -301,8 +325,8 @@ class _Reader:
             start = self.at
             counted = self.take(_COUNT)
             number = number_in(counted, 1)
-            is_alone = not out if not is_elided else match(self.text, self.at) is not None
-            if not counted and (not is_alone or self.is_over(self.at)):
+            is_alone = not (out or is_elided or self.is_of_groups) or match(self.text, self.at) is not None
+            if not counted and (not is_alone or self.is_over(self.at) or PREEMPTION.match(self.text, self.at)):
                 self.at = start
                 break
             if counted and self._skip_ellipsis():
@@ -312,7 +336,10 @@ class _Reader:
             if part is None:
                 self.at = start
                 break
-            out.append(part)
+            bracketed = self.take(_BRACKETED) if number is None else None
+            out.append(part._replace(number=number_in(bracketed, 1)) if bracketed else part)
+            if bracketed and bracketed[2]:
+                continue
             if not self.take(_SEPARATOR) and not _ELLIPSIS.match(self.text, self.at):
                 self.is_cut |= _OPEN_END.match(self.text, self.at) is not None
                 break
@@ -335,6 +362,8 @@ class _Reader:
             self.wrote(EVERY_MINOR.least, 21)
         reason = self.quote(start, self.at)
         wording = found.wording
+        if without_space(reason) == without_space(wording.text) and reason.lower() != wording.text.lower():
+            reason = wording.text  # a terminal broke a word
         kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
         is_name_cut = kind is Kind.RESOURCES and found.subject not in _COMMON_RESOURCES
         is_cut = self._is_elided() and (is_name_cut or begins_longer_wording(self.text[start : found.end]))
@@ -450,13 +479,14 @@ _SENTENCE_END = re.compile(r"\n|\.(?=\s|$)")
 _MOST_BEGUN = 80  # characters that may be the beginning of a preemption clause
 _SPACES = re.compile(r"\s*(?:[-*•]\s+(?=\d))?")
 _COUNT = re.compile(r"(\d+)(?:\s+|(?=\s*\Z)|(?=node\(s\))|(?=\.{2,}|…))")
+_BRACKETED = re.compile(r"\s*\((\d+)\)(\s*,\s*)?")  # before 1.10: `Insufficient cpu (2), Insufficient memory (1)`
 _SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z|\.{2,}|…))")
 _REASON_END = re.compile(
     r"\s*[,;]\s*(?=\d+\s+[^\s\d])|;\s(?=retrying|waiting)|\.(?=\s|\.|[\"'`)]|$)|…"
     r"|(?<![\"'`])[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)"
 )
 _FULL_STOP = re.compile(r"\.(?![.…])")
-_REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
+_REPEATED = re.compile(r"\s*\(rep\w+\s+\d+\s+times\)")
 _ELLIPSIS = re.compile(
     r"\s*,?\s*(?:\[?(?:\.{3,}|…)\]?|\betc\b\.?|[\[(<]truncated[\])>])(?:\s*(?:and\s+)?\(?\d{1,9}\s+more\b\)?)?\s*,?\s*",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ class PastedText(NamedTuple):
         return " ".join(self.written[start:end].split())
 
 
-_PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"'})
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"', "：": ":"})
 _ESCAPED = (
     (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
     (re.compile(r"[\u200b\u200c\u200d\ufeff\u00ad]"), ""),
@@ -39,6 +39,10 @@ _ESCAPED = (
     (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
     (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
     (re.compile(r"\*\*"), ""),  # bold in Markdown
+    (
+        re.compile(r"(?m)^(?:\(\w{1,40}\) )?\[[^\s@\]]{1,60}@[^\]\n]{1,200}\][#$] [^\n│]*│?\n?"),
+        "",
+    ),  # a prompt of a shell
     (re.compile(r"(?m)^([^<>\n]*\w)>$"), r"\1…"),  # a row that `less -S` cuts
     (re.compile(r"(?i)\bplugin \w+ predicates failed (?=node)"), ""),  # of Volcano, before a reason
     (re.compile(r"(?i)\. Received status: Status\([^\n]*"), "."),  # of the Java client
@@ -47,22 +51,25 @@ _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _MARGIN = " |│┃"  # of quotes and tables
 HEADER = re.compile(
-    r"(?:\b(?P<free>\d{1,9})/(?:(?P<total>\d+)|[A-Z…?])\s+nodes?(?:\s+are)?"
+    r"(?:\b(?P<free>\d{1,9})/(?:(?P<total>\d+)|[A-Za-z]{1,3}|[…?])\s+nodes?(?:\s+are)?"
     r"(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z"
     r"|\s+a\w*\s*\Z)"
+    r"|\bno\s+nodes\s+are\s+available\s+that\s+match\s+all\s+of\s+the\s+(?:following\s+)?predicates\s*:+"
     r"|(?<![\w/])nodes\s+are\s+(?P<un2>un)?available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
     re.IGNORECASE,
 )
 _REASONS = (
-    r"(?:node\(s\)\s|insufficient\s+\w|too many pods|pod has unbound|persistentvolumeclaim\s+\"|no preemption victims|"
-    r"preemption is not helpful|cannot allocate all claims|max node group size reached|in backoff after failed)"
+    r"(?:node\(s\)\s|insufficient\s+\w|too many pods|pod has unbound|persistentvolumeclaim\s+(?:is not bound: )?\"|"
+    r"no preemption victims|preemption is not helpful|preemption: not eligible|cannot allocate all claims|"
+    r"max node group size reached|in backoff after failed)"
 )
 _BARE = re.compile(rf"(?:\b\d+\s+)?{_REASONS}", re.IGNORECASE)
-_BARE_EVENT = re.compile(rf"\bFailedScheduling\b[^\n]{{0,200}}?(?P<bare>(?:\b\d+ )?{_REASONS})", re.IGNORECASE)
+_BARE_EVENT = re.compile(
+    rf"\b(?:FailedScheduling|error scheduling|error selecting node)\b[^\n]{{0,200}}?(?P<bare>(?:\b\d+ )?{_REASONS})",
+    re.IGNORECASE,
+)
 PREEMPTION = re.compile(r"preemption\s*:\s*", re.IGNORECASE)
 _IN_CLAUSE = re.compile(r"preemption\s*:\s*\Z", re.IGNORECASE)
-_SEEN = re.compile(r"\(x(\d+)\s+over\s+[\w.]+\)")
-_MOST_BEFORE = 300  # characters of a line before a message that are looked at for how often it was seen
 _NEW_LINES = re.compile(r"\r\n?")
 
 
@@ -94,7 +101,9 @@ def _without_objects(text: str) -> str:
         goes_on = indent >= 0 and width > indent and bool(content)
         if not goes_on:
             indent = width if _MESSAGE_KEY.match(content) else -1
-        if not inside or goes_on or indent >= 0:
+        if goes_on:
+            out[-1] += f" {content}"
+        elif not inside or indent >= 0 or line.startswith(("Name:", "Namespace:")):
             out.append(_of_log(line))
     return "\n".join(out)
 
@@ -114,10 +123,10 @@ def _json(text: str) -> Optional[dict[str, Any]]:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        found = json.loads(text)
+        found, end = json.JSONDecoder().raw_decode(text := text.replace("\n", "").lstrip())
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return None if re.search(r"\w", text[end:]) else found
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -194,16 +203,13 @@ def line_start(plain: str, at: int, since: int = 0) -> int:
     return max(since, plain.rfind("\n", since, at) + 1)
 
 
-def times_seen(plain: str, at: int) -> int:
-    """Return how often an event was seen, according to the columns before it."""
-    seen = _SEEN.search(plain[line_start(plain, at, max(0, at - _MOST_BEFORE)) : at])
-    return number_in(seen, 1) or 1
-
-
 _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
 # Surroundings of messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
 _AROUND = re.compile(
-    rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
+    rf"[^a-z0-9]*"
+    r"|(?:\S+ ){1,8}(?-i:Normal [A-Z])\w+ .*|\S+:(?:NoSchedule|NoExecute|PreferNoSchedule)(?: op=\S+)?(?: for \d+s)?"
+    r"|[\w./-]+=\S*|(?:a|an|\d+)(?: few)? \w+ ago|\d+ times in the last.*|--.*--|failed to fetch .*"
+    r"|(?:error selecting node for pod|error scheduling \S+):|pods \S+ ?|status: \S+"
     r"|[A-Z]\w+ (?:true|false|unknown)(?: \w+)?|type status(?: reason)?|(?:namespace )?name ready status .*"
     r"|(?:[\w.-]+ )?[\w.-]+ \d+/\d+ [\w:]+ \d.*"
     r"|(?:type[\s|]+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
@@ -218,7 +224,7 @@ _AROUND = re.compile(
     r"|(?:[^\n]{0,120} )?I\d{4} \d\d:\d\d:\d\d\S* .*|(?:[^\n]{0,200}[ :])?(?:INFO|DEBUG) .*"
     r"|[, ]*\w+=(?:\"[^\"]*\",?|[^\s\"]\S*)(?: \w+=(?:\"[^\"]*\",?|[^\s\"]\S*))* ?"
     r"|[\"'`{\[,;}\])\s]*\"[\w./-]+\"\s*:.*"
-    r"|[$%]\s.*|\S+[$#]\s.*|kubectl\s.*",
+    r"|[$%]\s.*|\S+[$#]\s.*|\w{1,8}ctl\s.*",
     re.IGNORECASE,
 )
 _KEY = re.compile(r"-?\s*\"?[^\W\d_][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:|status:")
@@ -229,7 +235,7 @@ def unread_lines(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
     """Return the lines that are neither a message nor known surroundings of one, such as heads of columns."""
     out = []
     for number, line in enumerate(pasted.plain[start:end].split("\n")):
-        text = line.strip()
+        text = line.strip(" `'\"\t\r")
         is_new_line = number > 0 or not start or pasted.plain[start - 1] == "\n"
         if (
             text.isupper()

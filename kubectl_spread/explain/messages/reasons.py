@@ -69,6 +69,8 @@ class ReasonKind(Enum):
     FEATURES = "feature"
     GATES = "schedulingGates"
     POD_GROUP = "podGroup"
+    ELASTIC_QUOTA = "elasticQuota"
+    CARD = "card"
     NO_VICTIMS = "noVictims"
     NOT_HELPFUL = "preemptionNotHelpful"
     GROUP_FULL = "nodeGroupFull"
@@ -130,7 +132,6 @@ OF_AUTOSCALER = frozenset(
     )
 )  # reasons why a node group cannot grow, whatever the pod asks for
 
-ONE_REASON_SINCE = _since(behaviours.POD_AFFINITY_NAMES_ONE)
 _PREEMPTION_SINCE = _since(behaviours.PREEMPTION_IN_MESSAGE)
 _WRITTEN = [
     Wording(

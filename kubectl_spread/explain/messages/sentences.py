@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional
 
-from kubectl_spread.explain.messages.catalogue import Form, FORMS
+from kubectl_spread.explain.messages.catalogue import Component, Form, FORMS
 
 
 class MessageStart(NamedTuple):
@@ -41,6 +41,7 @@ def find_sentences(text: str) -> list[MessageStart]:
             found.append((at.start(), rank, place))
     found.sort(key=lambda item: item[:2])
     out: list[MessageStart] = []
+    pool: dict[str, str] = {}
     end = 0
     for start, _, item in found:
         if start < end or item.end == start:
@@ -50,6 +51,14 @@ def find_sentences(text: str) -> list[MessageStart]:
             last = (out[-1].details or {}).get("object")
             if last:
                 item.details.setdefault("object", last)
+        # Karpenter names a pool once, before its reasons.
+        if item.form and item.form.component is Component.KARPENTER and item.details is not None:
+            if "pool" in item.details:
+                pool = {"pool": f"{item.details['what']} {item.details['pool']}"}
+            elif item.form.name == "karpenterLimit" or "\n" in text[end:start]:
+                pool = {}
+            else:
+                item.details.update(pool)
         out.append(item)
         end = item.end
     return out

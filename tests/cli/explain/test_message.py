@@ -14,7 +14,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.explain.messages.parse import parse
-from kubectl_spread.report.messages import lines
+from kubectl_spread.report.messages import text
 from kubectl_spread.report.table import unpainted
 
 MIXED = (
@@ -26,32 +26,25 @@ NARROW = """\
 kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
-     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
-     pod does not tolerate. The message counts only the first such taint of a
-     node. The message does not name the taint: none does from 1.34.3 on.
-
+     Those 2 nodes have a taint (NoSchedule or NoExecute) that the pod does not
+     tolerate. Only the first such taint of a node is counted. The message does
+     not name the taint: none does from 1.34.3 on.
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, node affinity, ports,
      resources and volumes. There was room on them, but a topology spread
      constraint refused the pod: it would make the skew greater than maxSkew.
      Domains that the pod cannot use may keep the minimum low.
-
-Each node is counted under the first check that refused it: after a fix, the
-next check may refuse it. A node that lacks several resources is counted for
-each of them.
+Each node is counted under the first check that refused it, and for each
+resource that it lacks: after a fix, the next check may refuse it.
 
 Preemption, which evicts pods of lower priority, of 6 nodes:
-
   2  Preemption is not helpful for scheduling
-     On those 2 nodes evicting pods would not help: the reason does not depend
-     on running pods.
-
+     Evicting pods does not help: running pods are not the reason.
   4  No preemption victims found for incoming pod
-     No pod of lower priority runs on those 4 nodes, so there is no pod to
-     evict.
+     No pod of lower priority runs on those 4 nodes.
 
 `no new claims to deallocate`: No allocated resource claim of the pod could be
-freed. Every such message since 1.34 contains these words.
+freed. Every such message of newer releases contains these words.
 
 Next:
   kubectl spread explain pod NAME -n NAMESPACE
@@ -62,27 +55,23 @@ WIDE = """\
 kube-scheduler (worded as in 1.34 and later): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
-     Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. The message
-     counts only the first such taint of a node. The message does not name the taint: none does from 1.34.3 on.
-
+     Those 2 nodes have a taint (NoSchedule or NoExecute) that the pod does not tolerate. Only the first such taint of a
+     node is counted. The message does not name the taint: none does from 1.34.3 on.
   4  node(s) didn't match pod topology spread constraints
      Those 4 nodes passed every earlier check: taints, node affinity, ports, resources and volumes. There was room on
      them, but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. Domains that
      the pod cannot use may keep the minimum low.
-
-Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node that lacks
-several resources is counted for each of them.
+Each node is counted under the first check that refused it, and for each resource that it lacks: after a fix, the next
+check may refuse it.
 
 Preemption, which evicts pods of lower priority, of 6 nodes:
-
   2  Preemption is not helpful for scheduling
-     On those 2 nodes evicting pods would not help: the reason does not depend on running pods.
-
+     Evicting pods does not help: running pods are not the reason.
   4  No preemption victims found for incoming pod
-     No pod of lower priority runs on those 4 nodes, so there is no pod to evict.
+     No pod of lower priority runs on those 4 nodes.
 
-`no new claims to deallocate`: No allocated resource claim of the pod could be freed. Every such message since 1.34
-contains these words.
+`no new claims to deallocate`: No allocated resource claim of the pod could be freed. Every such message of newer
+releases contains these words.
 
 Next:
   kubectl spread explain pod NAME -n NAMESPACE
@@ -95,14 +84,11 @@ kube-scheduler: none of the 3 nodes takes the pod.
   1  my plugin said no
      Not a known reason of kube-scheduler 1.16 to 1.38: perhaps the reason of a
      custom plugin.
-
   2  Insufficient cpu
      Those 2 nodes have too little cpu left for the pod's request. Requests
-     count, not usage. A node can be counted for several resources.
-
-Each node is counted under the first check that refused it: after a fix, the
-next check may refuse it. A node that lacks several resources is counted for
-each of them.
+     count, not usage.
+Each node is counted under the first check that refused it, and for each
+resource that it lacks: after a fix, the next check may refuse it.
 
 Not understood:
   my plugin said no
@@ -128,7 +114,7 @@ def test_the_text_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_text_at_160_columns() -> None:
-    told = list(map(unpainted, lines(parse(MIXED), width=160)))
+    told = unpainted(text([parse(MIXED)], width=160)).split("\n")
 
     assert WIDE == "\n".join(told) + "\n"
     assert max(map(len, told)) <= 120
@@ -231,7 +217,7 @@ def test_a_count_above_the_number_of_nodes_is_doubted(
         ),
         (
             'Could not schedule pod, incompatible with provisioner "default", did not tolerate a=b:NoSchedule',
-            'Karpenter: incompatible with provisioner "default",',
+            'Karpenter: provisioner "default": did not tolerate a=b:NoSchedule',
             "kubectl get provisioners -o wide",
         ),
         (

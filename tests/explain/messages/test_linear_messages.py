@@ -21,10 +21,11 @@ TIMES = 3
 SEARCHED = (
     "sentences.",
     "pasted_text._ESCAPED",
+    "parse._COLUMNS",
+    "parse._FOLDED",
+    "parse._SHOWN",
 )  # anywhere in a text, with some more; all others are matched at a place
-ALSO_SEARCHED = frozenset(
-    ("pasted_text.HEADER", "pasted_text._BARE", "parse._REASON_END", "parse._SENTENCE_END", "pasted_text._SEEN")
-)
+ALSO_SEARCHED = frozenset(("pasted_text.HEADER", "pasted_text._BARE", "parse._REASON_END", "parse._SENTENCE_END"))
 WHOLE = frozenset(("pasted_text._AROUND", "pasted_text._KEY", "pasted_text._CONNECTORS"))  # matched with whole lines
 MOST = 6.5  # times the steps for three times the text; quadratic work would be 9
 

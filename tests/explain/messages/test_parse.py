@@ -407,7 +407,7 @@ MISREAD = (
      'topologySpreadConstraints[0]): unknown field "matchLabels" in io.k8s.api.core.v1.TopologySpreadConstraint; if you '
      "choose to ignore these errors, turn validation off with --validate=false",
      "kubectl kubectlField", {"file": '"deploy.yaml"', "path": "Deployment.spec.template.spec.topologySpreadConstraints[0]"},
-     'kubectl validated "deploy.yaml" against the cluster\'s schema and refused it: unknown field'),
+     'kubectl validated "deploy.yaml" against the cluster\'s schema and refused it.'),
     ('Error: INSTALLATION FAILED: unable to build kubernetes objects from release manifest: error validating "": error '
      'validating data: ValidationError(Deployment.spec): unknown field "x" in io.k8s.api.apps.v1.DeploymentSpec',
      "Helm chartField", {"path": "Deployment.spec"}, "Helm or kubectl validated the objects and found an error"),
@@ -428,9 +428,9 @@ MISREAD = (
      'The API server refuses Deployment.apps "web": spec.template.spec.topologySpreadConstraints[0].maxSkew'),
     ('Deployment.apps "web" is invalid: spec.selector: Invalid value: "x": field is immutable',
      "kube-apiserver immutable", {"object": 'Deployment.apps "web"', "path": "spec.selector"},
-     'The API server refuses to change spec.selector of an existing Deployment.apps "web" (field is immutable).'),
+     'The API server refuses to change spec.selector of an existing Deployment.apps "web". Keep the old value'),
     ('Deployment.apps "web" is invalid: the object is too old', "kube-apiserver invalidObject",
-     {"object": 'Deployment.apps "web"'}, 'The API server refuses Deployment.apps "web": the object is too old.'),
+     {"object": 'Deployment.apps "web"'}, 'The API server refuses Deployment.apps "web".'),
     ('running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data-web-0"',
      "kube-scheduler volumeBinding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready in time"),
     ('running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition',

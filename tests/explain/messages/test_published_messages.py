@@ -59,7 +59,7 @@ Events:
 0s          Normal    SuccessfulDelete          replicaset/testapp-7cbfc97986       Deleted pod: testapp-7cbfc97986-5j2dt
 """,
         ("kube-scheduler nodes: 1 taint {windowsContainers: true}, 2 taint {eks.amazonaws.com/compute-type: fargate}, 4 nodeAffinity, "
-         "4 antiAffinity, 8 constraint; preemption: 12 noVictims, 7 preemptionNotHelpful",), EXPLAIN),
+         "4 antiAffinity, 8 constraint; preemption: 12 noVictims, 7 preemptionNotHelpful",), "kubectl spread explain pod testapp-5f8b56c8fc-w9kgn -n NAMESPACE"),
     Published(
         """\
   Type     Reason            Age                    From               Message
@@ -94,12 +94,12 @@ status:
         ("kube-scheduler nodes: 1 volumeZone, 2 resource cpu, 3 resource memory",), EXPLAIN),
     Published(
         "FailedScheduling Pod/overflow-869c5856b9-t6slm: 0/2 nodes are available:\n  1 Insufficient cpu,\n  1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }",
-        ("kube-scheduler nodes: 1 resource cpu, 1 taint {node-role.kubernetes.io/control-plane: }",), EXPLAIN),
+        ("kube-scheduler nodes: 1 resource cpu, 1 taint {node-role.kubernetes.io/control-plane: }",), "kubectl spread explain pod overflow-869c5856b9-t6slm -n NAMESPACE"),
     Published(
         "2m57s       Warning   FailedScheduling          pod/keeper-577cccc7db-s4r4v                                                0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.\n"
         "39h         Normal    SuccessfulCreate          replicaset/keeper-577cccc7db                                               Created pod: keeper-577cccc7db-s4r4v\n"
         "39h         Normal    ScalingReplicaSet         deployment/keeper-executor                                                 Scaled up replica set keeper-executor-7d5c457795 to 1\n",
-        ("kube-scheduler nodes: 1 taint {node.kubernetes.io/unreachable: }; preemption: 1 preemptionNotHelpful",), EXPLAIN),
+        ("kube-scheduler nodes: 1 taint {node.kubernetes.io/unreachable: }; preemption: 1 preemptionNotHelpful",), "kubectl spread explain pod keeper-577cccc7db-s4r4v -n NAMESPACE"),
     Published(
         "2017-09-22T12:23:11.528159673Z I0922 12:23:11.527958       1 factory.go:517] Unable to schedule kube-system kube-dns-autoscaler-3067162316-k8jw4: no nodes are registered to the cluster; waiting",
         ("kube-scheduler noNodes",), "kubectl get nodes"),
@@ -124,7 +124,7 @@ status:
         ("kube-scheduler volumeBindingUnnamed",), CLAIMS),
     Published(
         "AssumePod failed: pod monitoring/alertmanager-main-0 state wasn't initial but get assumed",
-        ("kube-scheduler binding",), CLAIMS),
+        ("kube-scheduler cacheError",), "kubectl logs -n kube-system -l component=kube-scheduler --tail=100"),
     Published(
         """\
   Warning  FailedScheduling    25s   default-scheduler        pod has unbound immediate PersistentVolumeClaims
@@ -217,7 +217,7 @@ AUTOSCALERS = (
 KARPENTER = (
     Published(
         "karpenter-5dd479847d-5kxvj controller 2023-10-05T05:27:23.446Z\tERROR\tcontroller.provisioner\tCould not schedule pod, incompatible with provisioner \"monitoring\", daemonset overhead={\"cpu\":\"655m\",\"memory\":\"628000Ki\",\"pods\":\"7\"}, no instance type satisfied resources {\"cpu\":\"2655m\",\"memory\":\"21599520Ki\",\"pods\":\"8\"} and requirements karpenter.k8s.aws/instance-category In [c m r], karpenter.sh/provisioner-name In [monitoring], topology.kubernetes.io/zone In [us-east-1d], type In [karpenter] (no instance type met the scheduling requirements or had a required offering); incompatible with provisioner \"system\", daemonset overhead={\"cpu\":\"655m\",\"memory\":\"628000Ki\",\"pods\":\"7\"}, did not tolerate CriticalAddonsOnly=true:NoSchedule\t{\"commit\": \"322822a\", \"pod\": \"monitoring/prometheus-0\"}",
-        ("Karpenter karpenterPool", "Karpenter karpenterInstance", "Karpenter karpenterPool", "Karpenter karpenterTaint"), PROVISIONERS),
+        ("Karpenter karpenterPool", "Karpenter karpenterInstance", "Karpenter karpenterExcluded", "Karpenter karpenterPool", "Karpenter karpenterTaint"), PROVISIONERS),
     Published(
         "2022-12-05T09:58:42.908Z\tERROR\tcontroller.provisioning\tCould not schedule pod, incompatible with provisioner \"core-system\", did not tolerate node.example.com/system-core=true:NoExecute; incompatible with provisioner \"tenant\", no instance type satisfied resources {\"cpu\":\"7\",\"github.com/fuse\":\"4\",\"memory\":\"8692Mi\",\"pods\":\"1\"} and requirements node.kubernetes.io/instance-type In [m5d.2xlarge m5d.4xlarge m5d.xlarge], topology.kubernetes.io/zone In [eu-central-1a eu-central-1b eu-central-1c], karpenter.sh/provisioner-name In [tenant]\t{\"commit\": \"27a51c0\", \"pod\": \"gitlab/runner-4j6s8g\"}",
         ("Karpenter karpenterPool", "Karpenter karpenterTaint", "Karpenter karpenterPool", "Karpenter karpenterInstance"), PROVISIONERS),
@@ -238,7 +238,7 @@ KARPENTER = (
          "Karpenter karpenterPool", "Karpenter karpenterRequirements"), POOLS),
     Published(
         "[pod/karpenter-78748f59d4-hnx82/controller] {\"level\":\"ERROR\",\"time\":\"2026-09-02T13:12:27.029Z\",\"logger\":\"controller\",\"caller\":\"scheduling/scheduler.go:302\",\"message\":\"could not schedule pod\",\"commit\":\"85eeae8\",\"controller\":\"provisioner\",\"Pod\":{\"name\":\"web-1\",\"namespace\":\"shop\"},\"error\":\"no instance type met the scheduling requirements or had enough resources or had a required offering, requirements=karpenter.k8s.aws/ec2nodeclass In [default], karpenter.sh/nodepool In [non-existent-zone], topology.kubernetes.io/zone In [eu-west-2z], resources={\\\"cpu\\\":\\\"750m\\\",\\\"memory\\\":\\\"256Mi\\\",\\\"pods\\\":\\\"3\\\"}; incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [non-existent-zone] not in karpenter.sh/nodepool In [default]\",\"errorCauses\":[{\"error\":\"incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [non-existent-zone] not in karpenter.sh/nodepool In [default]\"}]}",
-        ("Karpenter karpenterInstance", "Karpenter karpenterRequirements"), POOLS),
+        ("Karpenter karpenterExcluded", "Karpenter karpenterRequirements"), POOLS),
     Published(
         "2022-02-28T08:04:17.445Z\tINFO\tcontroller.provisioning\tBatched 2 pods in 1.024899682s\t{\"commit\": \"fd19ba2\", \"provisioner\": \"dedicated-ingress-arm64\"}\n"
         "2022-02-28T08:04:17.445Z\tINFO\tcontroller.provisioning\tUnable to schedule pod ingress/traefik-5fcc45756f-qdxv2, incompatible requirements, [] not in [rhv6mc5e], key kubernetes.io/hostname\t{\"commit\": \"fd19ba2\", \"provisioner\": \"dedicated-ingress-arm64\"}\n",
@@ -276,7 +276,7 @@ daemonset overhead={\\"cpu\\":\\"629m\\",\\"pods\\":\\"11\\"}, did not tolerate 
         ("Karpenter karpenterRequirements",), POOLS),
     Published(
         "Failed to schedule pod, no instance type has enough resources, requirements=karpenter.kwok.sh/kwoknodeclass In [default], karpenter.sh/capacity-type In [on-demand], karpenter.sh/nodepool In [standard], kubernetes.io/os In [linux], resources={\"cpu\":\"900\",\"pods\":\"1\"}",
-        ("Karpenter karpenterInstance",), POOLS),
+        ("Karpenter karpenterFits",), POOLS),
     Published(
         "  Normal                     2m27s  karpenter  Status condition transitioned, Type: Ready, Status: Unknown -> False, Reason: UnhealthyDependents, Message: NodeClassReady=False\n"
         "  Warning                       20s    karpenter  Failed resolving NodeClass\n",
@@ -339,10 +339,10 @@ VOLCANO = (
         ("Volcano nodes: 177 resource memory, 260 resource cpu, 599 nodeAffinity",), EXPLAIN),
     Published(
         "Predicates failed for task <mpi-test/forty-1-worker-0> on node <node1>: task mpi-test/forty-1-worker-0 on node node1 fit failed: node(s) resource fit failed",
-        ("Volcano taskRefused",), EXPLAIN),
+        ("Volcano taskRefused",), "kubectl spread explain pod forty-1-worker-0 -n mpi-test"),
     Published(
         "I0115 10:12:11.618831       1 predicate_helper.go:75] Predicates failed for task <spark/wizard-exec-303> on node <mix-music94>: task spark/wizard-exec-303 on node mix-music94 fit failed: plugin NodeUnschedulable predicates failed node(s) were unschedulable",
-        ("Volcano taskRefused",), EXPLAIN),
+        ("Volcano taskRefused",), "kubectl spread explain pod wizard-exec-303 -n spark"),
     Published(
         "Warning  Unschedulable  2m9s (x2068 over 36m)  volcano\n   0/1 tasks in gang unschedulable: pod group is not ready,\n   1 Succeeded, 4 minAvailable",
         ("Volcano gang",), GROUPS),
@@ -389,7 +389,7 @@ API_SERVER = (
         "kubectl get events -n NAMESPACE --field-selector reason=FailedCreate"),
     Published(
         "  Warning  FailedCreate  7s (x13 over 28s)  replicaset-controller  Error creating: ",
-        ("kube-controller-manager create",), "kubectl get events -n NAMESPACE --field-selector reason=FailedCreate"),
+        ("kube-controller-manager createUnsaid",), "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
     Published(
         "The StatefulSet \"redis-master\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden.",
         ("kube-apiserver immutable",), DIFF),
@@ -464,11 +464,11 @@ Events:
   Type     Reason            Age    From               Message
   ----     ------            ----   ----               -------
   Warning  FailedScheduling  3m17s  default-scheduler  0/4 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 3 node(s) didn't match pod affinity/anti-affinity rules, 3 node(s) didn't match pod anti-affinity rules.
-""",("kube-scheduler nodes: 1 taint {node-role.kubernetes.io/master: }, 3 affinityOrAntiAffinity, 3 antiAffinity",),EXPLAIN),
+""",("kube-scheduler nodes: 1 taint {node-role.kubernetes.io/master: }, 3 affinityOrAntiAffinity, 3 antiAffinity",),"kubectl spread explain pod mellow-dream-pool-0-2 -n minio-mellow-dream"),
     Published("Warning  FailedScheduling  18m  default-scheduler  0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod..",
   ("kube-scheduler nodes: 1 antiAffinity; preemption: 1 noVictims",),EXPLAIN),
     Published('{"level":"ERROR","time":"2023-11-28T07:49:22.662Z","logger":"controller.provisioner","message":"Could not schedule pod, incompatible with nodepool \\"arm\\", daemonset overhead={\\"cpu\\":\\"180m\\",\\"pods\\":\\"4\\"}, did not tolerate arch=arm64:NoSchedule; incompatible with nodepool \\"x86\\", daemonset overhead={\\"cpu\\":\\"180m\\"}, no instance type satisfied resources {\\"cpu\\":\\"280m\\"} and requirements karpenter.k8s.aws/instance-category In [c hpc m r x and 1 others], kubernetes.io/os In [linux] (no instance type has enough resources)","commit":"1072d3b","pod":"default/web"}',
-  ("Karpenter karpenterPool","Karpenter karpenterTaint","Karpenter karpenterPool","Karpenter karpenterInstance"),POOLS),
+  ("Karpenter karpenterPool", "Karpenter karpenterTaint", "Karpenter karpenterPool", "Karpenter karpenterInstance", "Karpenter karpenterFits"),POOLS),
     Published('{"level":"ERROR","logger":"controller.provisioner","message":"Could not schedule pod, incompatible with nodepool \\"arm\\", did not tolerate arch=arm64:NoSchedule; incompatible with provisioner \\"x86\\", incompatible requirements, label \\"karpenter.sh/nodepool\\" does not have known values"}',
   ("Karpenter karpenterPool","Karpenter karpenterTaint","Karpenter karpenterPool","Karpenter karpenterRequirements"),POOLS),
     Published("""Events:
@@ -511,7 +511,7 @@ Events:
     Published('Error creating: pods "web-5d" is forbidden: error looking up service account shop/web: serviceaccount "web" not found',("kube-controller-manager serviceAccount",),"kubectl get serviceaccounts -n NAMESPACE"),
     Published('Error creating: pods "web-5d" is forbidden: no PriorityClass with name high was found',("kube-controller-manager priorityClass",),"kubectl get priorityclasses"),
     Published('Warning  FailedCreate  3m (x15 over 5m)  replicaset-controller  Error creating: pods "web-5d" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "web" must set securityContext.allowPrivilegeEscalation=false)',("kube-controller-manager podSecurity",),"kubectl get namespace NAMESPACE --show-labels"),
-    Published('Error creating: pods "web-1-" is forbidden: unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{1000}: 1000 is not an allowed group]',("kube-controller-manager refused",),EVENTS),
+    Published('Error creating: pods "web-1-" is forbidden: unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{1000}: 1000 is not an allowed group]',("kube-controller-manager scc",),"oc get scc"),
     Published('Error from server (Forbidden): pods is forbidden: User "system:serviceaccount:shop:ci" cannot list resource "pods" in API group "" in the namespace "shop"',("kube-apiserver notAllowed",),"kubectl auth can-i --list -n NAMESPACE"),
     Published('  Warning  FailedMount  2m (x8 over 3m)  kubelet  MountVolume.SetUp failed for volume "config" : configmap "web-config" not found',("kubelet mountFailed",),"kubectl describe pod NAME -n NAMESPACE"),
     Published('  Warning  ProvisioningFailed  3s (x2 over 5s)  persistentvolume-controller  storageclass.storage.k8s.io "manual" not found',("persistentvolume-controller noSuchClass",),"kubectl get storageclass"),
@@ -528,11 +528,11 @@ Events:
     Published("""LAST SEEN   TYPE      REASON              OBJECT                      MESSAGE
 45s         Warning   FailedScheduling    pod/web-7d9f-x2x4           0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints (missing required label).
 50s         Normal    ScalingReplicaSet   deployment/web              Scaled up replica set web-7d9f to 3
-""",("kube-scheduler nodes: 3 constraintLabelMissing",),EXPLAIN),
+""",("kube-scheduler nodes: 3 constraintLabelMissing",),"kubectl spread explain pod web-7d9f-x2x4 -n NAMESPACE"),
     Published("""NAMESPACE   LAST SEEN   TYPE      REASON              OBJECT                      MESSAGE
 shop        45s         Warning   FailedScheduling    pod/web-7d9f-x2x4           0/3 nodes are available: 3 Insufficient cpu.
 shop        50s         Normal    Pulled              pod/db-0                    Container image "x" already present on machine
-""",("kube-scheduler nodes: 3 resource cpu",),EXPLAIN),
+""",("kube-scheduler nodes: 3 resource cpu",),"kubectl spread explain pod web-7d9f-x2x4 -n NAMESPACE"),
     Published("Pod Predicate NodeAffinity failed",("kubelet rejectedByNode",),"kubectl describe pod NAME -n NAMESPACE"),
     Published("Reason:       OutOfcpu\nMessage:      Pod Node didn't have enough resource: cpu, requested: 100, used: 1990, capacity: 2000",("kubelet outOfResource",),"kubectl describe pod NAME -n NAMESPACE"),
     Published("Reason: Evicted\nMessage: The node was low on resource: ephemeral-storage. Container web was using 2Gi, which exceeds its request of 0.",("kubelet evictedByNode",),"kubectl describe nodes | grep -A 8 Conditions"),
@@ -556,7 +556,7 @@ Warning FailedScheduling 8m54s default-scheduler 0/2 nodes are available: pod ha
 Normal Scheduled 8m52s default-scheduler Successfully assigned default/nextgen-gw-0 to node2
 Normal SuccessfulAttachVolume 8m42s attachdetach-controller AttachVolume.Attach succeeded for volume "pvc-91825c7a-fe95-412a-9f04-a29972f20cd2"
 Warning FailedMount 6m49s kubelet Unable to attach or mount volumes: unmounted volumes=[nmap-out vprobe-logs postgres-data content-home], unattached volumes=[], failed to process volumes=[]: timed out waiting for the condition
-""",("kube-scheduler nodes: - claimUnbound; preemption: 2 noVictims","kube-scheduler assigned","kubelet mountFailed"),EXPLAIN),
+""",("kube-scheduler nodes: - claimUnbound; preemption: 2 noVictims", "kube-scheduler assigned", "kube-controller-manager attached", "kubelet mountFailed"),EXPLAIN),
     Published("""Events:
   Type     Reason                  Age                   From                        Message
   ----     ------                  ----                  ----                        -------
@@ -565,7 +565,7 @@ Warning FailedMount 6m49s kubelet Unable to attach or mount volumes: unmounted v
   Normal   Scheduled               <unknown>             default-scheduler           Successfully assigned default/minio-deployment-7799f5794b-rhnq5 to vm-0001.novalocal
   Normal   SuccessfulAttachVolume  5m24s                 attachdetach-controller     AttachVolume.Attach succeeded for volume "pvc-fca072e7"
   Warning  FailedMount             4m12s                 kubelet, vm-0001.novalocal  MountVolume.SetUp failed for volume "pvc-fca072e7" : rpc error: code = Internal desc = exit status 5
-""",("kube-scheduler claimUnbound","kube-scheduler assigned","kubelet mountFailed"),CLAIMS),
+""",("kube-scheduler claimUnbound", "kube-scheduler assigned", "kube-controller-manager attached", "kubelet mountFailed"),CLAIMS),
     Published("""  Warning  FailedScheduling    44s                default-scheduler        0/5 nodes are available: 5 pod has unbound immediate PersistentVolumeClaims.
   Normal   Scheduled           37s                default-scheduler        Successfully assigned longhorn-system/longhorn-nfs-provisioner-76cb977b9f-76lnw to worker2
   Warning  FailedAttachVolume  21s (x6 over 37s)  attachdetach-controller  AttachVolume.Attach failed for volume "pvc-db670825" : rpc error: code = Internal desc = Bad response statusCode [500]. Status [500 Internal Server Error]. Body: [code=Server Error, detail=, message=unable to attach volume pvc-db670825 to worker2: volume pvc-db670825 not scheduled] from [http://longhorn-backend:9500/v1/volumes/pvc-db670825?action=attach]
@@ -579,7 +579,7 @@ Warning FailedMount 6m49s kubelet Unable to attach or mount volumes: unmounted v
   Warning  FailedScheduling    114s (x3 over 119s)  default-scheduler        0/27 nodes are available: 1 node(s) had volume node affinity conflict, 14 node(s) didn't match Pod's node affinity/selector, 5 Insufficient cpu, 5 Insufficient memory, 5 node(s) had untolerated taint {simple.life/gitlab-runner: true}. preemption: 0/27 nodes are available: 20 Preemption is not helpful for scheduling, 7 No preemption victims found for incoming pod..
 """,("Karpenter karpenterNominated","kube-scheduler nodes: 1 volumeNodeAffinity, 14 nodeAffinity, 5 resource cpu, 5 resource memory, 5 taint {simple.life/gitlab-runner: true}; preemption: 20 preemptionNotHelpful, 7 noVictims"),EXPLAIN),
     Published('> karpenter-f8c94f455-w6gw5 controller 2023-07-03T21:13:23.572Z\tERROR\tcontroller.provisioner\tCould not schedule pod, incompatible with provisioner "default", no instance type satisfied resources {"cpu":"2","memory":"6Gi","pods":"1"} and requirements karpenter.sh/provisioner-name In [default], topology.kubernetes.io/zone DoesNotExist, karpenter.sh/capacity-type In [on-demand spot] (no instance type met the scheduling requirements or had a required offering){"commit": "698f22f-dirty", "pod": "xxx/xxx"}',
- ("Karpenter karpenterPool","Karpenter karpenterInstance"),PROVISIONERS),
+ ("Karpenter karpenterPool", "Karpenter karpenterInstance", "Karpenter karpenterExcluded"),PROVISIONERS),
     Published('# Error from server (Forbidden): deployments.apps is forbidden:\n# User "john" cannot create resource "deployments" in API group "apps" in the namespace "production"',("kube-apiserver notAllowed",),"kubectl auth can-i --list -n NAMESPACE"),
     Published("""kubectl get pod web-7c9d8f5b6-2xk4q -o wide
 NAME READY STATUS RESTARTS AGE IP NODE NOMINATED NODE READINESS GATES

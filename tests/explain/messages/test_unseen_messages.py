@@ -66,6 +66,7 @@ MESSAGES: dict[str, tuple[str, tuple[str, ...]]] = {
             "Karpenter karpenterTaint",
             "Karpenter karpenterPool",
             "Karpenter karpenterInstance",
+            "Karpenter karpenterFits",
         ),
     ),
     "karp3": (
@@ -199,7 +200,7 @@ MESSAGES: dict[str, tuple[str, tuple[str, ...]]] = {
         'Warning FailedScheduling 6m karpenter Failed to schedule pod, incompatible with nodepool "spot", daemonset overhead={"cpu":"150m","memory":"240Mi","pods":"5"}, no instance type which had enough resources and the required offering met the scheduling requirements (NodePool: spot); incompatible with nodepool "arm", daemonset overhead={"cpu":"150m"}, incompatible requirements, label "team" does not have known values',
         (
             "Karpenter karpenterPool",
-            "Karpenter karpenterInstance",
+            "Karpenter karpenterTuple",
             "Karpenter karpenterPool",
             "Karpenter karpenterRequirements",
         ),
