@@ -95,6 +95,9 @@ TOLD = {
     "counts over two lines": Told(
         "unsatisfiable topology constraint for topology spread, key=rack (counts = a: 1, b: 0,\npodDomains = rack Exists,\nnodeDomains = rack In [a])", ("nodeDomains = rack In [a]", "get nodes -L rack"), ("zone",)),
     "a gang": Told("3/5 tasks in gang unschedulable: pod group is not ready, 5 Pending, 5 minAvailable", ("3 more must fit", "the group has 5")),
+    "a webhook without an answer": Told(
+        'Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://guard.policy.svc:443/v?timeout=5s": context deadline exceeded',
+        ("get services,endpoints guard -n policy",)),
     "SCC": Told('Error creating: pods "web-" is forbidden: unable to validate against any security context constraint: []', ("An empty list means",)),
     "an old service account": Told('pods "web" is forbidden: service account shop/web was not found, retry after the service account is created', ("get serviceaccounts",)),
     "noise around a message": Told(
