@@ -98,6 +98,8 @@ TOLD = {
     "a webhook without an answer": Told(
         'Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://guard.policy.svc:443/v?timeout=5s": context deadline exceeded',
         ("get services,endpoints guard -n policy",)),
+    "volumes of an old kubelet": Told('Unable to mount volumes for pod "db-0_shop(1)": timeout expired', ("The pod has a node",)),
+    "a gang without nodes": Told("Reason = [Unschedulable], Message = [0 nodes are available]", ("Volcano: 0 nodes are available", "some more must fit")),
     "SCC": Told('Error creating: pods "web-" is forbidden: unable to validate against any security context constraint: []', ("An empty list means",)),
     "an old service account": Told('pods "web" is forbidden: service account shop/web was not found, retry after the service account is created', ("get serviceaccounts",)),
     "noise around a message": Told(
