@@ -142,12 +142,9 @@ class StatusReader:
         if self._namespace is None:
             self.selection = self.selection._replace(namespace=own_namespace(self.session, known.cluster))
         self.selection = self.selection.named(known.cluster)
-        from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
+        from kubectl_spread.simulate.running.status import policy_status, statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = (status for status in found if self.shows_all or status.has_own)
-        if self._policy is None:
-            return shown, known, None
-        from kubectl_spread.simulate.running.status import policy_status
-
-        return shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes)
+        policy = self._policy and policy_status(self._policy, known.cluster, wants=self.selection.includes)
+        return shown, known, policy

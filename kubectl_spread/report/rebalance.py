@@ -103,7 +103,7 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
         last = item.restarts[-1]
         yield False, _wrapped([restart_warning(item)], style)
         yield False, _script(item, style)
-        yield True, _wrapped(why_restart(item), style)
+        yield False, _wrapped(why_restart(item), style)
         for change in last.changes:
             yield True, _change(change, item, style)
         yield last.coverage.is_exact, _wrapped([_covered(last.coverage, (), "")], style)
@@ -121,14 +121,15 @@ def _script(item: Repair, style: Style) -> list[str]:
 
 def verdict(item: Repair) -> str:
     """Return the result in a few words."""
+    what = "it" if len(item.keys) == 1 else "them"
     if item.verdict is RepairVerdict.RESTART:
-        return "a rollout restart repairs it"
+        return f"a rollout restart repairs {what}"
     if item.verdict is RepairVerdict.NO_PLAN or item.plan is None:
         is_open = any(obstacle.kind is ObstacleKind.GAVE_UP for obstacle in item.obstacles)
         return "no plan found in the time given" if is_open else "no plan"
     if not item.plan.evictions:
         return "repaired without an eviction, once the cluster settles"
-    return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} it"
+    return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} {what}"
 
 
 def _whose(change: ConstraintChange, item: Repair) -> str:
@@ -241,9 +242,8 @@ def why_restart(item: Repair) -> Iterator[str]:
             f"on the way. The rollout creates new pods first: {ready} stay ready."
         )
         return
-    yield "Why not evict:"
-    yield from (f"  - {obstacle(line)}" for line in item.obstacles)
-    yield f"The rollout keeps at least {ready} of {pods} ready."
+    reasons = "; ".join(map(obstacle, item.obstacles))
+    yield f"Why not evict: {reasons}. The rollout keeps at least {ready} of {pods} ready."
 
 
 def remedy_lines(item: Repair) -> list[str]:

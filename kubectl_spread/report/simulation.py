@@ -256,7 +256,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
     if item.refusal or item.refused:
-        when = "" if item.refusal else "during the step "
+        when = "" if item.refusal else "until old pods are gone, "
         yield from _indented([f"{when}the API server refuses new pods: {item.refusal or item.refused}"], style)
     for spread in _without_nodes(item.spreads, style) if has_domains else ():
         yield from _spread(spread, step, style, item.revision)

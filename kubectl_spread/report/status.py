@@ -9,8 +9,7 @@ from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text
-from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text, short_key
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import Style, table
@@ -24,7 +23,6 @@ from kubectl_spread.simulate.running.status import (
 )
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
-_SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}
 _WIDEST_COUNTS = 24
 _MOST_DOMAINS = 20  # that the wide form lists
 _NONE = "<none>"
@@ -88,7 +86,7 @@ def _cell(text: str) -> str:
 
 
 def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
-    key = item.topology_key if is_wide else _SHORT.get(item.topology_key, item.topology_key)
+    key = item.topology_key if is_wide else short_key(item.topology_key)
     cells = (
         f"{key} (default)" if item.is_default else key,
         str(item.max_skew),
@@ -106,9 +104,8 @@ def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool
 
 
 def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
-    pending = state_text(None, status)
-    cells = (_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, pending or _NONE)
-    return (*cells, _pods(status), _NONE, status.pending_since, status.why) if is_wide else cells
+    cells = (*[""] * 6, state_text(None, status))
+    return (*cells, _pods(status), "", status.pending_since, status.why) if is_wide else cells
 
 
 def state_text(state: Optional[ConstraintState], status: WorkloadStatus) -> str:
@@ -143,7 +140,7 @@ def _pods(status: WorkloadStatus) -> str:
     return f"{status.running}{wanted}"
 
 
-POLICY_HEADER = ("GROUP", "RULE", "STATUS", "PODS")
+POLICY_HEADER = ("NAMESPACE", "GROUP", "RULE", "STATUS", "PODS")
 
 
 def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> list[str]:
@@ -151,18 +148,18 @@ def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bo
     body = policy_rows(found, has_namespace=has_namespace)
     if not body:
         return [f"Policy {found.policy.name}: its groups match none of these workloads"]
-    return table([POLICY_HEADER, *body], Style(width))
+    return table([POLICY_HEADER[not has_namespace :], *body], Style(width))
 
 
 def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:
     """Return the cells of each rule of each group."""
     rows: list[tuple[str, ...]] = []
     for group in found.groups:
-        name = f"{group.namespace}/{group.name}" if has_namespace else group.name
+        first = (group.namespace, group.name)[not has_namespace :]
         for item in group.rules:
             state = f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
             state = "violated" if item.is_violated else state
-            rows.append((name, rule_text(item.rule), state, _rule_numbers(item)))
+            rows.append((*first, rule_text(item.rule), state, _rule_numbers(item)))
     return rows
 
 
@@ -173,9 +170,9 @@ def _rule_numbers(item: Evaluation) -> str:
     if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return f"{item.number} of {item.pods} {one}, {item.limit} allowed"
     if item.rule.kind is RuleKind.MIN_DOMAINS:
-        return f"{item.number} of {item.limit} {domain(key, plural=True)}{where}"
+        return f"{item.number} {domain(key, plural=item.number != 1)}{where}, {item.limit} required"
     if item.rule.kind is RuleKind.SEPARATE:
-        return f"{item.number} of one workload {one}"
+        return f"{count_noun(item.number, 'pod')} of one workload {one}, 1 allowed"
     if item.rule.kind is RuleKind.SURVIVE:
         return f"{item.number} left without {domain(key)}{where}, {item.limit} required"
     return f"{count_noun(item.number, 'pod')} Pending"

@@ -69,9 +69,8 @@ class _PolicyReader(Document):
             *self._losses((*route, "survive")),
         ]
         rules = [rule for rule in parsed if rule is not None]
-        if not rules and self.fits:
-            known = "maxShare, maxCount, minDomains, separate, survive"
-            self.refuse(route, f"the group has no rule: add one of {known}")
+        if not rules and not self.errors:
+            self.refuse(route, "the group has no rule: add one of maxShare, maxCount, minDomains, separate, survive")
         if self.value((*route, "placed")) is not False:
             rules = with_places(rules)
         selector, replicas = self._selector((*route, "selector")), self.text((*route, "replicas"))

@@ -44,7 +44,7 @@ def test_a_restart_says_why_nothing_is_evicted(capsys: pytest.CaptureFixture[str
     found = Page(page(capsys, *example("budget-allows-none"), code=0)).words
 
     assert "This plan replaces all 3 running pods. Nothing was replaced yet." in found
-    assert "Why not evict: - the eviction of web-5f8c-1 or web-5f8c-3 would be refused" in found
+    assert "Why not evict: the eviction of web-5f8c-1 or web-5f8c-3 would be refused" in found
     assert "kubectl rollout restart deployment/web -n shop &&" in found
 
 

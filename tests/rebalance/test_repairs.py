@@ -453,6 +453,26 @@ def test_a_constraint_that_cannot_hold_alone_is_the_only_reason() -> None:
     assert [(item.kind.value, item.topology_keys) for item in found.obstacles] == [("unreachable", (ZONE,))]
 
 
+def test_new_nodes_have_a_place_only_if_a_constraint_is_about_places() -> None:
+    """Two full nodes: any two more help the constraint on nodes."""
+    two = nodes("a1", "b1", cpu="2")
+    found = repair(two, nodes("c1", unschedulable=True, cpu="0"), workload("a1 a1 b1 b1", constraint(HOSTNAME)))
+
+    assert [(item.nodes, item.like) for item in found.remedies if item.kind.value == "addNodes"] == [(("", ""), "a1")]
+    assert "add 2 nodes like a1;" in render(rebalance(cluster_of([]), profiles())._replace(repairs=(found,)), Style(0))
+
+
+def test_what_repairs_several_workloads_repairs_them() -> None:
+    """They count the same pods."""
+    both = constraint(app="shared")
+    one = workload("a1 a1 a2", both, name="one", labels={"app": "shared"})
+    other = workload("a1 b1", both, name="other", labels={"app": "shared"})
+    found = rebalance(cluster_of([*SIX, *one, *other]), profiles())
+
+    assert "Deployment shop/one and Deployment shop/other: " in render(found, Style(0))
+    assert "2 evictions repair them" in render(found, Style(0))
+
+
 def crowded() -> list[dict[str, Any]]:
     """Return two workloads that count each other's pods, on nodes with little room."""
     both = constraint(app="shared")

@@ -310,7 +310,7 @@ def test_a_surge_pod_that_a_quota_refuses_on_the_way_is_told(
 
     assert (code, out[0]) == (0, "rollout restart deploy/web: completes")
     refusal = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
-    assert f"  during the step the API server refuses new pods: {refusal}" in out
+    assert f"until old pods are gone, the API server refuses new pods: {refusal}" in " ".join(map(str.strip, out))
 
 
 @pytest.mark.parametrize(

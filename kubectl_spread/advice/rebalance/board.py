@@ -301,8 +301,11 @@ class Board:
     def is_in_motion(self) -> bool:
         """Return whether pods of the workloads are created, scheduled or deleted before the cluster is at rest."""
         owners = {self.world.find_owner(key) for key in self._touched} - {None}
-        before = _places(self.loaded, owners)
-        return any(_places(state, owners) != before for state in self.beginning.states)
+        before, *after = (
+            Counter((pod.owner, pod.node, pod.end != Deletion.ALIVE) for pod in state.pods if pod.owner in owners)
+            for state in (self.loaded, *self.beginning.states)
+        )
+        return any(places != before for places in after)
 
     def ready(self, states: Iterable[State], key: ObjectKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
@@ -328,11 +331,6 @@ class Board:
             for pod in of_owner(state.pods, owner)
             if pod.end == Deletion.ALIVE
         )
-
-
-def _places(state: State, owners: Collection[object]) -> Counter[tuple[int, int, bool]]:
-    """Return the pods of some workloads, by workload, node, and whether they are being deleted."""
-    return Counter((pod.owner, pod.node, pod.end != Deletion.ALIVE) for pod in state.pods if pod.owner in owners)
 
 
 def _contents(state: State) -> dict[int, list[P]]:

@@ -17,6 +17,7 @@ many:
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
@@ -294,14 +295,10 @@ def _is_possible(nested: Sequence[tuple[Goal, GoalCounts]]) -> bool:
         range(1) if goal.status.counts.is_below_min_domains else range(most // len(goal.values) + 1)
         for goal, _ in nested
     ]
-    tried = itertools.islice(itertools.product(*choices), _MOST_TRIED)
-    done = 0
-    for minima in tried:
-        done += 1
-        bounds = _together(nested, minima)
-        if bounds is not None and bounds.least <= most and total <= bounds.most:
-            return True
-    return done == _MOST_TRIED
+    if math.prod(map(len, choices)) > _MOST_TRIED:
+        return True
+    bounds = (_together(nested, minima) for minima in itertools.product(*choices))
+    return any(item is not None and item.least <= most and total <= item.most for item in bounds)
 
 
 def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) -> Optional[Range]:

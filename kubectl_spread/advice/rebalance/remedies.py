@@ -163,29 +163,19 @@ def _repaired_status(
 def _changes(
     known: Workloads, statuses: Sequence[Mapping[ObjectKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
 ) -> tuple[ConstraintChange, ...]:
-    found = []
-    for item in known.items:
-        key = item.status.key
-        if key not in statuses[0]:
-            continue
-        for at, status in enumerate(item.status.constraints):
-            if not status.counts.domains or not (has_soft or status.when_unsatisfiable == "DoNotSchedule"):
-                continue
-            counts = [
-                dict(after[key].constraints[at].counts.domains)
-                for after in statuses
-                if at < len(after[key].constraints)
-            ]
-            found.append(
-                constraint_change(
-                    key,
-                    status,
-                    has_soft=has_soft,
-                    counts=counts,
-                    alike=last.symmetry.alike(status.topology_key),
-                )
-            )
-    return tuple(found)
+    return tuple(
+        constraint_change(
+            key,
+            status,
+            has_soft=has_soft,
+            counts=[own[at].counts.domains for after in statuses if at < len(own := after[key].constraints)],
+            alike=last.symmetry.alike(status.topology_key),
+        )
+        for item in known.items
+        if (key := item.status.key) in statuses[0]
+        for at, status in enumerate(item.status.constraints)
+        if status.counts.domains and (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE)
+    )
 
 
 NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's value has no space.
@@ -220,6 +210,16 @@ class _Case:
     broken: Sequence[tuple[ObjectKey, ConstraintStatus]]
     request: RepairRequest
     states: int
+
+    @property
+    def topology_keys(self) -> dict[str, int]:
+        """Return the keys of all constraints, with their numbers of domains."""
+        return {
+            status.topology_key: len(status.counts.domains)
+            for item in self.known.items
+            if item.status.key in self.keys
+            for status in item.status.constraints
+        }
 
     @property
     def is_late(self) -> bool:
@@ -319,19 +319,16 @@ def _nodes(case: _Case) -> Iterator[Remedy]:
             name = f"{model.name}-new-{at}"
             new.append(model._replace(name=name, labels={**model.labels, HOSTNAME: name}, created=""))
         key = _coarse(case)
-        places = tuple(model.labels.get(key, "") for model in chosen)
+        # Without a constraint on the key, equal new nodes need no place of their own.
+        is_named = len({model.name for model in chosen}) > 1 or key in case.topology_keys
+        places = tuple(model.labels.get(key, "") * is_named for model in chosen)
         remedy = Remedy(RemedyKind.ADD_NODES, case.keys[0], topology_key=key, nodes=places, like=chosen[0].name)
         yield from _with_plan(case, cluster._replace(nodes=(*cluster.nodes, *new)), remedy)
 
 
 def _coarse(case: _Case) -> str:
     """Return the key by which places of new nodes are named: the one with the fewest domains, or else the zone."""
-    keys = {
-        status.topology_key: len(status.counts.domains)
-        for item in case.known.items
-        if item.status.key in case.keys
-        for status in item.status.constraints
-    }
+    keys = case.topology_keys
     return min(keys.keys() - {HOSTNAME}, key=lambda key: (keys[key], key), default=ZONE)
 
 

@@ -97,7 +97,9 @@ def amount(text: str, example: str) -> Amount:
     if _COUNT.match(text):
         return Amount(int(text), 0, text=text)
     percent = _PERCENT.match(text)
-    if percent is not None and int(percent[1]) <= 100:
+    if percent is not None:
+        if int(percent[1]) > 100:
+            raise PolicyTextError(f"{text} is not a share: write at most 100%")
         return Amount(int(percent[1]), 100, text=text)
     fraction = _FRACTION.match(text)
     if fraction is None:

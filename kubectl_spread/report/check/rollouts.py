@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kubectl_spread.engine.results.summary import Verdict
@@ -67,11 +68,13 @@ def sentence(result: RolloutResult) -> str:
 def _together(results: list[RolloutResult]) -> Iterator[str]:
     """Yield a line for each kind of answer, in words that many workloads share, with the names of its workloads."""
     named: dict[str, list[str]] = {}
+    seen = Counter(resource(item.key) for item in results)
     for item in results:
         text = "completes in every simulated run, not in every possible outcome"
         if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
             text = _outcome(item)
-        named.setdefault(text, []).append(safe(resource(item.key)))
+        where = f" in {item.key.namespace}" if seen[resource(item.key)] > 1 else ""
+        named.setdefault(text, []).append(f"{resource(item.key)}{where}")
     for text, names in named.items():
         yield f"Next rollout {text}: {safe(comma_list(names))}"
 

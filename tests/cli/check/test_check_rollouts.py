@@ -165,6 +165,10 @@ def test_running_workloads_are_named_together_if_their_next_rollouts_complete(
     code = run(["check", "-n", "shop", "--snapshot", written(tmp_path / "facts.json", objects), "--ignore", "SPR"])
 
     assert (0, "Next rollout completes in every outcome: deployment/web\n") == (code, capsys.readouterr().out)
+    other = json.loads(json.dumps(objects[3:]).replace('"shop"', '"aside"'))
+    run(["check", "-A", "--snapshot", written(tmp_path / "facts.json", [*objects, *other]), "--ignore", "SPR"])
+
+    assert ": deployment/web in aside, deployment/web in shop\n" in capsys.readouterr().out
 
 
 def test_pods_with_unknown_claims_are_not_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

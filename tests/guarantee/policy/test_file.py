@@ -127,6 +127,12 @@ def test_a_group_needs_a_rule(tmp_path: Path) -> None:
     ]
 
 
+def test_a_group_with_a_wrong_rule_has_a_rule(tmp_path: Path) -> None:
+    text = "apiVersion: kubectl-spread/v1\nkind: Policy\ngroups:\n- maxShare: {zone: 150%}\n"
+
+    assert problems(text, tmp_path) == [(4, 20, "groups[0].maxShare.zone: 150% is not a share: write at most 100%")]
+
+
 def test_labels_of_a_selector_are_checked(tmp_path: Path) -> None:
     """As the API server would check them."""
     text = """\
