@@ -19,7 +19,8 @@ from kubectl_spread.engine.controllers import daemonset, deployment, job, replic
 from kubectl_spread.engine.draft import Creation, Draft
 from kubectl_spread.engine.oracle import bind, Oracle, PreemptionOption
 from kubectl_spread.engine.reductions import Reduction
-from kubectl_spread.engine.search.symmetry import distinct, first_twins
+from kubectl_spread.engine.refusals import has_quota
+from kubectl_spread.engine.search.symmetry import distinct, first_twins, Twins
 from kubectl_spread.engine.state import (
     Bindings,
     Deletion,
@@ -58,8 +59,6 @@ _EXCESS: dict[type, Callable[..., list[replicaset.Shrinking]]] = {
     replicaset.ReplicaSetState: replicaset.excess,
     job.JobState: job.excess,
 }
-
-Twins = list[tuple[list[int], list[int]]]
 
 
 def no_twins(_: State) -> Twins:
@@ -164,7 +163,7 @@ class Moves:
             return deciding
         created = self._created(state)
         if created and reductions.later_creations(self._world, Draft(self._world, state)):
-            return [*created, *Ways(self._free(state))]
+            return [*created, *self._victims(state), *Ways(self._free(state))]
         if created:
             return [*created, *self._victims(state), *self._by_user(state)]
         state = self._with_tried(state)
@@ -267,7 +266,9 @@ class Moves:
         """Delete pods that their own controller has chosen."""
         draft = Draft(self._world, state)
         draft.delete(pods)
-        if self._world.may_lag and reductions.open_items(state) and self._world.facts[state.facts].cluster.quotas:
+        namespaces = {self._world.keys[pod.owner].namespace for pod in pods}
+        is_limited = any(has_quota(self._world, state.facts, item) for item in namespaces)
+        if self._world.may_lag and reductions.open_items(state) and is_limited:
             return self._before_controllers(draft)  # The pods of the user's next command may be created first.
         return self.settle(draft, {pod.owner for pod in pods})
 

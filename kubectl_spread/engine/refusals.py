@@ -86,6 +86,14 @@ def of_classes(pods: Iterable[Pod], namespace: str) -> Charged:
     return [(charge(spec_of_class(cls)), numbers[id(cls)]) for cls in {id(cls): cls for cls in found}.values()]
 
 
+def without_pods(quota: Quota, pods: Iterable[Pod]) -> Quota:
+    """Return a quota as it is once some of the pods that it counts are gone."""
+    if quota.used is None:
+        return quota
+    gone = _total(quota, of_classes(pods, quota.namespace))
+    return quota._replace(used={name: max(0, number - gone.get(name, 0)) for name, number in quota.used.items()})
+
+
 def _total(quota: Quota, *charged: Charged) -> Quantities:
     """Return the usage of some pods."""
     used: Quantities = {}

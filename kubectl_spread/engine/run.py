@@ -13,7 +13,7 @@ from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.loading import load
-from kubectl_spread.engine.moves import Moves, no_twins, Twins
+from kubectl_spread.engine.moves import Moves, no_twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.parts import Part, Splitter
 from kubectl_spread.engine.reading import with_owners
@@ -23,7 +23,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Exploration, SearchPath
 from kubectl_spread.engine.search.limit import Budget
-from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
+from kubectl_spread.engine.search.symmetry import Interchange, Symmetry, Twins
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Kubelet, Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.engine.reading import deployment_spec, first_ordinal_to_update, is_on_delete
-from kubectl_spread.engine.refusals import Charge, charge, usage_at_start
+from kubectl_spread.engine.refusals import Charge, charge, spec_of_class, usage_at_start
 from kubectl_spread.guarantee.members import ALONE, hard_constraints, Member, Surroundings
 from kubectl_spread.guarantee.model import (
     Disruption,
@@ -212,13 +212,16 @@ class GroupBuilder:
 
     def _quotas(self, cluster: Cluster) -> Iterator[Gap]:
         """Yield the workloads in whose namespace the quotas have no room for all pods of the regime."""
-        for namespace in {spec.key.namespace for spec in self.group.owners}:
+        for namespace in dict.fromkeys(spec.key.namespace for spec in self.group.owners):
             more: dict[ObjectKey, list[Charge]] = {}
             for spec, workload, (_, pods) in zip(self.group.owners, self._workloads, self._running, strict=True):
                 if spec.key.namespace == namespace:
-                    most = most_at_once(spec, spec.most) if spec.is_rolled else spec.most
+                    is_surging = spec.is_rolled and not spec.is_stateful
+                    most = most_at_once(spec, spec.most) if is_surging else spec.most
                     more[spec.key] = [charge(workload.pod_spec)] * max(0, most - len(pods))
-            if not usage_at_start(cluster, namespace).admits_all(chain.from_iterable(more.values())):
+            others = [item for item in self._around.unplaced if item.key.namespace == namespace]
+            waiting = chain.from_iterable([charge(spec_of_class(item.cls))] * item.number for item in others)
+            if not usage_at_start(cluster, namespace).admits_all(chain(*more.values(), waiting)):
                 yield from (Gap(GapKind.QUOTA, key) for key in more)
 
     def _other_pods(self) -> Iterator[Gap]:

@@ -2,7 +2,7 @@
 
 Candidates that change the fewest fields of the workloads are tried first. Of those, the largest maxSkew is tried that
 the policy allows: the most pods that a domain may hold. It is lowered until the rule is proved. Then no order of events
-may leave a pod Pending. A candidate that changes the workloads is judged once a rollout has replaced the pods that run.
+may leave a pod Pending. Pods that run are left out if a candidate replaces all of them, and counts revisions apart.
 If no candidate does both, rules with `less than` are relaxed to `at most`.
 """
 
@@ -15,6 +15,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.engine.refusals import without_pods
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards
@@ -109,12 +110,25 @@ class _Search:
 
     @cached_property
     def _without_own_pods(self) -> Cluster:
-        """Return the cluster once a rollout has replaced all pods that run now."""
+        """Return the cluster once rollouts have replaced all pods that run now."""
         owned = OwnedPods(self._cluster)
-        own = {pod.uid for member in self._members for pod in owned.of(member.key)}
+        own = {pod.uid: pod for member in self._members for pod in owned.of(member.key)}
         pods = tuple(pod for pod in self._cluster.pods if pod.uid not in own)
-        quotas = tuple(quota._replace(used=None) for quota in self._cluster.quotas)
+        quotas = tuple(without_pods(quota, own.values()) for quota in self._cluster.quotas)
         return self._cluster._replace(pods=pods, quotas=quotas)
+
+    def _replaces_all(self, candidate: tuple[Hard, ...]) -> bool:
+        """Return whether a candidate starts rollouts in which the old pods do not decide where new ones go."""
+        return (
+            all(hard.by_revision for hard in candidate)
+            and not self._terms(candidate)
+            and all(
+                item.key.kind == "Deployment"
+                and not item.controller.spec.get("paused")
+                and self._with(item, candidate).controller.workload.template != item.controller.workload.template
+                for item in self._members
+            )
+        )
 
     def _domains(self, key: str) -> set[str]:
         """Return the domains with a node that takes the pods."""
@@ -136,7 +150,7 @@ class _Search:
         candidates = sorted(dict.fromkeys([*self._as_it_is(), *self._candidates(limits)]), key=self._changes)
         found: list[tuple[Hard, ...]] = []
         for _, alike in groupby(candidates, key=self._changes):
-            together = [item for item in alike if not any(_is_looser(other, item) for other in found)]
+            together = [item for item in alike if not any(self._is_looser(other, item) for other in found)]
             found += self._kept(together, by_bounds=True) or self._kept(together, by_bounds=False)
             if len(found) >= _MOST_OPTIONS:
                 break
@@ -171,7 +185,7 @@ class _Search:
             refused = self._refused.get(candidate)
             if refused is not None and refused.verdict.verdict is ProofStatus.REFUTED:
                 continue
-            if any(_is_looser(other, candidate) for other in found):
+            if any(self._is_looser(other, candidate) for other in found):
                 continue
             if by_bounds and not self._is_bounded(candidate):
                 continue
@@ -233,7 +247,7 @@ class _Search:
             refused = self._refused.get(candidate)
             if refused is None or refused.verdict.verdict is not ProofStatus.UNDECIDED:
                 continue
-            tighter = next((item for item in known if _is_looser(candidate, item.constraints)), None)
+            tighter = next((item for item in known if self._is_looser(candidate, item.constraints)), None)
             if tighter is not None:
                 self._refused[candidate] = tighter._replace(constraints=candidate)
 
@@ -287,6 +301,12 @@ class _Search:
         spread = {item.topology_key for item in candidate if item.max_skew == 1 and len(self._members) == 1}
         return tuple(key for key in self._apart if key not in spread)
 
+    def _is_looser(self, one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
+        """Return whether the first candidate allows everything that the second one allows."""
+        is_alike = [item._replace(max_skew=1) for item in one] == [item._replace(max_skew=1) for item in other]
+        is_as_loose = all(a.max_skew >= b.max_skew for a, b in zip(one, other, strict=False))
+        return is_alike and is_as_loose and self._terms(one) == self._terms(other)
+
     def _candidates(self, limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
         """Yield candidates, the loosest first; then with further fields.
 
@@ -328,7 +348,7 @@ class _Search:
         members: Sequence[Member],
     ) -> GroupResult:
         changed = [self._with(item, candidate) for item in members]
-        cluster = self._without_own_pods if self._changes(candidate) else self._cluster
+        cluster = self._without_own_pods if self._replaces_all(candidate) else self._cluster
         return prove(
             changed, cluster, self._request.profiles, rules,
             regimes=regimes, limit=limit or self._limit, is_quick=limit is None,
@@ -465,15 +485,6 @@ def _is_as_good(one: Option, other: Option) -> bool:
         for option in (one, other)
     )
     return others <= mine
-
-
-def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
-    """Return whether the first candidate allows everything that the second one allows."""
-    return [item.topology_key for item in one] == [item.topology_key for item in other] and all(
-        a.max_skew >= b.max_skew and (a.honors_taints, a.by_revision) == (b.honors_taints, b.by_revision)
-        and a.min_domains == b.min_domains
-        for a, b in zip(one, other, strict=True)
-    )  # fmt: skip
 
 
 def recommend_for_group(request: RecommendationRequest) -> Recommendation:

@@ -213,7 +213,8 @@ class Space:
             return False
         if state[2]:
             return not self._affected(state)
-        twins = self.arrangement(0).twins(state[0])
+        is_rolled = any(controller.is_rolling(state) for controller in self.controllers)
+        twins = self.arrangement(0).twins(state[0]) if is_rolled else ()
         return not any(
             event.kind is not TransitionKind.ROLLED
             for controller in self.controllers

@@ -26,7 +26,7 @@ from kubectl_spread.cli import main
 from kubectl_spread.cli.commands import simulate
 from tests.judge import clusters, living
 from tests.naive import objects
-from tests.naive.controllers import actions, explore, job, kubectl, limits, patching, validation
+from tests.naive.controllers import actions, daemon, explore, job, kubectl, limits, patching, validation
 from tests.naive.controllers.actions import Action
 from tests.naive.controllers.world import is_active, is_ready, owner_reference, World
 
@@ -558,12 +558,24 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
         for told in step["workloads"] if is_steady else ():
             key, after = told["object"], told["ready"]["after"]
             ready = sum(
-                is_ready(pod) and is_active(pod) and (key["kind"], key["name"]) in _owners(end, pod)
+                is_ready(pod)
+                and is_active(pod)
+                and (key["kind"], key["name"]) in _owners(end, pod)
+                and _is_wanted(end, pod)
                 for pod in end.pods(key["namespace"])
             )
             if after is not None and not after["min"] <= ready <= after["max"]:
                 found.append(f"{key['kind']}/{key['name']}: {ready} ready, not {after['min']} to {after['max']}")
     return list(dict.fromkeys(found))
+
+
+def _is_wanted(world: World, pod: Plain) -> bool:
+    """Return whether a pod counts in its owner's status: of a DaemonSet only those on nodes that should have one do."""
+    owner = world.get("DaemonSet", objects.controller_of(pod).get("name") or "", objects.namespace_of(pod))
+    if objects.controller_of(pod).get("kind") != "DaemonSet" or owner is None:
+        return True
+    node = world.get("Node", pod["spec"].get("nodeName") or "")
+    return node is not None and daemon.node_should_run(owner, node)
 
 
 def _are_all_unready(items: list[Plain]) -> bool:

@@ -444,6 +444,8 @@ class _Summary:
         """Return the verdict on some workloads that are worse than before, and incomplete, in some outcomes."""
         if bad:
             return Verdict.GETS_STUCK if bad == len(self.outcomes) else Verdict.MAY_GET_STUCK
+        if not self.outcomes:
+            return Verdict.NOT_KNOWN
         ends = ((item, key) for item in self.outcomes for key in keys if key in item.workloads)
         return Verdict.COMPLETES if all(is_settled(*end) for end in ends) else Verdict.NO_WORSE
 
@@ -634,6 +636,8 @@ def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
     """Return whether a workload was incomplete before a step, and lacks no more after it."""
     if outcome.before is None or key not in outcome.before.workloads or is_settled(outcome.before, key):
         return False
+    if outcome.revision_of(key) != outcome.before.revision_of(key):
+        return False  # A rollout that does not end is no better for having waited before.
     before, after = outcome.before.workloads[key], outcome.workloads[key]
     lacks = (
         (now.desired - now.ready, now.desired - now.updated, now.pending, now.has_failed) for now in (before, after)

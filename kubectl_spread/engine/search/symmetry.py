@@ -319,18 +319,39 @@ def choices(there: tuple[int, ...], are_alike: tuple[bool, ...], count: int, mos
         count: pods to take.
         most: ways.
     """
-    room = [*reversed(list(itertools.accumulate(reversed(there)))), 0]
+    starts = [at for at in range(len(there)) if not are_alike[at]]
+    groups = [range(at, end) for at, end in zip(starts, [*starts[1:], len(there)], strict=True)]
+    if len(groups) > most and 0 < count < sum(there):
+        return None  # Each group may be the one that is spared.
+    room = [*itertools.accumulate([0, *(sum(there[at] for at in group) for group in reversed(groups))])][::-1]
 
-    def ways(taken: Taken, at: int, left: int, last: int) -> Iterator[Taken]:
-        if not left:
-            yield taken
+    def ways(number: int, left: int) -> Iterator[Taken]:
+        if number == len(groups):
+            yield ()
             return
-        highest = min(there[at], left, last if are_alike[at] else left)
-        for some in range(max(0, left - room[at + 1]), highest + 1):
-            yield from ways((*taken, (at, some)) if some else taken, at + 1, left - some, some)
+        group = groups[number]
+        here = room[number] - room[number + 1]
+        for taken in range(min(left, here), max(0, left - room[number + 1]) - 1, -1):
+            for counts in _partitions(taken, there[group[0]], len(group)):
+                for rest in ways(number + 1, left - taken):
+                    yield (*zip(group, counts, strict=False), *rest)
 
-    found = list(itertools.islice(ways((), 0, count, 0), most + 1))
+    found = list(itertools.islice(ways(0, count), most + 1))
+    found.sort(key=lambda taken: [(-at, some) for at, some in taken])
     return None if len(found) > most else found
+
+
+def _partitions(number: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write a number as the sum of some parts at most, the largest first."""
+    if most == 1 or not number:
+        yield (1,) * number
+        return
+    for full in range(min(parts, number // most), -1, -1):
+        left = number - full * most
+        if left > (parts - full) * (most - 1):
+            return
+        for rest in _partitions(left, most - 1, parts - full):
+            yield (*[most] * full, *rest)
 
 
 class _Pools:
