@@ -68,7 +68,7 @@ class Part(NamedTuple):
     'if self-match' - 'global minimum' is 0 or 1), and each domain has a node with room for all new pods.
     is_short: in no order do all pods find a node, see `_Splitting._is_short`.
     shape: equal for parts that differ only in names, and so have equal outcomes; None if that is not known.
-    foreign: topology keys of soft constraints that count pods of other workloads, so that the part has not their skew.
+    foreign: topology keys of soft constraints that count pods of other workloads, so the part lacks their skew.
     """
 
     workloads: frozenset[ObjectKey]

@@ -59,7 +59,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
-        head, *evidence = filter(None, _group(result, style, ways=0 if advice else 1, is_only=len(groups) == 1))
+        head, *evidence = filter(None, _group(result, style, most_ways=0 if advice else 1, is_only=len(groups) == 1))
         same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
         if same != result.name:
             advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
@@ -97,21 +97,21 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
     return text
 
 
-def _group(result: GroupResult, style: Style, *, ways: int, is_only: bool) -> Iterator[list[str]]:
-    """Yield the parts of an answer; ways: how many violations are told step by step without --details."""
+def _group(result: GroupResult, style: Style, *, most_ways: int, is_only: bool) -> Iterator[list[str]]:
+    """Yield the parts of an answer; most_ways: to violations, step by step, without --details."""
     most = 10_000 if style.is_detailed else _MOST_WORKLOADS
     workloads = comma_list([name(key) for key in result.workloads], most=most)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     yield [*head, "", *_overview(result, style)]
-    is_short = not style.is_detailed and not (is_only and ways and result.verdict is ProofStatus.PROVED)
+    is_short = not style.is_detailed and not (is_only and most_ways and result.verdict is ProofStatus.PROVED)
     for verdicts in words.by_rule(result):
         # Beside rules that are not kept, the table says enough about those that are.
         if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
-            has_way = style.is_detailed or ways > 0
+            has_way = style.is_detailed or most_ways > 0
             answers = words.answers(verdicts)
             lines = [line for answer in answers for line in _answer(*answer, style, has_way=has_way)]
             yield [f"{rule_text(verdicts[0][1].rule)}:", *lines] if lines else []  # the table says as much
-            ways -= any(item.verdict is ProofStatus.REFUTED for _, item in verdicts)
+            most_ways -= any(item.verdict is ProofStatus.REFUTED for _, item in verdicts)
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"

@@ -43,12 +43,12 @@ def text(messages: Sequence[Message], *, width: int) -> str:
         and item not in ends
         and (item.form != "karpenterPool" or "{what} {pool}".format_map(dict(item.details)) not in pools)
     ]
-    told: set[str] = set()
+    explained: set[str] = set()
     out: list[str] = []
     for end in ends:
-        out += ["", *_message(end, style, told), *wrap(f"That was {end.age} ago, after what follows.", style)]
+        out += ["", *_message(end, style, explained), *wrap(f"That was {end.age} ago, after what follows.", style)]
     for message in now:
-        out += ["", *_message(message, style, told)]
+        out += ["", *_message(message, style, explained)]
     if past:
         out += ["", "Earlier:"]
     for message in past:
@@ -66,24 +66,24 @@ def text(messages: Sequence[Message], *, width: int) -> str:
 _MOST_COMMANDS = 5
 
 
-def _message(message: Message, style: Style, told: set[str]) -> list[str]:
-    """Return one message; `told` has the meanings that are written, and gets the new ones."""
+def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
+    """Return one message; `explained` has the meanings written so far, and this one adds its own."""
     out = [paint(line, "bold") for line in wrap(headline(message), style)]
     if lack := meanings.cut_sentence(message):
         out += [paint(line, "yellow") for line in wrap(lack, style)]
-    out += _parts(_meanings(message), style, told)
+    out += _parts(_meanings(message), style, explained)
     whole = meanings.meaning_of_whole(message)
     key = whole if message.is_of_nodes else message.form
-    if whole and key not in told and message.form != "unknown":  # then the headline says it
+    if whole and key not in explained and message.form != "unknown":  # then the headline says it
         out += wrap(whole, style)
-        told.add(key)
+        explained.add(key)
     if doubt := meanings.inconsistency(message):
         out += ["", *(paint(line, "yellow") for line in wrap(doubt, style))]
     clause = message.preemption
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total else ""
         out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
-        out += _parts(_meanings_in_clause(clause), style, told, where="clause")
+        out += _parts(_meanings_in_clause(clause), style, explained, where="clause")
         if clause.verdict:
             out += wrap(clause.verdict, style, indent="  ")
         out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
@@ -160,8 +160,10 @@ def releases(era: Range) -> str:
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
-def _parts(meanings_of_parts: list[tuple[Part, str]], style: Style, told: set[str], *, where: str = "") -> list[str]:
-    """Return the parts, each with its count in a column and its meaning below, if it is not told yet."""
+def _parts(
+    meanings_of_parts: list[tuple[Part, str]], style: Style, explained: set[str], *, where: str = ""
+) -> list[str]:
+    """Return the parts, each with its count in a column and its meaning below, unless it is explained already."""
     if not meanings_of_parts:
         return []
     column = max(len(str(part.number or "")) for part, _ in meanings_of_parts)
@@ -178,8 +180,8 @@ def _parts(meanings_of_parts: list[tuple[Part, str]], style: Style, told: set[st
             f"{where} {part.kind.value} {at}" if at < own else sentence: sentence
             for at, sentence in enumerate(_SENTENCE.split(meaning))
         }
-        out += wrap(" ".join(sentences[key] for key in sentences if key not in told), style, indent=indent)
-        told.update(sentences)
+        out += wrap(" ".join(sentences[key] for key in sentences if key not in explained), style, indent=indent)
+        explained.update(sentences)
     return out
 
 

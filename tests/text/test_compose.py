@@ -130,8 +130,8 @@ def test_a_stream_is_its_documents(text: str, expected: list[Any]) -> None:
 
 @pytest.mark.parametrize("breaks", [20, 1000, 100_000])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", " \n", "#\n", "# #\n"])
-def test_blank_lines_cost_no_more_than_they_are_long(breaks: int, line_break: str) -> None:
-    """A document after many blank lines or comments is found at once, with and without directives."""
+def test_a_document_after_many_blank_lines_is_found(breaks: int, line_break: str) -> None:
+    """Many comments, too, with and without directives."""
     found = composed(line_break * breaks + "%YAML 1.1\n" + line_break * breaks + "---\n" + line_break * breaks + "a: 1")
 
     assert [{"a": 1}] == found
@@ -210,7 +210,7 @@ def test_a_control_character_is_refused_where_it_stands(text: str, expected: str
     ],
     ids=["[", "{", "-", "?", "a: [", "mappings", "sequences", "one too many"],
 )
-def test_deep_nesting_is_refused_at_once(text: str) -> None:
+def test_deep_nesting_is_refused(text: str) -> None:
     """Kubernetes objects nest about 20 levels; 256 are enough, and the rest is not read."""
     (problem,) = composed(text)
 

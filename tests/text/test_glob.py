@@ -73,7 +73,7 @@ def test_no_globs_match_nothing() -> None:
     assert not Globs("/", ()).match("web.yaml")
 
 
-def test_many_stars_are_not_slow() -> None:
+def test_many_stars_match_nothing() -> None:
     assert not matches("/".join(["**"] * 30) + "/x", "/".join("ab" * 100))
 
 

@@ -261,7 +261,7 @@ _MOST_TRIED = 100_000
 def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal, ...]:
     """Return constraints of one workload that no distribution of its pods satisfies; none if unknown.
 
-    It is one constraint if that alone cannot hold; else all of them together.
+    Return a single constraint if it cannot be satisfied alone, otherwise all of them.
 
     Args:
         goals: the constraints to satisfy.

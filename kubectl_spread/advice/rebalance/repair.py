@@ -380,7 +380,7 @@ class _Repairing:
         return Coverage(states, sum(item.visited for _, item in found), basis, is_in_motion)
 
     def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
-        """Return restarts if there are no evictions, or if they replace only a few more pods, and not too many."""
+        """Return restarts if there are no evictions, or if they replace few more pods, and at most `most_moves`."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
         most = running if self._request.most_moves is None else self._request.most_moves
         is_enough = plan is not None and 2 * len(plan.evictions) <= running

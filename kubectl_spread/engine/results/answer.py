@@ -273,8 +273,8 @@ class Outcome:
 class Counting(NamedTuple):
     """A constraint of a revision, by version of the facts, or one of the scheduler's defaults.
 
-    values: the eligible domains, sorted. places: their places by the indices of counted nodes. bound: the matching pods
-    that take no part. others: their numbers by place, without terminating ones.
+    values: the eligible domains, sorted. places: their places by the indices of counted nodes. bound: matching pods
+    that take no part in the step. others: the number of these pods at each place, without terminating ones.
     """
 
     constraint: Constraint

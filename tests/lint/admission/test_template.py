@@ -69,7 +69,7 @@ def test_what_has_no_action_is_no_template(text: str) -> None:
         ('"{{ a }} ', (10, 17)),
     ],
 )
-def test_a_text_costs_no_more_than_it_is_long(piece: str, action: object) -> None:
+def test_a_text_with_many_begun_actions(piece: str, action: object) -> None:
     """However many actions are begun and not ended: a search that starts again at each would take hours."""
     assert first_action(piece * 50_000) == action
 
