@@ -27,20 +27,19 @@ from kubectl_spread.guarantee.recommendation import (
     common_selector,
     Formula,
     Hard,
+    lacking,
     NeededDomains,
     Option,
     Plain,
     Recommendation,
     RecommendationRequest,
     RefusedCandidate,
-    REQUIRED,
     ShardLimit,
     ShardRecommendation,
     soft_constraint,
 )
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
@@ -290,9 +289,10 @@ class _Search:
     def _changes(self, candidate: tuple[Hard, ...]) -> int:
         """Return the number of fields that a candidate changes: of the workload with the most."""
         wanted = {item.topology_key: item for item in candidate}
-        missing = (not all(_has_term(item, key) for item in self._members) for key in self._terms(candidate))
-        return sum(missing) + max(
+        terms = self._terms(candidate)
+        return max(
             sum(_changed_fields(member, key, wanted.get(key), self._selector) for key in self._keys)
+            + len(lacking(member.controller.workload, terms))
             for member in self._members
         )
 
@@ -452,13 +452,6 @@ def _changed_fields(member: Member, key: str, wanted: Optional[Hard], selector: 
         return len(written) + (wanted is not None) * sum(map(bool, wanted or ()))
     changed = sum(one != other for one, other in zip(now, wanted, strict=True))
     return changed + (written[0].get("labelSelector") != selector)
-
-
-def _has_term(member: Member, key: str) -> bool:
-    """Return whether a workload has a required anti-affinity over a key."""
-    spec = member.controller.workload.pod_spec
-    anti = fields(fields(spec.get("affinity")).get("podAntiAffinity"))
-    return any(item.get("topologyKey") == key for item in anti.get(REQUIRED) or ())
 
 
 def _useful(options: list[Option]) -> list[Option]:

@@ -13,6 +13,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdi
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -48,17 +49,18 @@ def changed_template(
     made = [plain_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
     changed = {**spec, "topologySpreadConstraints": [*others, *made]}
     if apart:
-        changed["affinity"] = _apart(fields(spec.get("affinity")), fields(workload.selector), apart)
+        affinity = fields(spec.get("affinity"))
+        anti = fields(affinity.get("podAntiAffinity"))
+        more = [{"topologyKey": key, "labelSelector": fields(workload.selector)} for key in lacking(workload, apart)]
+        changed["affinity"] = {**affinity, "podAntiAffinity": {**anti, REQUIRED: [*(anti.get(REQUIRED) or ()), *more]}}
     return {**template, "spec": changed}
 
 
-def _apart(affinity: Plain, selector: Plain, keys: Sequence[str]) -> Plain:
-    """Return an affinity that keeps the pods of one workload apart."""
-    anti = fields(affinity.get("podAntiAffinity"))
-    terms = list(anti.get(REQUIRED) or ())
-    known = {item.get("topologyKey") for item in terms}
-    terms += [{"topologyKey": key, "labelSelector": selector} for key in keys if key not in known]
-    return {**affinity, "podAntiAffinity": {**anti, REQUIRED: terms}}
+def lacking(workload: Workload, keys: Sequence[str]) -> list[str]:
+    """Return the keys over which no required anti-affinity keeps the pods of a workload apart."""
+    pod = replica(workload, 0).cls
+    apart = {item.topology_key for item in pod.pod_anti_affinity if item.matches(pod.namespace, dict(pod.labels), {})}
+    return [key for key in keys if key not in apart]
 
 
 def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) -> Plain:
