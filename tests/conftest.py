@@ -47,6 +47,11 @@ TESTS = Path(__file__).parent
 RECORDINGS = TESTS / "conformance" / "recordings"
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:  # noqa: ARG001
+    """One worker more than there are processors: some tests wait for servers, browsers and pip."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let `make check` draw the first examples only."""
     if config.getoption("markexpr") == "not slow":

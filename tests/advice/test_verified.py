@@ -52,7 +52,7 @@ def placed(case: Case, changes: list[Plain]) -> dict[str, bool]:
 
 
 @settings(
-    max_examples=60,
+    max_examples=40,
     phases=[Phase.generate],
     deadline=None,
     derandomize=True,

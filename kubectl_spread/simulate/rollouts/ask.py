@@ -191,7 +191,9 @@ class RolloutChecker:
         summary = summarize(found, question.keys)
         with_pending = (item for item in found.outcomes if any(pod.owner in question.keys for pod in item.pending))
         stuck = next(with_pending, None)
-        return question.result(summary.verdict, summary.basis, " and ".join(summary.gaps))._replace(
+        # A rollout that does not end is no better for having waited before.
+        verdict = Verdict.GETS_STUCK if summary.verdict is Verdict.NO_WORSE else summary.verdict
+        return question.result(verdict, summary.basis, " and ".join(summary.gaps))._replace(
             played=PlayedStep(question.text, summary),
             explanation=None if stuck is None else self._explained(stuck, question),
         )
