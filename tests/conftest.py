@@ -47,7 +47,7 @@ TESTS = Path(__file__).parent
 RECORDINGS = TESTS / "conformance" / "recordings"
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:  # noqa: ARG001
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One worker more than there are processors: some tests wait for servers, browsers and pip."""
     return (os.cpu_count() or 1) + 1
 
