@@ -125,7 +125,7 @@ class Document:
 
     @property
     def name(self) -> str:
-        """Return the name that the document has; by default that of its file."""
+        """Return the name in the document, or the name of the file if the document has none."""
         return self.text(("name",)) or os.path.splitext(os.path.basename(self.source.name))[0]
 
     def throw(self) -> None:

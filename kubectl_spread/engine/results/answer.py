@@ -1,6 +1,6 @@
 """Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces.
 
-The skew of a workload is that of its constraint, which counts other pods that its selector matches, too.
+The skew of a workload includes every pod that its constraint counts, also those of other workloads.
 """
 
 from __future__ import annotations
@@ -464,7 +464,7 @@ class View:
         return tuple(sorted({*theirs, *(key_of(self.world, state, other) for other in others)}))
 
     def facts(self, state: State) -> tuple[dict[ObjectKey, Counts], tuple[Node, ...], frozenset[str]]:
-        """Return the counts of each workload's constraints, the nodes, and those that do not answer."""
+        """Return the constraint counts of each workload, all nodes, and the names of nodes that do not answer."""
         counts = {key_of(self.world, state, owner): self.counts(state, owner) for owner in range(len(state.sets))}
         return (counts, *self.nodes(state.facts))
 

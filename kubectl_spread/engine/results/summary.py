@@ -67,7 +67,7 @@ class Verdict(Enum):
 class WorkloadSpread(NamedTuple):
     """Pods of a workload per domain of one topology key.
 
-    A skew is that of the constraint: the pods that it counts in the fullest domain, minus those in the emptiest.
+    The skew is the most pods that the constraint counts in a domain, minus the fewest.
     on_the_way: the largest skew; None if no constraint of the workload has the key. is_balanced: a constraint counts
     all these pods, so that the skew means something. also_counted: other workloads whose pods the skew counts.
     """

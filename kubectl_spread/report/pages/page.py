@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class PageSource(NamedTuple):
     """The origin of a page: the cluster, the Kubernetes version to follow, and the time.
 
-    read_at: when the cluster facts were read; empty if that is unknown, and the time is that of the run. style: of the
-    commands for the reader.
+    read_at: when the cluster facts were read. If it is empty, the page shows the time of the run. style: decides which
+    flags the page's commands have.
     """
 
     cluster: str = ""
