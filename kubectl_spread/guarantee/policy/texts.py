@@ -105,7 +105,7 @@ def amount(text: str, example: str) -> Amount:
     if fraction is None:
         near = did_you_mean(text, ["quorum"])
         raise PolicyTextError(
-            f"{short(text) or 'the empty text'} is not a number of pods: {near or f'write {example}'}"
+            f"{short(text) or 'the empty text'} is neither a share nor a number of pods: {near or f'write {example}'}"
         )
     top, bottom = int(fraction[1]), int(fraction[2])
     if not bottom or top > bottom:

@@ -112,7 +112,7 @@ groups:
                 "example.com/rack; did you mean `zone`?"
             ),
         ),
-        (7, 13, "groups[0].survive[0]: quorm is not a number of pods: did you mean `quorum`?"),
+        (7, 13, "groups[0].survive[0]: quorm is neither a share nor a number of pods: did you mean `quorum`?"),
         (8, 22, "groups[0].minDomains.zone: must be a whole number of at least 1, not 0.5"),
         (9, 13, "groups[0].replicas: 9 is greater than 3: write 3..9"),
     ]

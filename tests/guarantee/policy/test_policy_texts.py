@@ -81,14 +81,17 @@ def test_other_rules_have_a_key_and_a_number() -> None:
         (lambda: texts.at_most("zone=1"), "1 is no share: write --at-most zone=1/2, or --max-count zone=1 for pods"),
         (lambda: texts.at_most("zone=3/2"), "3/2 is not a share: write a fraction between 0 and 1, such as 1/3"),
         (lambda: texts.at_most("zone=1/0"), "1/0 is not a share: write a fraction between 0 and 1, such as 1/3"),
-        (lambda: texts.at_most("zone=half"), "half is not a number of pods: write 1/3, 50% or 4"),
+        (lambda: texts.at_most("zone=half"), "half is neither a share nor a number of pods: write 1/3, 50% or 4"),
         (lambda: texts.at_most("zone=101%"), "101% is not a share: write at most 100%"),
         (lambda: texts.less_than("zone=0%"), "no number of pods is less than 0%: write a share such as 1/3"),
         (
             lambda: texts.at_most("zones=1/2"),
             "zones is neither zone, node or region nor a label such as example.com/rack; did you mean `zone`?",
         ),
-        (lambda: texts.survive("zone", "quorm"), "quorm is not a number of pods: did you mean `quorum`?"),
+        (
+            lambda: texts.survive("zone", "quorm"),
+            "quorm is neither a share nor a number of pods: did you mean `quorum`?",
+        ),
         (
             lambda: texts.survive("zone", None),
             "--survive zone needs --keep: the pods that must be left, as quorum, 50% or 2",

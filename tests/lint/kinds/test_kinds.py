@@ -466,4 +466,4 @@ spec:
     found = check_source(SourceFile("web.yaml", text), named=True).findings
 
     assert ["SPR113"] * bool(refused) == [finding.rule.code for finding in found]
-    assert all(finding.message.rstrip(")").endswith(refused) for finding in found)
+    assert all(finding.message.endswith(f"{refused})") for finding in found)
