@@ -142,5 +142,5 @@ def test_without_node_pools_nothing_about_karpenter_is_imported(manifest: Path) 
     for command in (("check", str(manifest)), ("explain", "-f", str(manifest))):
         imported = imported_by(*command, "--topology", "zones=2,nodes=1,cpu=0")
 
-        assert "kubectl_spread.simulate.replicas" in imported
+        assert "kubectl_spread.explain.replicas" in imported
         assert [] == [name for name in imported if "provisioners" in name or name.endswith(".added_nodes")]

@@ -17,6 +17,8 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
+from kubectl_spread.engine.placing import place_in_turn, PlacedPods, Placer
+from kubectl_spread.engine.workloads import with_controllers
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -26,8 +28,6 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import controller_of, daemon
 from kubectl_spread.objects.workloads.workload import created_labels, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
-from kubectl_spread.simulate.running.controllers import with_controllers
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]

@@ -16,8 +16,11 @@ from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, wor
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
+from kubectl_spread.engine.pending_claims import NewClaims, with_claims
+from kubectl_spread.engine.workloads import missing_replicas, running_pods, with_controllers
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
@@ -35,9 +38,6 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
 from kubectl_spread.scheduler.sampling import Sampler
-from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods, with_controllers
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -299,7 +299,7 @@ def of_placements(
 ) -> Optional[PendingPodProblem]:
     """Return the problem of a workload with Pending pods after placing it with others; None if no pod is Pending.
 
-    `placements` come from `simulate.replicas.place`, and `at` is the index of the workload's. The other arguments are
+    `placements` come from `explain.replicas.place`, and `at` is the index of the workload's. The other arguments are
     the ones they were made with.
     """
     placement = placements[at]

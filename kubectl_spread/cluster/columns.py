@@ -1,4 +1,4 @@
-"""A cluster as arrays, kept up to date as pods are bound: the one mutable object below `simulate`.
+"""A cluster as arrays, kept up to date as pods are bound: the one mutable object below `engine`.
 
 Axes: N nodes in the cluster's order, P pods in the order they were bound, G groups. Units: CPU in milli-cores, other
 resources in whole units, `pods` in slots.

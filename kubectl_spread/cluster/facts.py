@@ -1,6 +1,6 @@
 """Facts about a workload on a cluster, which lint rules request before or while its pods run.
 
-`simulate.cluster_facts.KnownCluster` computes them with numpy; neither lint nor this module loads it.
+`operations.known_cluster.KnownCluster` computes them with numpy; neither lint nor this module loads it.
 """
 
 from __future__ import annotations

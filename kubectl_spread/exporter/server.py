@@ -25,7 +25,7 @@ from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:
-    from kubectl_spread.simulate.running.status import WorkloadStatus
+    from kubectl_spread.explain.status import WorkloadStatus
 
 _LONGEST_PAUSE_S = 300.0
 

@@ -18,7 +18,7 @@ from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
     from kubectl_spread.lint.suppress import AnySuppression, Waiver
-    from kubectl_spread.simulate.cluster_facts import KnownCluster
+    from kubectl_spread.operations.known_cluster import KnownCluster
 
 _ABOUT_COVERAGE = ("SPR002", "SPR006")
 _SUPPRESSING = ("spread:", "spread.")  # a comment or an annotation

@@ -21,7 +21,7 @@ from kubectl_spread.text.source import Place, SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.projects import Projects
-    from kubectl_spread.simulate.cluster_facts import KnownCluster
+    from kubectl_spread.operations.known_cluster import KnownCluster
 
 
 _KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none

@@ -20,7 +20,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place, SourceFile, Span
 
 if TYPE_CHECKING:
-    from kubectl_spread.simulate.cluster_facts import KnownCluster
+    from kubectl_spread.operations.known_cluster import KnownCluster
 
 
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times

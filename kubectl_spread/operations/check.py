@@ -25,16 +25,16 @@ from kubectl_spread.operations.selection import Selection
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.explain.placement import Placement
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
+    from kubectl_spread.operations.rollouts import ManifestRollouts, Rollouts
     from kubectl_spread.report.check.baseline import Baseline
     from kubectl_spread.report.check.report import CheckReport
-    from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, Rollouts
     from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.text.source import SourceFile
@@ -418,7 +418,7 @@ def judge(
 
     config, facts = asked.config, None
     if known is not None or config.domains:
-        from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
+        from kubectl_spread.operations.known_cluster import KnownCluster  # numpy: 80 ms
         from kubectl_spread.sources import policy_file, topology
         from kubectl_spread.sources.config import at_setting
 
@@ -513,7 +513,7 @@ def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -
 def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]) -> ManifestRollouts:
     """Return the rollouts that the manifests start. Copies of an object are for other clusters, and left out."""
     from kubectl_spread.cluster.snapshot import Controller
-    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, ManifestWorkload
+    from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
 
     specs = _specs(read)
     first = {placement.workload.key: placement for placement in reversed(placements)}

@@ -10,6 +10,8 @@ from kubectl_spread.cluster.prune import prune_object
 from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.pending import waiting
+from kubectl_spread.explain.status import find_lost_pods, find_uncreated_pods
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.situation import plain_workload
 from kubectl_spread.objects.keys import ObjectKey
@@ -17,11 +19,9 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.operations import check, cluster_facts, rule_choice
 from kubectl_spread.operations.check import CheckRequest, CheckResult, ReadFiles
+from kubectl_spread.operations.rollouts import RolloutChecker
 from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
 from kubectl_spread.report.check.report import CheckReport, RunningResults
-from kubectl_spread.simulate.rollouts.ask import RolloutChecker
-from kubectl_spread.simulate.running.pending import waiting
-from kubectl_spread.simulate.running.status import find_lost_pods, find_uncreated_pods
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile

@@ -13,10 +13,10 @@ from kubectl_spread.sources.live.flags import as_words, Flags
 
 if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.explain.placement import Placement
     from kubectl_spread.objects.releases.version import Release
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
-    from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import LiveFacts, Session
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.snapshot import SnapshotFacts
@@ -246,9 +246,10 @@ def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: s
 def place(
     workloads: list[Workload], known: LoadedCluster, *, explain_first: bool = False, evicts: bool = False
 ) -> list[Placement]:
-    """Place workloads on a cluster; `explain_first` and `evicts` as in `simulate.replicas.place`."""
+    """Place workloads on a cluster; `explain_first` and `evicts` as in `explain.replicas.place`."""
     from kubectl_spread.cluster.snapshot import key_of
-    from kubectl_spread.simulate import placing, replicas  # numpy: 80 ms
+    from kubectl_spread.engine import placing
+    from kubectl_spread.explain import replicas  # numpy: 80 ms
 
     scaled = []
     for workload in filter(attrgetter("is_simulated"), workloads):
@@ -267,7 +268,7 @@ def place(
     )
     if not known.cluster.provisioning:
         return placements
-    from kubectl_spread.simulate.predicted import with_prospects
+    from kubectl_spread.explain.placement import with_prospects
 
     placements = with_prospects(placements, known.cluster, known.profiles)
     stuck = [

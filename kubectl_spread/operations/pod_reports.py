@@ -11,7 +11,10 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
+from kubectl_spread.explain.forecast import Forecast, forecast
 from kubectl_spread.explain.node_view import node_view, NodeView
+from kubectl_spread.explain.pending import Prospect, Prospects
+from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import (
     compare_with_now,
     MessageStatus,
@@ -28,9 +31,6 @@ from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.cluster_facts import LoadedCluster, place
 from kubectl_spread.operations.selection import missing_error, ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.simulate.forecast import Forecast, forecast
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.running.pending import Prospect, Prospects
 from kubectl_spread.text.wording import count_noun
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report

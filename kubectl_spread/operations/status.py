@@ -11,9 +11,10 @@ from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection, unmatched_group
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.explain.status import WorkloadStatus
     from kubectl_spread.guarantee.policy.policy import Policy
+    from kubectl_spread.guarantee.policy.status import PolicyStatus
     from kubectl_spread.operations.cluster_facts import LoadedCluster
-    from kubectl_spread.simulate.running.status import PolicyStatus, WorkloadStatus
     from kubectl_spread.sources.live.reading import Session
 
 
@@ -142,7 +143,8 @@ class StatusReader:
         if self._namespace is None:
             self.selection = self.selection._replace(namespace=own_namespace(self.session, known.cluster))
         self.selection = self.selection.named(known.cluster)
-        from kubectl_spread.simulate.running.status import policy_status, statuses  # numpy: 80 ms
+        from kubectl_spread.explain.status import statuses  # numpy: 80 ms
+        from kubectl_spread.guarantee.policy.status import policy_status
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = (status for status in found if self.shows_all or status.has_own)

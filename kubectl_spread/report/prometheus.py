@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
+from kubectl_spread.explain.status import ConstraintState, WorkloadStatus
+from kubectl_spread.guarantee.policy.status import PolicyStatus
 from kubectl_spread.guarantee.policy.texts import rule_text
 from kubectl_spread.report.documents import origin
-from kubectl_spread.simulate.running.status import ConstraintState, PolicyStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain

@@ -7,20 +7,19 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
+from kubectl_spread.explain.status import (
+    ConstraintState,
+    ConstraintStatus,
+    WorkloadStatus,
+)
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import RuleKind
+from kubectl_spread.guarantee.policy.status import GroupStatus, PolicyStatus
 from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text, short_key
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import Style, table
 from kubectl_spread.report.wording import pods_by_domain, resource
-from kubectl_spread.simulate.running.status import (
-    ConstraintState,
-    ConstraintStatus,
-    GroupStatus,
-    PolicyStatus,
-    WorkloadStatus,
-)
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _WIDEST_COUNTS = 24

@@ -57,7 +57,7 @@ def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
     """Return a cluster with one node, of ample size, for each combination of label values.
 
     It only models the domains of these keys. The number of nodes in a domain and all other labels, such as the
-    hostname, are unknown. `simulate.cluster_facts` gets the keys separately.
+    hostname, are unknown. `operations.known_cluster` gets the keys separately.
 
     Raises:
         SourceError: there are too many combinations.

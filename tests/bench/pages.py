@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode
+from kubectl_spread.explain.status import statuses, WorkloadStatus
 from kubectl_spread.kubectl.parsing import parse_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
@@ -27,7 +28,6 @@ from kubectl_spread.operations.simulate import simulate_commands, SimulateReques
 from kubectl_spread.report.pages import simulation as simulation_page
 from kubectl_spread.report.pages import workloads as status_page
 from kubectl_spread.report.pages.page import PageSource
-from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
 from tests.bench.simulation import deployment
 
 NODES, WORKLOADS, PODS, DRAINED = 5000, 50, 3000, 300

@@ -13,13 +13,13 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport, NodeToday
 from kubectl_spread.explain.explanation import explain
+from kubectl_spread.explain.forecast import forecast
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.explain.document import explanation
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import lay_out, Style
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.forecast import forecast
 
 
 def lines(bound: BoundPodReport, node: str) -> list[str]:

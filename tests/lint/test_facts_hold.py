@@ -13,18 +13,18 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.explain import replicas
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.replicas import as_replicaset, new_pods, Rehearsal
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.operations.known_cluster import KnownCluster
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal
 from kubectl_spread.text.source import SourceFile
 from tests.lint.cases import check_workloads
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
+from kubectl_spread.explain.status import ConstraintStatus, statuses
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.running.status import ConstraintStatus, statuses
 
 
 class Round(NamedTuple):

@@ -11,9 +11,9 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, play
+from kubectl_spread.explain.status import statuses
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.running.status import statuses
 from tests.naive import objects
 from tests.naive.controllers import disruption, explore
 from tests.naive.controllers.world import is_active, is_ready, World

@@ -27,12 +27,12 @@ from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
+from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, CountedWorkload
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
 
 NEVER = 1_000_000_000  # Lower bound of a goal that no eviction reaches.
 _BROKEN = (ConstraintState.VIOLATED, ConstraintState.UNEVEN)

@@ -6,8 +6,8 @@ from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.explain.status import ConstraintStatus
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.simulate.running.status import ConstraintStatus
 
 
 class RepairVerdict(Enum):

@@ -23,12 +23,12 @@ from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
+from kubectl_spread.explain.status import counted_workloads, CountedWorkload
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 
 _SOME = 10  # Evictions after which the states of the others are estimated.
 TRIES = 3_000  # Most evictions that one search tries.

@@ -30,13 +30,13 @@ from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.limit import weight
+from kubectl_spread.explain.status import ConstraintStatus, counted_workloads, WorkloadStatus
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
-from kubectl_spread.simulate.running.status import ConstraintStatus, counted_workloads, WorkloadStatus
 
 RESTARTABLE = ("Deployment", "StatefulSet")
 _FIRST = Limits(mode=Mode.FIRST, has_messages=False)

@@ -43,12 +43,12 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.state import Slot
+from kubectl_spread.explain.status import ConstraintState, CountedWorkload
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
-from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload
 
 _BUDGET = "PodDisruptionBudget"
 

@@ -35,14 +35,14 @@ from kubectl_spread.report.check.report import FORMATS as RENDERERS
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.explain.placement import Placement
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult, CheckSettings
     from kubectl_spread.operations.fix import Fixable
     from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
-    from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollouts.result import RolloutResult
+    from kubectl_spread.report.check.rollouts import RolloutResult
     from kubectl_spread.text.source import Place
 
 FORMATS = tuple(RENDERERS)

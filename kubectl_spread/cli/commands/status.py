@@ -32,9 +32,9 @@ from kubectl_spread.operations.status import count_workloads_with_findings, Stat
 from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.explain.status import WorkloadStatus
     from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.status import StatusResult
-    from kubectl_spread.simulate.running.status import WorkloadStatus
 
 FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 

@@ -433,7 +433,7 @@ class View:
     def counts(self, state: State, owner: int) -> Counts:
         """Return the pods that each constraint of a workload's next pod counts, whoever owns them.
 
-        Source of the numbers: the scheduler's plugin, as for running workloads (`simulate.running.status`).
+        Source of the numbers: the scheduler's plugin, as for running workloads (`explain.status`).
         """
         own = state.sets[owner] if owner < len(state.sets) else None
         if own is None:

@@ -36,7 +36,7 @@ from kubectl_spread.text.wording import count_noun, join_with_and
 if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
     from kubectl_spread.objects.workloads.workload import Workload
-    from kubectl_spread.simulate.cluster_facts import KnownCluster
+    from kubectl_spread.operations.known_cluster import KnownCluster
 
 
 def find_conflict(subject: Subject, project: Project) -> Optional[tuple[PlacedReplicas, Impossible]]:

@@ -13,13 +13,13 @@ from kubectl_spread.text.source import Place
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Cluster, Unread
+    from kubectl_spread.explain.pending import WaitingGroup
+    from kubectl_spread.explain.placement import Placement
+    from kubectl_spread.explain.status import LostPods, UncreatedPods
     from kubectl_spread.objects.selectors import Labels
+    from kubectl_spread.report.check.rollouts import RolloutResult
     from kubectl_spread.report.pages.page import PageSource
     from kubectl_spread.scheduler.framework.profile import Profile
-    from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollouts.result import RolloutResult
-    from kubectl_spread.simulate.running.pending import WaitingGroup
-    from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
 
 
 # The module in this package and its renderer, by the name of the format; the default first.

@@ -7,13 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.objects.node import Node
-from kubectl_spread.report.check.report import RunningResults
-from kubectl_spread.report.documents import form, Plain, to_document
-from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import pods_by_domain, resource
-from kubectl_spread.simulate.placement import (
+from kubectl_spread.explain.pending import WaitingGroup
+from kubectl_spread.explain.placement import (
     EvictedPod,
     PendingPod,
     PlacedPod,
@@ -21,8 +16,13 @@ from kubectl_spread.simulate.placement import (
     ReplacementPod,
     UnpredictedPod,
 )
-from kubectl_spread.simulate.running.pending import WaitingGroup
-from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
+from kubectl_spread.explain.status import LostPods, UncreatedPods
+from kubectl_spread.objects.node import Node
+from kubectl_spread.report.check.report import RunningResults
+from kubectl_spread.report.documents import form, Plain, to_document
+from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
+from kubectl_spread.report.table import paint
+from kubectl_spread.report.wording import pods_by_domain, resource
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 if TYPE_CHECKING:  # only loaded if there are NodePools

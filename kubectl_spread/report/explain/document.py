@@ -17,6 +17,7 @@ from kubectl_spread.explain.constraints.report import (
     MOST_NAMES,
 )
 from kubectl_spread.explain.explanation import ClaimTrouble, NodeReport
+from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
@@ -30,7 +31,6 @@ from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.wording import name, short_name
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import Candidate
-from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 
 
 def explanations(items: Iterable[PodReport]) -> Plain:

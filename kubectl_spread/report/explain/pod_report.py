@@ -7,11 +7,11 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.explain.forecast import Forecast
 from kubectl_spread.explain.node_view import NodeView
+from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
-from kubectl_spread.simulate.forecast import Forecast
-from kubectl_spread.simulate.placement import Placement
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
     from kubectl_spread.provisioners.prospect import Outlook

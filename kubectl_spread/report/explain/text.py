@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.workload_state import WorkloadState
@@ -26,7 +27,6 @@ from kubectl_spread.report.explain import (
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.report.wording import dashed, pods_by_domain
-from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST_DOMAINS = 12  # or nodes of a forecast

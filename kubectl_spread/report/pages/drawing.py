@@ -18,10 +18,10 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from enum import Enum
 from typing import NamedTuple, Optional, TypeVar
 
+from kubectl_spread.explain.status import ConstraintState, ConstraintStatus
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
 from kubectl_spread.text.wording import count_noun
 
 _FEW_NODES = 48  # up to which each node has its own box, also if it is empty

@@ -8,6 +8,15 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Unread
+from kubectl_spread.engine.workloads import newest_hash
+from kubectl_spread.explain.placement import Placement, predictions
+from kubectl_spread.explain.status import (
+    ConstraintState,
+    ConstraintStatus,
+    statuses,
+    WorkloadStatus,
+)
+from kubectl_spread.guarantee.policy.status import PolicyStatus
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -34,16 +43,6 @@ from kubectl_spread.report.pages.page import render as render_page
 from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import resource
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import REASONS
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.predicted import predictions
-from kubectl_spread.simulate.running.controllers import newest_hash
-from kubectl_spread.simulate.running.status import (
-    ConstraintState,
-    ConstraintStatus,
-    PolicyStatus,
-    statuses,
-    WorkloadStatus,
-)
 from kubectl_spread.text.wording import count_noun, safe
 
 Picture = dict[str, Any]

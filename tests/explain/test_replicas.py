@@ -8,13 +8,13 @@ import pytest
 
 from kubectl_spread.cluster.build import add_objects, cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.placing import seeded_pick
 from kubectl_spread.explain.explanation import explain
+from kubectl_spread.explain.placement import Certainty, Placement
+from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.placement import Certainty, Placement
-from kubectl_spread.simulate.placing import seeded_pick
-from kubectl_spread.simulate.replicas import place
 
 Plain = dict[str, Any]
 

@@ -15,7 +15,7 @@ from kubectl_spread.engine.loading import remaining_pods
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import workload
-from kubectl_spread.simulate.cluster_facts import KnownCluster, least_uneven
+from kubectl_spread.operations.known_cluster import KnownCluster, least_uneven
 
 ZONE, COST = "topology.kubernetes.io/zone", "controller.kubernetes.io/pod-deletion-cost"
 ROOM = {"pods": "9"}

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.placing import place_in_turn, Placer
 from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.simulate.placing import place_in_turn, Placer
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
     from kubectl_spread.provisioners.prospect import Outlook

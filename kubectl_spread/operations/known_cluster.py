@@ -7,7 +7,7 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional, TYPE_CHECKING
 
@@ -31,8 +31,14 @@ from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.workloads import running_workload
+from kubectl_spread.explain import replicas
 from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.replicas import as_replicaset, KnownPods, new_pods, Rehearsal, soften
 from kubectl_spread.guarantee.policy.policy import Policy
+from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
+from kubectl_spread.guarantee.verdict import GroupResult
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
@@ -41,15 +47,7 @@ from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
-from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate.evidence import (
+from kubectl_spread.operations.evidence import (
     account_of,
     as_known,
     CONSTRAINTS,
@@ -60,13 +58,16 @@ from kubectl_spread.simulate.evidence import (
     Shared,
     without_own,
 )
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.policy_facts import refuted_rules
-from kubectl_spread.simulate.replicas import as_replicaset, KnownPods, new_pods, Rehearsal, soften
-from kubectl_spread.simulate.running.controllers import running_workload
+from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # loads the engine
-    from kubectl_spread.simulate.rollouts.manifests import Rollouts
+    from kubectl_spread.operations.rollouts import Rollouts
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 
@@ -544,3 +545,54 @@ def _read(placement: Placement) -> PlacedReplicas:
         evicts or any(item.explanation.nominated_node for item in pending),
         any(part.position is not None for item in requirements for part in (item, *item.parts)),
     )
+
+
+_MOST_STATES = 3_000  # for each regime of a group
+_EVENTS = {
+    "creation": "the order in which the pods are created",
+    "restarts": "restarts of pods",
+    "rollouts": "a rollout",
+    "scaling": "scaling",
+    "disruptions": "a drained node or a lost domain",
+}
+
+
+def refuted_rules(
+    workload: Workload,
+    members: Iterable[Controller],
+    policies: Iterable[Policy],
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+) -> Iterator[RefutedRule]:
+    """Yield the violated rules of the groups whose first workload is this one; `members` may be in groups with it."""
+    from kubectl_spread.engine.search.limit import Limit
+    from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
+    from kubectl_spread.guarantee.prove import prove
+
+    found = [member_of(key_of(item.workload), item, cluster) for item in members if item.workload.kind in KINDS]
+    around = {item.key: item.controller for item in found}
+    cluster = cluster._replace(controllers={**cluster.controllers, **around})
+    for policy in policies:
+        for spec in policy.groups:
+            for part in groups_of(spec, found):
+                if part[0].controller.workload.key == workload.key:
+                    limit = Limit(_MOST_STATES)
+                    result = prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
+                    yield from _refuted(policy, result)
+
+
+def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
+    """Yield each refuted rule once, with the first regime that violates it, if possible once settled."""
+    seen = set()
+    for regime in result.results:
+        for verdict in regime.rules:
+            if verdict.witness is None or verdict.rule in seen:
+                continue
+            seen.add(verdict.rule)
+            every = (item for one in result.results for item in one.rules if item.rule == verdict.rule)
+            settled = next((item.once_settled for item in every if item.once_settled.witness is not None), None)
+            shown = settled or verdict
+            witness = shown.witness or verdict.witness
+            events = _EVENTS[(shown.regime or regime.regime).value]
+            message = violation_text(witness.evaluation, waiting=witness.waiting_pods)
+            yield RefutedRule(policy.name, rule_text(verdict.rule), events, message, settled is not None)

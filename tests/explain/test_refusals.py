@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.explain.test_replicas import node, running, workload
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import place
-from tests.simulate.test_replicas import node, running, workload
 
 Plain = dict[str, Any]
 

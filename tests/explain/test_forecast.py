@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.placing import seeded_pick
+from kubectl_spread.explain.forecast import Forecast, forecast
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.replicas import place, Rehearsal
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.simulate.forecast import Forecast, forecast
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placing import seeded_pick
-from kubectl_spread.simulate.replicas import place, Rehearsal
 
 Plain = dict[str, Any]
 

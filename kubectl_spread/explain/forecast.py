@@ -22,6 +22,8 @@ from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.workloads import missing_replicas, running_pods
+from kubectl_spread.explain.replicas import new_pods, Rehearsal
 from kubectl_spread.objects.keys import Range, range_of
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import Workload
@@ -31,8 +33,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
-from kubectl_spread.simulate.replicas import new_pods, Rehearsal
-from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond

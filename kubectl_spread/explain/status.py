@@ -18,9 +18,8 @@ from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.workloads import newest_hash
 from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
-from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, RuleKind
 from kubectl_spread.objects.constraints.constraint import (
     ConstraintCounts,
     DO_NOT_SCHEDULE,
@@ -36,7 +35,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.simulate.running.controllers import newest_hash
 from kubectl_spread.text.wording import count_noun
 
 
@@ -251,11 +249,11 @@ def counted_workloads(
 ) -> Iterator[CountedWorkload]:
     """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
     known = _Known(cluster, profiles)
-    pods = _by_workload(cluster)
+    pods = pods_by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
         own = pods.get(key, [])
-        labels = _labels(key, cluster, own[0].labels if own else {})
+        labels = labels_of(key, cluster, own[0].labels if own else {})
         if wants(key, labels):
             yield _status(key, labels, own, known)
 
@@ -286,7 +284,7 @@ class _Known:
         return NodesByDomain(tuple(topology.values[at] for at in codes.tolist()), codes, tuple(nodes.tolist()), latest)
 
 
-def _by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
+def pods_by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
     """Group the pods that have not ended by workload; a pod without a controller is its own workload."""
     found: dict[ObjectKey, list[Pod]] = {}
     for pod in cluster.pods:
@@ -295,7 +293,7 @@ def _by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
     return found
 
 
-def _labels(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
+def labels_of(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
     controller = cluster.controllers.get(key)
     return of_pods if controller is None else controller.labels
 
@@ -436,71 +434,3 @@ def _not_before(counts: DomainCounts, pods: Iterable[Pod], known: _Known) -> str
     """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
     times = [known.nodes_of(counts).latest, *(pod.deleted if pod.terminating else pod.created for pod in pods)]
     return max(times) if all(times) else ""
-
-
-class GroupStatus(NamedTuple):
-    """Pods of a group now: the rules with their numbers. wanted: pods that the workloads want."""
-
-    name: str
-    namespace: str
-    workloads: tuple[ObjectKey, ...]
-    running: int
-    wanted: int
-    rules: tuple[Evaluation, ...]
-
-
-class PolicyStatus(NamedTuple):
-    """The groups of a policy now. unmatched: specifications of groups that match no workload."""
-
-    policy: Policy
-    groups: tuple[GroupStatus, ...]
-    unmatched: tuple[GroupSpec, ...]
-
-    @property
-    def is_kept(self) -> bool:
-        """Return whether no rule is violated."""
-        return not any(rule.is_violated for group in self.groups for rule in group.rules)
-
-
-def policy_status(
-    policy: Policy, cluster: Cluster, *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
-) -> PolicyStatus:
-    """Return the rules of a policy on the pods of a cluster; `wants` selects workloads by key and labels."""
-    pods = _by_workload(cluster)
-    labels: dict[ObjectKey, Labels] = {key: own[0].labels for key, own in pods.items()}
-    found = {key: [GroupPod(key, pod.node_name, pod.terminating) for pod in own] for key, own in pods.items()}
-    for key, controller in cluster.controllers.items():
-        if key not in cluster.owners and controller.workload.replicas and key.kind not in ("Job", "CronJob"):
-            metadata = controller.workload.template.get("metadata") or {}
-            labels[key] = metadata.get("labels") or labels.get(key, {})
-            found.setdefault(key, [])
-    chosen = {key: pods for key, pods in found.items() if wants(key, _labels(key, cluster, labels[key]))}
-    found_of = [(spec, list(_groups(spec, chosen, labels, cluster=cluster))) for spec in policy.groups]
-    unmatched = tuple(spec for spec, own in found_of if not own)
-    return PolicyStatus(policy, tuple(item for _, own in found_of for item in own), unmatched)
-
-
-def _groups(
-    spec: GroupSpec, found: dict[ObjectKey, list[GroupPod]], labels: dict[ObjectKey, Labels], *, cluster: Cluster
-) -> Iterable[GroupStatus]:
-    """Yield the groups that a specification makes: by namespace, or of one workload each."""
-    members: dict[tuple[str, str], list[ObjectKey]] = {}
-    for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name)):
-        is_there = not spec.namespace or key.namespace == spec.namespace
-        if is_there and (spec.selector is None or spec.selector.matches(labels[key])):
-            members.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
-    domains = node_domains(cluster, spec.rules)
-    for (namespace, own), keys in members.items():
-        name = "/".join(filter(None, (spec.name, own))) or f"{keys[0].kind}/{keys[0].name}"
-        pods = tuple(pod for key in keys for pod in found[key])
-        wanted = sum(_wanted_by(key, found[key], cluster) for key in keys)
-        state = GroupState(pods, wanted, domains)
-        now = [rule for rule in spec.rules if rule.kind is not RuleKind.REPLACED]
-        rules = tuple(evaluate(now, state))
-        yield GroupStatus(name, namespace, tuple(keys), state.running, wanted, rules)
-
-
-def _wanted_by(key: ObjectKey, pods: list[GroupPod], cluster: Cluster) -> int:
-    controller = cluster.controllers.get(key)
-    replicas = None if controller is None or key.kind == "DaemonSet" else controller.workload.replicas
-    return sum(1 for pod in pods if not pod.is_terminating) if replicas is None else replicas

@@ -12,13 +12,13 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.replicas import place, Rehearsal
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import place, Rehearsal
-from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, ManifestWorkload
 
 Plain = dict[str, Any]
 Placed = tuple[tuple[int, ...], ...]  # pods of each workload on each node

@@ -19,13 +19,13 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.explain import replicas
+from kubectl_spread.explain.replicas import new_pods, Rehearsal
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
+from kubectl_spread.operations.known_cluster import KnownCluster
 from kubectl_spread.scheduler.configuration import profiles
-from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.simulate.replicas import new_pods, Rehearsal
 from kubectl_spread.sources import topology
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 

@@ -17,10 +17,19 @@ from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.columns import Columns, MatchCounter
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.engine.pending_claims import lacks_provisioner, NewClaims, with_claims
 from kubectl_spread.engine.placements import NewPods
+from kubectl_spread.engine.placing import first_by_name, Pick, Placer, Unschedulable
 from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.refusals import charge, lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.workloads import (
+    creates_no_pods,
+    missing_replicas,
+    running_pods,
+    running_workload,
+    with_controllers,
+)
 from kubectl_spread.explain.explanation import (
     ClaimProblem,
     ClaimTrouble,
@@ -29,6 +38,15 @@ from kubectl_spread.explain.explanation import (
     IgnoredFields,
     PodVerdict,
     without_scheduler,
+)
+from kubectl_spread.explain.placement import (
+    EvictedPod,
+    PendingPod,
+    PlacedPod,
+    Placement,
+    ReplacementPod,
+    UnpredictedPod,
+    UntriedPod,
 )
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import GATED, Pod, PodClass
@@ -42,24 +60,6 @@ from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS
-from kubectl_spread.simulate.pending_claims import lacks_provisioner, NewClaims, with_claims
-from kubectl_spread.simulate.placement import (
-    EvictedPod,
-    PendingPod,
-    PlacedPod,
-    Placement,
-    ReplacementPod,
-    UnpredictedPod,
-    UntriedPod,
-)
-from kubectl_spread.simulate.placing import first_by_name, Pick, Placer, Unschedulable
-from kubectl_spread.simulate.running.controllers import (
-    creates_no_pods,
-    missing_replicas,
-    running_pods,
-    running_workload,
-    with_controllers,
-)
 
 # The volume controller's words (event ExternalProvisioning of the claim).
 _AWAITED = (

@@ -11,9 +11,9 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.engine.run import play
+from kubectl_spread.operations.rollouts import RolloutChecker
+from kubectl_spread.report.check.rollouts import RolloutKind
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.rollouts.ask import RolloutChecker
-from kubectl_spread.simulate.rollouts.result import RolloutKind
 from tests.judge import awkward, families
 
 Plain = dict[str, Any]

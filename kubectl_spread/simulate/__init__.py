@@ -1,1 +1,0 @@
-"""Placement of pods, and its consequences."""

@@ -1,1 +1,0 @@
-"""Rollouts of workloads, simulated over time: whether each completes."""

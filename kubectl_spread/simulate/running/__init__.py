@@ -1,1 +1,0 @@
-"""Running workloads: their status, their queue, and their next rollout."""
