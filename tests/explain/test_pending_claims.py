@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.explain.test_replicas import node, nodes_of
-
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import PodVerdict
@@ -13,6 +11,7 @@ from kubectl_spread.explain.placement import Certainty, Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.explain.test_replicas import node, nodes_of
 
 Plain = dict[str, Any]
 

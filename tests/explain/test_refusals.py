@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.explain.test_replicas import node, running, workload
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -13,6 +12,7 @@ from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.explain.test_replicas import node, running, workload
 
 Plain = dict[str, Any]
 

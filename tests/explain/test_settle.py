@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.explain.test_replicas import node, nodes_of, running, workload
-
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.explain.test_replicas import node, nodes_of, running, workload
 
 Plain = dict[str, Any]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.explain.test_replicas import node
-
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.engine.placing import Binding, place_in_turn, PlacedPods, Placer, seeded_pick, Unschedulable
@@ -13,6 +11,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from tests.explain.test_replicas import node
 
 ZONE = "topology.kubernetes.io/zone"
 PROFILES = profiles()
