@@ -356,10 +356,11 @@ def _int_or_text(value: Any) -> Union[int, str, None]:
     return value if value is None or isinstance(value, str) or type(value) is int else json.dumps(value)
 
 
-def stored_workload(owner: Workload, minor: int) -> Workload:
-    """Return the workload without the fields of its pods that the API server of a release drops."""
-    spec = field_versions.stored_spec(owner.pod_spec, minor).spec
-    return owner._replace(template={**owner.template, "spec": spec})
+def stored_workload(owner: Workload, cluster: Cluster, minor: int) -> Workload:
+    """Return the workload as its pods are created: what admission adds, without the fields that a release drops."""
+    admitted = admitted_workload(owner, cluster)
+    spec = field_versions.stored_spec(admitted.pod_spec, minor).spec
+    return admitted._replace(template={**admitted.template, "spec": spec})
 
 
 def admitted_workload(owner: Workload, cluster: Cluster) -> Workload:

@@ -448,6 +448,15 @@ class Columns:
         """Return how many pods each node can hold, int64 (N,)."""
         return self.allocatable_of(PODS)
 
+    def free(self, resource: str) -> Int64s:
+        """Return the free amount of a resource on each node, int64 (N,); less than 0 if more is requested."""
+        return self.allocatable_of(resource) - (self.pod_count if resource == PODS else self.requested_of(resource))
+
+    def room(self, requests: Iterable[tuple[str, int]]) -> Int64s:
+        """Return how many more pods with some requests each node has room for, int64 (N,)."""
+        rooms = [self.free(PODS), *(self.free(resource) // amount for resource, amount in requests if amount > 0)]
+        return np.maximum.reduce([self.zeros(), np.min(rooms, axis=0)])
+
     def untolerated_taints(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
         """Return the first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""
         codes, taints = self.tainted.first(tolerations)

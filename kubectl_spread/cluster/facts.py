@@ -153,19 +153,6 @@ class Impossible(NamedTuple):
     helping: tuple[int, ...]
 
 
-class RolloutFacts(NamedTuple):
-    """The simulated rollout of a workload on the cluster.
-
-    stuck, outcomes: how many of the outcomes that were found get stuck. is_exact: there are no other outcomes.
-    `conflict` names, for display, the requirements that leave no node for the first pod that stays Pending.
-    """
-
-    outcomes: int
-    stuck: int
-    is_exact: bool
-    conflict: tuple[str, ...] = ()
-
-
 class Server(NamedTuple):
     """The API server's minor version, from the versions of kubelets, which are never newer.
 

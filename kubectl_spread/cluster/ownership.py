@@ -108,12 +108,6 @@ class OwnedPods:
         found = self._by_name.get((namespace, name))
         return [] if found is None else [found]
 
-    def only(self, pods: tuple[Pod, ...]) -> OwnedPods:
-        """Return some of the pods, in the same cluster otherwise."""
-        other = OwnedPods(self.cluster._replace(pods=pods))
-        other._made_by = self._made_by
-        return other
-
     def in_cluster(self, cluster: Cluster) -> OwnedPods:
         """Return the pods of another cluster, whose own index is this one if the pods are the same objects."""
         other = OwnedPods(cluster)

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
 from kubectl_spread.engine import reading
@@ -196,7 +196,7 @@ class _Loading:
     def _is_stored_alike(self, one: Optional[Controller], other: Controller) -> bool:
         """Return whether two templates are equal once the API server has stored them."""
         stored = [
-            stored_workload(admitted_workload(item.workload, self.cluster), self.world.minor).template
+            stored_workload(item.workload, self.cluster, self.world.minor).template
             for item in (one, other)
             if item is not None
         ]
@@ -257,7 +257,7 @@ class _Loading:
 
     def _has_template(self, owner: Workload, pods: Iterable[Pod]) -> bool:
         """Return whether pods that a new workload adopts have its template, in fields that the scheduler reads."""
-        made = replica(stored_workload(admitted_workload(owner, self.cluster), self.world.minor), 0).cls
+        made = replica(stored_workload(owner, self.cluster, self.world.minor), 0).cls
         return all(getattr(pod.cls, name) == getattr(made, name) for pod in pods for name in _OF_TEMPLATE)
 
     def _old_revision(self, key: ObjectKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:

@@ -27,8 +27,9 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, Topology
+from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
@@ -130,11 +131,6 @@ class _Workload(NamedTuple):
         return [counts for each in self.filters.values() for counts in each.hard]
 
     @property
-    def labels(self) -> Iterator[dict[str, str]]:
-        """Yield the labels of its running and its new pods."""
-        return map(dict, {cls.labels for cls in self.filters})
-
-    @property
     def free(self) -> Optional[Int64s]:
         """Return how many more pods each node may get before it refuses some pod, int64 (N,); None if it never does."""
         limits = [each.free for each in self.filters.values() if each.free is not None]
@@ -195,8 +191,7 @@ class Splitter:
 
     @cached_property
     def labels(self) -> _LabelIndex:
-        classes = {(key, pod.cls.namespace, pod.cls.labels) for key, pods in self.pods.items() for pod in pods}
-        return _LabelIndex((key, namespace, dict(labels)) for key, namespace, labels in classes)
+        return _LabelIndex((key, pod.cls) for key, pods in self.pods.items() for pod in pods)
 
     @cached_property
     def terms(self) -> dict[PodAffinityTerm, set[Optional[ObjectKey]]]:
@@ -387,7 +382,7 @@ class _Splitting:
                 return ()
             workloads.append(workload)
         own = {item.key for item in workloads}
-        index = _LabelIndex((item.key, item.key.namespace, labels) for item in workloads for labels in item.labels)
+        index = _LabelIndex((item.key, cls) for item in workloads for cls in item.filters)
         budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
         budgets = [(budget, keys) for budget, keys in budgets if keys]
         selecting: dict[_Selecting, set[Optional[ObjectKey]]] = defaultdict(set)  # the workloads whose pods do
@@ -437,7 +432,7 @@ class _Splitting:
             return None  # Labels that no pod has yet may be ones that other pods avoid.
         if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
             return None  # New ordinals have new claims.
-        made = replica(stored_workload(admitted_workload(owner, cluster), self._known.minor), owner.first_ordinal).cls
+        made = replica(stored_workload(owner, cluster, self._known.minor), owner.first_ordinal).cls
         if not self._known.terms.keys() >= set(made.pod_anti_affinity):
             return None  # Pods that are there may be ones that it avoids.
         filters: dict[PodClass, _Filters] = {}
@@ -466,7 +461,7 @@ class _Splitting:
         for cls in classes:
             for resource, amount in columns.with_summed_requests(cls).requests:
                 largest[resource] = max(amount, largest.get(resource, 0))
-        slots: Int64s = columns.slots() - columns.pod_count
+        slots = columns.room(largest.items())
         most = max((len(cls.volumes) for cls in classes), default=0)
         if most:  # A driver attaches a limited number of volumes to a node.
             free = {name: min(limits.values()) for name, limits in self._cluster.storage.limits.items() if limits}
@@ -474,11 +469,8 @@ class _Splitting:
                 pod.node_name for every in self._known.pods.values() for pod in every for _ in pod.cls.volumes
             )
             by_limits = [(free.get(node.name, _ENDLESS) - used[node.name]) // most for node in columns.nodes]
-            slots = np.minimum(slots, np.array(by_limits, np.int64))
-        for resource, amount in largest.items():
-            if amount > 0:
-                slots = np.minimum(slots, (columns.allocatable_of(resource) - columns.requested_of(resource)) // amount)
-        return np.maximum(slots, 0)
+            slots = np.clip(np.array(by_limits, np.int64), 0, slots)
+        return slots
 
     def _part(
         self, group: Sequence[_Workload], budgets: tuple[DisruptionBudget, ...], slots: Int64s, new: int
@@ -663,21 +655,16 @@ class _Splitting:
 class _LabelIndex:
     """Workloads by the labels of their pods."""
 
-    def __init__(self, labelled: Iterable[tuple[Optional[ObjectKey], str, dict[str, str]]]) -> None:
-        self._of_namespace: dict[str, list[tuple[Optional[ObjectKey], dict[str, str]]]] = defaultdict(list)
-        self._of_label: dict[tuple[str, str, str], list[tuple[Optional[ObjectKey], dict[str, str]]]] = defaultdict(list)
-        for key, namespace, labels in labelled:
-            self._of_namespace[namespace].append((key, labels))
-            for name, text in labels.items():
-                self._of_label[namespace, name, text].append((key, labels))
+    def __init__(self, labelled: Iterable[tuple[Optional[ObjectKey], PodClass]]) -> None:
+        self._groups = LabelGroups()
+        self._keys: dict[int, set[Optional[ObjectKey]]] = defaultdict(set)
+        for key, cls in labelled:
+            self._keys[self._groups.add(LabelGroup(cls.namespace, cls.labels, terminating=False))].add(key)
 
     def matching(self, namespace: str, selector: Selector) -> frozenset[Optional[ObjectKey]]:
         """Return the workloads of a namespace that have pods that a selector matches."""
-        found = self._of_namespace[namespace]
-        for each in selector.requirements or ():
-            if each.operator == "In" and len(each.values) == 1:
-                found = min(found, self._of_label.get((namespace, each.key, each.values[0]), []), key=len)
-        return frozenset(key for key, labels in found if selector.matches(labels))
+        groups = np.flatnonzero(self._groups.matching(namespace, selector)).tolist()
+        return frozenset(key for group in groups for key in self._keys[group])
 
 
 def _selecting(terms: Iterable[PodAffinityTerm]) -> Iterator[_Selecting]:

@@ -23,6 +23,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import Workload
 
 _OF_ONE_POD: dict[str, Any] = dict.fromkeys(
     ("name", "uid", "start_time", "message", "created", "refused_since", "ready_since"), ""
@@ -53,7 +54,9 @@ def shape_of(
     of_cls = {cls: names.of_class(cls) for cls in classes}
     above = cluster.controllers[key]
     controllers = [(key, above), *sorted(item for item in cluster.controllers.items() if item[0] != key)]
-    of_controllers = tuple(names.of_controller(item, above, minor) for _, item in controllers)
+    of_controllers = tuple(
+        names.of_controller(item, above, stored_workload(item.workload, cluster, minor)) for _, item in controllers
+    )
     of_uid = {pod.uid: (of_cls[pod.cls], pod._replace(**_OF_ONE_POD)[_AFTER_CLASS:]) for pod in cluster.pods}
     budgets = tuple(
         (names.of_selector(item.selector.requirements), item.namespace, item.disruptions_allowed)
@@ -112,8 +115,8 @@ class _Names:
         labels = tuple((name, self._number(text)) for name, text in cls.labels)
         return bare, constraints, labels, cls.owner and (cls.owner.kind, self._number(cls.owner.name))
 
-    def of_controller(self, controller: Controller, above: Controller, minor: int) -> Hashable:
-        """Return a controller of the workload; its template as pods of it, unless that is the one of `above`."""
+    def of_controller(self, controller: Controller, above: Controller, stored: Workload) -> Hashable:
+        """Return a controller of the workload; its template as pods of `stored`, unless that is the one of `above`."""
         owner = controller.workload
         is_alike = same_template(owner.template, above.workload.template)
         template = fields(owner.template.get("spec"))
@@ -121,7 +124,7 @@ class _Names:
         labels = fields(fields(owner.template.get("metadata")).get("labels"))
         return (
             (owner.kind, self._number(owner.name), owner.replicas, owner.is_paused, owner.is_foreign, is_alike),
-            self.of_class(replica(stored_workload(owner, minor), 0).cls) if is_own else bool(template),
+            self.of_class(replica(stored, 0).cls) if is_own else bool(template),
             tuple((name, self._number(text)) for name, text in sorted(labels.items())),
             repr(
                 sorted((name, item) for name, item in controller.spec.items() if name not in ("selector", "template"))

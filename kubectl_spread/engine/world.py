@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
@@ -196,7 +196,7 @@ class World:
 
         A revision that is only known from its pods has no template; it is found by its hash.
         """
-        stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
+        stored = stored_workload(written, self.cluster, self.minor)
         for known in self.revisions_of(owner):
             is_of_pods = not known.workload.pod_spec.get("containers")
             is_named = is_of_pods and written.known_hash != "" and written.known_hash == known.name
@@ -298,7 +298,7 @@ class World:
 
     def _stored(self, rev: int, cluster: Cluster) -> Workload:
         """Return the workload of a revision with the fields that admission adds to its pods."""
-        return stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
+        return stored_workload(self._written[rev], cluster, self.minor)
 
     def charge_of(self, cls: int, rev: int) -> Charge:
         """Return what quotas charge for a pod: by its template if that is known, else by its class."""

@@ -212,6 +212,11 @@ class Explanation(NamedTuple):
     outage: str = ""  # key of the taint that marks the node of a bound pod as down
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """Return the requirements of the first conflict, for display."""
+        return tuple(requirement.text for item in self.conflicts[:1] for requirement in item.requirements)
+
 
 class ExaminedPod(NamedTuple):
     """An explanation and its inputs; the scheduler is None if no plugin ran."""

@@ -23,14 +23,12 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.workloads import missing_replicas, running_pods
-from kubectl_spread.explain.replicas import new_pods, Rehearsal
+from kubectl_spread.explain.replicas import new_pods, Start
 from kubectl_spread.objects.keys import Range, range_of
-from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 
@@ -97,19 +95,23 @@ def forecast(
     """
     if workload.kind in ("DaemonSet", "PodTemplate"):
         return None
-    rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
-    (owner,) = rehearsal.owners
-    pod = next(missing_replicas(owner, rehearsal.owned), None)
+    start = Start([workload], cluster, profiles)
+    (owner,) = start.owners
+    pod = next(missing_replicas(owner, start.owned), None)
     if pod is None or pod.cls.gates or pod.node_name or pod.cls.scheduler_name not in profiles:
         return None
-    scheduler = rehearsal.scheduler()
+    scheduler = Scheduler(start.columns, profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(pod)
-    counted = _counted(pod.cls, filtered, scheduler)
+    # The constraints that the scheduler follows, its defaults included, before any pod is placed
+    scoring = (item.plugin for item in scheduler.profile_of(pod.cls).score)
+    plugin = next((item for item in scoring if isinstance(item, PodTopologySpread)), None)
+    every = () if plugin is None else plugin.counts(pod.cls, scheduler.columns, filtered.feasible)
+    counted = sorted(every, key=lambda item: item[0].constraint.position)
     if all(is_hard for _, is_hard in counted):
         return None
-    is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
-    new = new_pods(rehearsal, profiles, all_nodes=not is_sampled)
-    pods, columns = len(new.pods), rehearsal.columns
+    is_sampled = not all_nodes and start.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
+    new = new_pods(start, profiles, all_nodes=not is_sampled)
+    pods, columns = len(new.pods), start.columns
     affordable = _affordable(pods, columns.n, runs, steps)
     if not affordable:
         shown = "1 node" if columns.n == 1 else f"{columns.n} nodes"
@@ -118,7 +120,7 @@ def forecast(
     most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
     found = every_placement(new, max_states=most_states, runs=affordable)
     ran = Counter(
-        columns.index[pod.node_name] for pod in running_pods(owner, rehearsal.owned) if pod.node_name in columns.index
+        columns.index[pod.node_name] for pod in running_pods(owner, start.owned) if pod.node_name in columns.index
     )
     symmetry = found.symmetry if found.basis.is_exact else None
     at_nodes = ranges_of(range(columns.n), {} if symmetry is None else symmetry.paths, found.counts)
@@ -144,24 +146,6 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
     if steps // of_a_run < _LEAST_RUNS:
         return _LEAST_RUNS if _LEAST_RUNS * of_a_run <= _MOST_STEPS else 0
     return min(runs, steps // of_a_run)
-
-
-def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) -> list[tuple[DomainCounts, bool]]:
-    """Return the counts of the constraints that the scheduler follows before any pod is placed, and which are hard.
-
-    Its defaults are included. The constraints are in written order.
-    """
-    columns = scheduler.columns
-    profile = scheduler.profile_of(pod_class)
-    plugin = next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
-    if plugin is None:
-        return []
-    found, require_all = list[tuple[DomainCounts, bool]](), plugin.requires_all_keys(pod_class)
-    for hard in (True, False):
-        constraints, feasible = plugin.constraints(pod_class, columns, hard=hard), None if hard else filtered.feasible
-        every = soft_counts(constraints, pod_class, columns, feasible, require_all=require_all)
-        found += [(counts, hard) for counts in every]
-    return sorted(found, key=lambda item: item[0].constraint.position)
 
 
 def _forecast_of(

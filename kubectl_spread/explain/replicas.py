@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import inf
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, MatchCounter
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
@@ -293,7 +293,7 @@ def place(
     all_nodes: bool = False,
     explain_first: bool = False,
     evicts: bool = False,
-    known: Optional[KnownPods] = None,
+    known: Optional[tuple[OwnedPods, Columns]] = None,
 ) -> list[Placement]:
     """Place workloads in the order of their pods' priority, then in the given order; each sees the pods before it.
 
@@ -307,23 +307,48 @@ def place(
         all_nodes: examine every node, also if the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
         evicts: carry preemption out; otherwise a pod that it makes room for stays Pending, with its nominated node.
-        known: the pods of the cluster, if they are indexed already.
+        known: the pods of the cluster by owners and by nodes, if they are indexed already.
     """
-    rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes, known=known)
-    return rehearsal.run(pick or first_by_name, explain_first=explain_first, evicts=evicts)
+    release = next(iter(profiles.values()))
+    written = [owner for owner in workloads if owner.kind != "PodTemplate"]
+    start = Start(written, cluster, profiles, known=known)
+    owners, cluster = start.owners, start.cluster
+    scheduler = Scheduler(start.columns, profiles, all_nodes=all_nodes)
+    placer = Placer(cluster, scheduler, release, pick=pick or first_by_name)
+    quotas: dict[str, QuotaUsage] = {}  # by namespace
+    placings: dict[int, _Placing] = {}
+    for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
+        placings[at] = _Placing(owners[at], placer, start.owned, quotas, explains=explain_first)
+        placings[at].create()
+        placings[at].retry()
+    evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
+    for _ in range(_MOST_ROUNDS):
+        before = -1
+        while placer.changes > before:
+            before = placer.changes
+            for placing in placings.values():
+                placing.retry()
+            for queue in evictor.others.values():
+                queue.retry()
+        if not evicts or not evictor.evict():
+            break
+    evictor.tell_outcomes()
+    found = [placing.placement() for placing in placings.values()]
+    complete = dict(zip(placings, _with_uncounted(found, profiles), strict=True))
+    return [
+        complete[at]._replace(
+            ignored=IgnoredFields(
+                f"1.{release.minor}", field_versions.stored_spec(owner.pod_spec, release.minor).ignored
+            )
+        )
+        for at, owner in enumerate(written)
+    ]
 
 
-class KnownPods(NamedTuple):
-    """The pods of a cluster by their owners and by their nodes."""
+class Start:
+    """Workloads and the cluster from which they are placed.
 
-    owned: OwnedPods
-    columns: Columns
-
-
-class Rehearsal:
-    """Workloads that can be placed repeatedly: every run starts from the same cluster.
-
-    cluster, owned, owners: with the changes of the API server and the controllers. columns: before any run.
+    cluster, owned, owners: with the changes of the API server and the controllers. columns: before any pod is placed.
     """
 
     def __init__(
@@ -332,65 +357,20 @@ class Rehearsal:
         cluster: Cluster,
         profiles: Mapping[str, Profile],
         *,
-        all_nodes: bool = False,
-        known: Optional[KnownPods] = None,
+        known: Optional[tuple[OwnedPods, Columns]] = None,
     ) -> None:
-        self._release = next(iter(profiles.values()))
-        self._profiles = profiles
-        self._all_nodes = all_nodes
-        self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
-        minor = self._release.minor
-        adopted = with_owners(cluster, [Controller(owner) for owner in self._written]).cluster
+        """Apply the workloads to a cluster; `known` has its pods, if they are indexed already."""
+        minor = next(iter(profiles.values())).minor
+        workloads = list(workloads)
+        adopted = with_owners(cluster, [Controller(owner) for owner in workloads]).cluster
         cluster = cluster._replace(owners=adopted.owners, pods=adopted.pods)
-        owned = OwnedPods(cluster) if known is None else known.owned.in_cluster(cluster)
-        self.owners = [
-            running_workload(stored_workload(admitted_workload(owner, cluster), minor), owned)
-            for owner in self._written
-        ]
+        owned = OwnedPods(cluster) if known is None else known[0].in_cluster(cluster)
+        self.owners = [running_workload(stored_workload(owner, cluster, minor), owned) for owner in workloads]
         self.cluster = with_claims(self.owners, with_controllers(self.owners, cluster))
         self.owned = owned.in_cluster(self.cluster)
         # perf: binding all pods takes most of the time of placing a few
-        is_same = known is not None and self.cluster.pods is known.columns.cluster.pods
-        self.columns = known.columns.copy_for_cluster(self.cluster) if known and is_same else Columns(self.cluster)
-
-    def scheduler(self) -> Scheduler:
-        """Return a new scheduler."""
-        return Scheduler(self.columns.copy_for_cluster(self.cluster), self._profiles, all_nodes=self._all_nodes)
-
-    def run(self, pick: Pick, *, explain_first: bool = False, evicts: bool = False) -> list[Placement]:
-        """Place all pods once.
-
-        Args:
-            pick: chooses among nodes of equal score.
-            explain_first: as in `place`.
-            evicts: as in `place`.
-        """
-        owners = self.owners
-        placer = Placer(self.cluster, self.scheduler(), self._release, pick=pick)
-        quotas: dict[str, QuotaUsage] = {}  # by namespace
-        placings: dict[int, _Placing] = {}
-        for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
-            placings[at] = _Placing(owners[at], placer, self.owned, quotas, explains=explain_first)
-            placings[at].create()
-            placings[at].retry()
-        evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
-        for _ in range(_MOST_ROUNDS):
-            before = -1
-            while placer.changes > before:
-                before = placer.changes
-                for placing in placings.values():
-                    placing.retry()
-                for queue in evictor.others.values():
-                    queue.retry()
-            if not evicts or not evictor.evict():
-                break
-        evictor.tell_outcomes()
-        found = [placing.placement() for placing in placings.values()]
-        complete = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
-        minor = self._release.minor
-        stored = [field_versions.stored_spec(item.pod_spec, minor) for item in self._written]
-        ignored = [IgnoredFields(f"1.{minor}", item.ignored) for item in stored]
-        return [complete[at]._replace(ignored=fields) for at, fields in enumerate(ignored)]
+        is_same = known is not None and self.cluster.pods is known[1].cluster.pods
+        self.columns = known[1].copy_for_cluster(self.cluster) if known and is_same else Columns(self.cluster)
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
@@ -534,30 +514,30 @@ def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict
     return found
 
 
-def new_pods(rehearsal: Rehearsal, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
-    """Return the pods that the workload of a rehearsal still lacks; the rehearsal must have only one workload.
+def new_pods(start: Start, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
+    """Return the pods that the only workload of a start still lacks.
 
     Pods that admission refuses are left out.
     """
-    (owner,) = rehearsal.owners
-    pods = list(_created(owner, rehearsal))
+    (owner,) = start.owners
+    pods = list(_created(owner, start))
     are_equal = not pods or not (pods[0].cls.volumes or as_replicaset(pods[0], owner, len(pods)) is None)
     return NewPods(
-        rehearsal.cluster,
+        start.cluster,
         profiles,
         pods,
-        rehearsal.columns,
+        start.columns,
         are_equal=are_equal,
         is_ordered=owner.is_ordered,
         all_nodes=all_nodes,
     )
 
 
-def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
+def _created(owner: Workload, start: Start) -> Iterator[Pod]:
     """Yield the pods that the controller creates if each finds a node, without volumes that are unknown."""
-    claims, quotas = NewClaims(rehearsal.cluster), usage_at_start(rehearsal.cluster, owner.namespace)
-    lasting = lasting_refusal(owner, rehearsal.cluster)
-    for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
+    claims, quotas = NewClaims(start.cluster), usage_at_start(start.cluster, owner.namespace)
+    lasting = lasting_refusal(owner, start.cluster)
+    for pod in () if lasting or creates_no_pods(owner, start.owned) else missing_replicas(owner, start.owned):
         if not quotas.admit(charge(owner.pod_spec)):
             yield claims.without(pod, owner)
         elif owner.is_ordered:

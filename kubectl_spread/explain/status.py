@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -350,9 +350,8 @@ def _next_class(key: ObjectKey, own: list[Pod], known: _Known) -> PodClass:
     controller = known.cluster.controllers.get(key)
     if controller is None:
         return max(own, key=lambda pod: pod.created).cls
-    alone = known.cluster._replace(pods=tuple(own))
     minor = next(iter(known.profiles.values())).minor
-    owner = stored_workload(admitted_workload(controller.workload, alone), minor)
+    owner = stored_workload(controller.workload, known.cluster, minor)
     owner = owner._replace(known_hash=newest_hash(owner, own, known.cluster) or owner.known_hash)
     return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
 

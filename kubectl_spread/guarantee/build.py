@@ -12,7 +12,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
@@ -86,9 +86,7 @@ class GroupBuilder:
         self._running = [(member.key, owned.of(member.key)) for member in members]
         self.cluster = cluster._replace(pods=tuple(pod for pod in cluster.bound_pods() if pod.uid not in own))
         self._minor = next(iter(profiles.values())).minor
-        workloads = [
-            stored_workload(admitted_workload(member.controller.workload, cluster), self._minor) for member in members
-        ]
+        workloads = [stored_workload(member.controller.workload, cluster, self._minor) for member in members]
         self._workloads = workloads
         self._keys = tuple(dict.fromkeys(keys))
         self._gaps: dict[Gap, None] = dict.fromkeys(around.gaps)
@@ -233,7 +231,7 @@ class GroupBuilder:
         for item in others:
             for name, amount in (*columns.with_summed_requests(item.cls).requests, (PODS, 1)):
                 both[name] = both.get(name, 0) + item.number * amount
-        if others and any(both[name] > _least(_free(columns, name)) for name in wanted):
+        if others and any(both[name] > _least(columns.free(name)) for name in wanted):
             yield Gap(GapKind.ROOM, first, tuple(item.key for item in others))
         if self.cluster.pods and self._resources(columns):
             yield Gap(GapKind.STAYING, first, number=len(self.cluster.pods))
@@ -315,13 +313,13 @@ class GroupBuilder:
                     self._separations(cls, columns),
                     tuple(requests.get(name, 0) for name in names),
                 )
-        free = tuple(zip(*(_free(columns, name).tolist() for name in names), strict=True))
+        free = tuple(zip(*(columns.free(name).tolist() for name in names), strict=True))
         return Filters(tuple(known[cls] for cls in self.classes), free, names)
 
     def _resources(self, columns: Columns) -> tuple[str, ...]:
         """Return the resources that all pods together could exhaust on some node."""
         wanted = self._wanted(columns)
-        return tuple(sorted(name for name, amount in wanted.items() if amount > _least(_free(columns, name))))
+        return tuple(sorted(name for name, amount in wanted.items() if amount > _least(columns.free(name))))
 
     def _wanted(self, columns: Columns) -> dict[str, int]:
         """Return the requests of all pods together."""
@@ -403,13 +401,6 @@ def _allowed(cls: PodClass, scheduler: Scheduler) -> tuple[int, ...]:
         return ()
     pod = Pod("guarantee", "guarantee", cls._replace(constraints=(_PLAIN,), gates=(), pod_affinity=(), node_name=""))
     return tuple(np.flatnonzero(scheduler.filter(pod).feasible).tolist())
-
-
-def _free(columns: Columns, resource: str) -> Int64s:
-    """Return the free amount of a resource on each node, int64 (N,)."""
-    if resource == PODS:
-        return columns.slots() - columns.pod_count
-    return columns.allocatable_of(resource) - columns.requested_of(resource)
 
 
 def _disrupted(cluster: Cluster, disruption: Disruption) -> Cluster:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Optional, TypeVar
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
@@ -146,7 +146,7 @@ class _Finder:
         self._other_classes = {key: self._class_of(member) for key, member in self._others.items()}
 
     def _class_of(self, member: Member) -> PodClass:
-        workload = stored_workload(admitted_workload(member.controller.workload, self._cluster), self._minor)
+        workload = stored_workload(member.controller.workload, self._cluster, self._minor)
         return replica(workload, 0).cls
 
     def surroundings(self) -> Surroundings:

@@ -14,7 +14,6 @@ from kubectl_spread.explain.constraints.report import (
     ConstraintReport,
 )
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -187,24 +186,3 @@ class PerWorkload(Generic[T]):
         if key not in self._found:
             self._found[key] = workload, self._compute(workload)
         return self._found[key][1]
-
-
-def as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
-    """Return a workload reduced to fields about known node labels, and the positions of the constraints left.
-
-    The reduced workload requires less. So if it does not fit, the written one does not fit either.
-    """
-    spec: Plain = owner.pod_spec
-    written = mappings(spec.get(CONSTRAINTS))
-    if keys is None:
-        return owner, tuple(range(len(written)))
-    positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
-    kept: Plain = {
-        CONSTRAINTS: [written[at] for at in positions],
-        "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
-        "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
-    }
-    if spec.get("schedulerName"):
-        kept["schedulerName"] = spec["schedulerName"]
-    template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
-    return owner._replace(template=template, claim_templates=()), positions

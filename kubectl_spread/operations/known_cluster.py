@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, unique
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
@@ -22,20 +22,19 @@ from kubectl_spread.cluster.facts import (
     PlacedReplicas,
     PodsPerDomain,
     RefutedRule,
-    RolloutFacts,
     Server,
 )
-from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
+from kubectl_spread.cluster.ownership import OwnedPods, owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.engine.workloads import running_workload
+from kubectl_spread.engine.workloads import running_pods, running_workload
 from kubectl_spread.explain import replicas
 from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.explain.replicas import as_replicaset, KnownPods, new_pods, Rehearsal, soften
+from kubectl_spread.explain.replicas import as_replicaset, new_pods, soften, Start
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult
@@ -43,13 +42,13 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts, Topo
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.operations.evidence import (
     account_of,
-    as_known,
     CONSTRAINTS,
     counted_constraint,
     CountedConstraint,
@@ -68,6 +67,7 @@ from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # loads the engine
     from kubectl_spread.operations.rollouts import Rollouts
+    from kubectl_spread.report.check.rollouts import RolloutResult
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 
@@ -362,17 +362,10 @@ class KnownCluster:
         """Return the hard constraints that keep some pod Pending in every possible placement; None without any."""
         return self._impossible(workload)
 
-    def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
+    def rollout(self, workload: Workload) -> Optional[RolloutResult]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
         found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._located(workload)))
-        if found is None or not found.basis.is_known:
-            return None
-        if found.summary is None:
-            return RolloutFacts(1, 0, found.is_exact)
-        endings, conflicts = found.summary.endings, () if found.explanation is None else found.explanation.conflicts
-        stuck = sum(not item.is_complete for item in endings)
-        conflict = tuple(item.text for item in conflicts[0].requirements) if conflicts else ()
-        return RolloutFacts(len(endings), stuck, found.is_exact, conflict)
+        return found if found is not None and found.basis.is_known else None
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
         """Return the default constraints of the scheduler's configuration; None for the built-in ones."""
@@ -386,8 +379,25 @@ class KnownCluster:
         return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
 
     def _known_part(self, workload: Workload) -> tuple[Workload, tuple[int, ...]]:
-        """Return a workload reduced to fields about known node labels, and the positions of the constraints left."""
-        return as_known(self._located(workload), self._keys)
+        """Return a workload reduced to fields about known node labels, and the positions of the constraints left.
+
+        The reduced workload requires less. So if it does not fit, the written one does not fit either.
+        """
+        owner, keys = self._located(workload), self._keys
+        spec: Plain = owner.pod_spec
+        written = mappings(spec.get(CONSTRAINTS))
+        if keys is None:
+            return owner, tuple(range(len(written)))
+        positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
+        kept: Plain = {
+            CONSTRAINTS: [written[at] for at in positions],
+            "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
+            "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
+        }
+        if spec.get("schedulerName"):
+            kept["schedulerName"] = spec["schedulerName"]
+        template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
+        return owner._replace(template=template, claim_templates=()), positions
 
     @cached_property
     def _columns(self) -> Columns:
@@ -403,28 +413,16 @@ class KnownCluster:
         return OwnedPods(self._cluster)
 
     @cached_property
-    def _known_pods(self) -> KnownPods:
-        return KnownPods(self._owned, self._columns)
-
-    @cached_property
-    def _own_pods(self) -> dict[ObjectKey, list[Pod]]:
-        """Return the running pods by their controllers and by their own name."""
-        found: dict[ObjectKey, list[Pod]] = {}
-        for pod in self._cluster.bound_pods():
-            if not pod.terminating:
-                itself = ObjectKey("Pod", pod.namespace, pod.name)
-                for key in {*self._cluster.owners_of(pod), workload_of(pod, self._cluster), itself}:
-                    found.setdefault(key, []).append(pod)
-        return found
+    def _known_pods(self) -> tuple[OwnedPods, Columns]:
+        return self._owned, self._columns
 
     def _ask(self, workload: Workload) -> Optional[Evidence]:
         spec = workload.pod_spec
         if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
             return None
         owner, positions = self._known_part(workload)
-        own = tuple(self._own_pods.get(key_of(owner), ()))
-        alone = self._owned.only(own)
-        created = running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
+        own = tuple(running_pods(owner, self._owned))
+        created = running_workload(stored_workload(owner, self._cluster, self._minor), self._owned)
         placed = self._placements.get(key_of(owner))
         first = placed.first_replica if placed is not None and placed.workload == created else None
         pod = first or replica(created, 0)  # The placement may have created it already.
@@ -500,7 +498,7 @@ class KnownCluster:
         if helping is None or self._searched >= _SEARCHES:
             return None
         self._searched += 1
-        new = new_pods(Rehearsal([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
+        new = new_pods(Start([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
         most = max_placed_pods(new, max_states=paths * missing)
         if most is None or most == missing:
             return None
@@ -533,17 +531,21 @@ def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> PodsP
 
 def _read(placement: Placement) -> PlacedReplicas:
     pending, evicts = placement.pending, bool(placement.evictions)
+    absent = len(placement.not_created) + len(placement.refused)
     if not pending:
-        absent = len(placement.not_created) + len(placement.refused)
         return PlacedReplicas(len(placement.placed), absent, is_preempting=evicts)
-    conflicts = pending[0].explanation.conflicts
-    requirements = conflicts[0].requirements if conflicts else ()
+    first = pending[0].explanation
     return PlacedReplicas(
         len(placement.placed),
-        len(pending) + len(placement.not_created) + len(placement.refused),
-        tuple(requirement.text for requirement in requirements),
+        len(pending) + absent,
+        first.conflict,
         evicts or any(item.explanation.nominated_node for item in pending),
-        any(part.position is not None for item in requirements for part in (item, *item.parts)),
+        any(
+            part.position is not None
+            for conflict in first.conflicts[:1]
+            for item in conflict.requirements
+            for part in (item, *item.parts)
+        ),
     )
 
 

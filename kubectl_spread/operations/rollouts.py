@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 
 from kubectl_spread.cluster.build import admitted_workload, stored_workload
-from kubectl_spread.cluster.columns import Bools, Columns, Int64s
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
@@ -234,12 +234,7 @@ class RolloutChecker:
         if filtered.rejection is not None or pod_class.host_ports or pod_class.gates:
             return False
         columns = filtered.columns
-        slots: Int64s = columns.slots() - columns.pod_count  # pods that each node has room for, (N,)
-        for resource, amount in columns.with_summed_requests(pod_class).requests:
-            if amount > 0:
-                free = columns.allocatable_of(resource) - columns.requested_of(resource)
-                slots = np.minimum(slots, free // amount)
-        slots = np.maximum(slots, 0) * passes_all_but_spread(filtered)
+        slots = columns.room(columns.with_summed_requests(pod_class).requests) * passes_all_but_spread(filtered)
         requests = dict(pod_class.requests)
         around, taken = 0, 0  # other pods, and pods of the class that find no room because of them
         for other, number in (*self._waiting, *others):
@@ -302,7 +297,7 @@ class RolloutChecker:
         if alike is not None:
             return alike
         minor = next(iter(self._profiles.values())).minor
-        stored = stored_workload(admitted_workload(owner, self._cluster), minor)
+        stored = stored_workload(owner, self._cluster, minor)
         return replica(stored._replace(known_hash=""), owner.first_ordinal).cls
 
     def _unpredictable(self, pod_class: PodClass) -> str:

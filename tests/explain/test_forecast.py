@@ -14,7 +14,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.placing import seeded_pick
 from kubectl_spread.explain.forecast import Forecast, forecast
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.explain.replicas import place, Rehearsal
+from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import text
@@ -85,11 +85,11 @@ class Every:
 
 def every_placement(owner: Workload, cluster: Cluster, most: int) -> Optional[list[Placement]]:
     """All of them, nodes told apart; None where there are more."""
-    rehearsal, every = Rehearsal([owner], cluster, profiles()), Every()
+    every = Every()
     found: list[Placement] = []
     while len(found) < most:
         every.start()
-        found += rehearsal.run(every.pick)
+        found += place([owner], cluster, profiles(), pick=every.pick)
         if not every.advance():
             return found
     return None

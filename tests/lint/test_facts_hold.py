@@ -15,7 +15,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.explain import replicas
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.explain.replicas import as_replicaset, new_pods, Rehearsal
+from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import Project
@@ -140,7 +140,7 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     owner = as_replicaset(first, subject.workload, count)
     assert owner is not None
 
-    new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
+    new = new_pods(Start([owner], cluster, PROFILES), PROFILES, all_nodes=True)
     most = max_placed_pods(new, max_states=2000)
 
     assert most == any_order(cluster, owner, ())

@@ -13,7 +13,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.explain.replicas import place, Rehearsal
+from kubectl_spread.explain.replicas import place, Start
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
@@ -101,7 +101,7 @@ def _checked(case: Case) -> list[Placement]:
 def _every_end(case: Case, pods: list[tuple[Pod, int]]) -> Iterator[Placed]:
     """Yield how it ends in every order of single pods, and with every choice among the best nodes."""
     owners = [controller_of(item).workload for item in case.workloads]
-    cluster = Rehearsal(owners, case.cluster, profiles()).cluster  # with the controllers, whose selectors count pods
+    cluster = Start(owners, case.cluster, profiles()).cluster  # with the controllers, whose selectors count pods
     names = [node.name for node in cluster.nodes]
     seen: set[Placed] = set()
     queue: list[Placed] = [tuple((0,) * len(names) for _ in pods)]

@@ -20,7 +20,7 @@ from kubectl_spread.cluster.facts import (
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.explain import replicas
-from kubectl_spread.explain.replicas import new_pods, Rehearsal
+from kubectl_spread.explain.replicas import new_pods, Start
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
@@ -301,7 +301,7 @@ def test_a_search_that_is_too_long_finds_nothing() -> None:
     """The first path, a then b then b, is not the only one."""
     cluster = cluster_of([*zones("a"), *(node(f"b{at}", labels={ZONE: "b", HOSTNAME: f"b{at}"}) for at in range(3))])
     owner = web(spread_over(ZONE), spread_over(HOSTNAME), count=4, kind="ReplicaSet")
-    new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
+    new = new_pods(Start([owner], cluster, PROFILES), PROFILES, all_nodes=True)
 
     assert max_placed_pods(new, max_states=3) is None
     assert 3 == max_placed_pods(new, max_states=50)

@@ -365,8 +365,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
     if not requests:
         return
     request, at = max(requests)
-    columns = problem.columns
-    free = columns.allocatable_of(resource) - columns.requested_of(resource)
+    free = problem.columns.free(resource)
     least = request // _LEAST_PART
     rest = dict(problem.pod.cls.requests).get(resource, 0) - request
     room = free[~requirement.allowed] - rest

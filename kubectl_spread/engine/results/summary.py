@@ -195,6 +195,11 @@ class StepSummary(NamedTuple):
         """Return whether the numbers hold for all outcomes, and not only the verdict."""
         return self.basis in (Basis.ALL_OUTCOMES, Basis.EVERY_ORDER)
 
+    @property
+    def stuck_endings(self) -> int:
+        """Return the number of distinct outcomes that are not complete."""
+        return sum(not ending.is_complete for ending in self.endings)
+
     def waiting(self, *, has_names: bool = True) -> list[PendingPods]:
         """Return the Pending pods; without names, those of a workload with one message are one entry."""
         numbers: dict[tuple[Optional[ObjectKey], str, bool, str], dict[int, int]] = {}

@@ -275,7 +275,8 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         and not topology_keys.is_absent(term.topology_key, project)
     }
     rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
-    if rollout is not None and not rollout.stuck:
+    summary = None if rollout is None else rollout.summary
+    if rollout is not None and (summary is None or not summary.stuck_endings):
         return
     for key in sorted(terms, key=lambda key: key == HOSTNAME)[:1]:  # the hostname only if there is no other
         # One pod may be unavailable: the change is at the deepest field that is written.
@@ -284,7 +285,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         value: Any = 1
         while len(route) > 2 and not isinstance(value_at(subject.manifest.plain, route[:-1]), dict):
             route, value = route[:-1], {str(route[-1]): value}
-        if rollout is None:
+        if rollout is None or summary is None:
             by_default = "" if "maxUnavailable" in rolling else " by default"
             share = f", which is 0 of {number} pods" if number is not None and percentage(unavailable) else ""
             needs = f"one more {domain(key)} than there are replicas"
@@ -294,10 +295,12 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
                 "update never finishes"
             )
         else:
-            because = f" (conflict: {', '.join(rollout.conflict)})" if rollout.conflict else ""
-            outcomes = f"{rollout.outcomes} outcomes{'' if rollout.is_exact else ' that were found'}"
-            stuck = f"may get stuck: in {rollout.stuck} of {outcomes}"
-            stuck = "gets stuck:" if rollout.stuck == rollout.outcomes else stuck
+            conflict = () if rollout.explanation is None else rollout.explanation.conflict
+            because = f" (conflict: {', '.join(conflict)})" if conflict else ""
+            number = len(summary.endings)
+            outcomes = f"{number} outcomes{'' if rollout.is_exact else ' that were found'}"
+            stuck = f"may get stuck: in {summary.stuck_endings} of {outcomes}"
+            stuck = "gets stuck:" if summary.stuck_endings == number else stuck
             message = f"the next rolling update {stuck} a new pod finds no node{because}"
         yield RuleFinding(
             message,

@@ -101,9 +101,9 @@ def creation(result: RolloutResult) -> str:
     names = f"{', '.join(pods[:-1])} or {pods[-1]}" if pods[1:] else "".join(pods) or "a pod"
     if result.verdict is Verdict.GETS_STUCK:
         return f"In every order {names} finds no node"
-    stuck = sum(not item.is_complete for item in summary.endings)
     every = "" if summary.is_exact else " that were found"
-    return f"In some orders {names} finds no node ({stuck} of {count_noun(len(summary.endings), 'outcome')}{every})"
+    outcomes = f"{summary.stuck_endings} of {count_noun(len(summary.endings), 'outcome')}{every}"
+    return f"In some orders {names} finds no node ({outcomes})"
 
 
 def of_running(results: Iterable[RolloutResult]) -> list[str]:
@@ -151,9 +151,7 @@ def _outcome(result: RolloutResult) -> str:
         return f"completes {_certainty(result)}"
     if result.verdict is Verdict.GETS_STUCK:
         return f"gets stuck {_certainty(result)}"
-    found = (
-        "" if summary is None else share(sum(not item.is_complete for item in summary.endings), len(summary.endings))
-    )
+    found = "" if summary is None else share(summary.stuck_endings, len(summary.endings))
     return f"may get stuck, {found}{'' if result.is_exact else ' that were found'}"
 
 
@@ -233,7 +231,7 @@ form(
             item.summary,
             "outcomes stuckOutcomes states runs",
             outcomes=len(item.summary.endings),
-            stuckOutcomes=sum(not ending.is_complete for ending in item.summary.endings),
+            stuckOutcomes=item.summary.stuck_endings,
         )
     ),
     pending=lambda item: (

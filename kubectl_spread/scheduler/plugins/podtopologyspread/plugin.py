@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional, Union
 
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.objects.constraints.constraint import constraints, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
@@ -58,15 +58,18 @@ class PodTopologySpread(Plugin):
         soft, require_all = self.constraints(pod_class, columns, hard=False), self.requires_all_keys(pod_class)
         return PreScoreState(soft, pod_class, columns, require_all=require_all, release=self._release)
 
-    def counts(self, pod_class: PodClass, columns: Columns) -> Iterator[tuple[DomainCounts, bool]]:
-        """Yield the counts of each constraint, and whether it is hard."""
+    def counts(
+        self, pod_class: PodClass, columns: Columns, feasible: Optional[Bools] = None
+    ) -> Iterator[tuple[DomainCounts, bool]]:
+        """Yield the counts of each constraint, and whether it is hard; `feasible` are the nodes that fit, if known."""
         hard = self.constraints(pod_class, columns, hard=True)
         yield from ((item, True) for item in PreFilterState(hard, pod_class, columns, self._release).counts)
         soft = self.constraints(pod_class, columns, hard=False)
-        # Scoring counts the domains of nodes that fit. These would change with every pod, so full nodes count, too.
-        usable = match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns)
-        usable &= ~columns.unschedulable
-        every = soft_counts(soft, pod_class, columns, usable, require_all=self.requires_all_keys(pod_class))
+        if feasible is None:
+            # Scoring counts the domains of nodes that fit. These would change with every pod, so full nodes count, too.
+            feasible = match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns)
+            feasible &= ~columns.unschedulable
+        every = soft_counts(soft, pod_class, columns, feasible, require_all=self.requires_all_keys(pod_class))
         yield from ((item, False) for item in every)
 
     def requires_all_keys(self, pod_class: PodClass) -> bool:
