@@ -62,7 +62,7 @@ class HypotheticalCluster(NamedTuple):
         problem = self.problem
         columns = problem.columns.copy_for_cluster(self.cluster, self.gone)
         sampler = problem.sampler.restart() if columns.nodes is problem.cluster.nodes else None
-        scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.all_nodes, sampler=sampler)
+        scheduler = Scheduler(columns, problem.profiles, sampler=sampler)
         return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
 
     def own(self, *, is_same_revision: bool = False) -> tuple[Pod, ...]:

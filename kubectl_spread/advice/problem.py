@@ -72,7 +72,6 @@ class PendingPodProblem:
     running: tuple[Pod, ...]
     is_template_known: bool
     pending: int
-    all_nodes: bool = False
     is_contended: bool = False
 
     @property
@@ -249,7 +248,6 @@ def of_pod(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
     *,
-    all_nodes: bool = False,
     columns: Optional[Columns] = None,
     placed_first: frozenset[str] = frozenset(),
 ) -> Optional[PendingPodProblem]:
@@ -284,7 +282,6 @@ def of_pod(
         running=tuple(running),
         is_template_known=is_known,
         pending=sum(other.key not in placed_first for other in own),
-        all_nodes=all_nodes,
         is_contended=bool(placed_first),
     )
 
@@ -294,8 +291,6 @@ def of_placements(
     at: int,
     cluster: Cluster,
     profiles: Mapping[str, Profile],
-    *,
-    all_nodes: bool = False,
 ) -> Optional[PendingPodProblem]:
     """Return the problem of a workload with Pending pods after placing it with others; None if no pod is Pending.
 
@@ -328,7 +323,6 @@ def of_placements(
         running=tuple(running_pods(owner, owned)),
         is_template_known=True,
         pending=len(placement.pending),
-        all_nodes=all_nodes,
     )
 
 

@@ -455,7 +455,8 @@ class Columns:
     def room(self, requests: Iterable[tuple[str, int]]) -> Int64s:
         """Return how many more pods with some requests each node has room for, int64 (N,)."""
         rooms = [self.free(PODS), *(self.free(resource) // amount for resource, amount in requests if amount > 0)]
-        return np.maximum.reduce([self.zeros(), np.min(rooms, axis=0)])
+        least: Int64s = np.min(rooms, axis=0)
+        return np.maximum(least, 0)
 
     def untolerated_taints(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
         """Return the first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""

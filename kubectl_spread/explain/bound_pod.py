@@ -87,16 +87,14 @@ class BoundPodReport(NamedTuple):
     scores: Optional[ScoreTable] = None
 
 
-def bound_pod_report(
-    pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
-) -> BoundPodReport:
+def bound_pod_report(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> BoundPodReport:
     """Schedule a bound pod as if it were new, with all other pods in place."""
     unknown = _unknown(pod, cluster, profiles)
     if unknown is not None:
         return BoundPodReport(NodeToday.UNKNOWN, unknown)
     unbound = pod._replace(node_name="", nominated_node="", terminating=False)
     others = tuple(other for other in cluster.pods if other is not pod)
-    scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles, all_nodes=all_nodes)
+    scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles)
     filtered = scheduler.filter(unbound)
     scores = score_table(unbound, filtered, scheduler)
     at, refusals = scheduler.columns.index[pod.node_name], tuple[Status, ...]()

@@ -231,31 +231,31 @@ def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Expl
     return examine(pod, cluster, profiles).explanation
 
 
-def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> ExaminedPod:
-    """Explain one pod, and keep the plugins' results; `all_nodes` as in `Scheduler`."""
+def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> ExaminedPod:
+    """Explain one pod, and keep the plugins' results."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
         return ExaminedPod(Explanation(pod, PodVerdict.FINISHED, nothing))
     if pod.node_name:
-        return ExaminedPod(_bound(pod, cluster, profiles, all_nodes=all_nodes))
+        return ExaminedPod(_bound(pod, cluster, profiles))
     if pod.terminating:
         return ExaminedPod(Explanation(pod, PodVerdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
         return ExaminedPod(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
         return ExaminedPod(without_scheduler(pod, cluster, tuple(profiles)))
-    scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
+    scheduler = Scheduler(Columns(cluster), profiles)
     filtered = scheduler.filter(pod)
     explanation = explain_filtered(pod, filtered, scheduler, is_detailed=True)
     return ExaminedPod(_awaiting(explanation, filtered), scheduler, filtered)
 
 
-def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> Explanation:
+def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
     """Explain a bound pod: the scheduler's decision today, unless the pod is terminating."""
     nothing = Diagnosis(len(cluster.nodes))
     if pod.terminating:
         return Explanation(pod, PodVerdict.TERMINATING, nothing)
-    today = bound_pod_report(pod, cluster, profiles, all_nodes=all_nodes)
+    today = bound_pod_report(pod, cluster, profiles)
     node = next((node for node in cluster.nodes if node.name == pod.node_name), None)
     return Explanation(
         pod,

@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
+from kubectl_spread.scheduler.sampling import ALL, MIN_FEASIBLE_NODES_TO_FIND
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond
@@ -79,7 +79,6 @@ def forecast(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
     *,
-    all_nodes: bool = False,
     runs: int = MAX_RUNS,
     steps: int = MAX_STEPS,
 ) -> Optional[Forecast]:
@@ -89,7 +88,6 @@ def forecast(
         workload: its running pods stay on their nodes.
         cluster: the cluster for the other pods.
         profiles: of the scheduler, by name.
-        all_nodes: examine every node, also if the scheduler would stop early.
         runs: maximum number of random runs.
         steps: maximum number of pods to place, over all random runs.
     """
@@ -100,7 +98,7 @@ def forecast(
     pod = next(missing_replicas(owner, start.owned), None)
     if pod is None or pod.cls.gates or pod.node_name or pod.cls.scheduler_name not in profiles:
         return None
-    scheduler = Scheduler(start.columns, profiles, all_nodes=all_nodes)
+    scheduler = Scheduler(start.columns, profiles)
     filtered = scheduler.filter(pod)
     # The constraints that the scheduler follows, its defaults included, before any pod is placed
     scoring = (item.plugin for item in scheduler.profile_of(pod.cls).score)
@@ -109,7 +107,8 @@ def forecast(
     counted = sorted(every, key=lambda item: item[0].constraint.position)
     if all(is_hard for _, is_hard in counted):
         return None
-    is_sampled = not all_nodes and start.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
+    percentage = scheduler.profile_of(pod.cls).percentage_of_nodes_to_score
+    is_sampled = percentage < ALL and start.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
     new = new_pods(start, profiles, all_nodes=not is_sampled)
     pods, columns = len(new.pods), start.columns
     affordable = _affordable(pods, columns.n, runs, steps)

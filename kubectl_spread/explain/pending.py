@@ -60,12 +60,9 @@ class Prospects:
     decides.
     """
 
-    def __init__(
-        self, asked: Sequence[Pod], cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
-    ) -> None:
+    def __init__(self, asked: Sequence[Pod], cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
         self._cluster = cluster
         self._profiles = profiles
-        self._all_nodes = all_nodes
         own = frozenset(pod.key for pod in asked if not pod.node_name)
         pods = [pod for pod in cluster.pending() if self._is_queued(pod)]
         is_examined = bool(own) and 1 < len(pods) <= MOST_PODS
@@ -93,7 +90,7 @@ class Prospects:
         Returns the pods that find a node, by key. A pod that the scheduler tries earlier comes earlier.
         """
         ordered = sorted(pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
-        scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
+        scheduler = Scheduler(Columns(self._cluster), self._profiles)
         return place_in_turn(ordered, Placer(self._cluster, scheduler, next(iter(self._profiles.values())))).bound
 
     def fate(self, pod: Pod) -> Fate:
@@ -159,7 +156,7 @@ class Prospects:
                 yield key, other.node_name
 
     def _examined(self, pod: Pod, cluster: Cluster) -> ExaminedPod:
-        return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)
+        return examine(pod, cluster, self._profiles)
 
 
 class WaitingGroup(NamedTuple):

@@ -290,7 +290,6 @@ def place(
     profiles: Mapping[str, Profile],
     *,
     pick: Optional[Pick] = None,
-    all_nodes: bool = False,
     explain_first: bool = False,
     evicts: bool = False,
     known: Optional[tuple[OwnedPods, Columns]] = None,
@@ -304,7 +303,6 @@ def place(
         cluster: the cluster for them.
         profiles: of the scheduler, by name.
         pick: chooses among nodes of equal score; the first by name without one.
-        all_nodes: examine every node, also if the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
         evicts: carry preemption out; otherwise a pod that it makes room for stays Pending, with its nominated node.
         known: the pods of the cluster by owners and by nodes, if they are indexed already.
@@ -313,7 +311,7 @@ def place(
     written = [owner for owner in workloads if owner.kind != "PodTemplate"]
     start = Start(written, cluster, profiles, known=known)
     owners, cluster = start.owners, start.cluster
-    scheduler = Scheduler(start.columns, profiles, all_nodes=all_nodes)
+    scheduler = Scheduler(start.columns, profiles)
     placer = Placer(cluster, scheduler, release, pick=pick or first_by_name)
     quotas: dict[str, QuotaUsage] = {}  # by namespace
     placings: dict[int, _Placing] = {}

@@ -114,7 +114,6 @@ class LoadedCluster(NamedTuple):
 
     cluster: Cluster
     profiles: dict[str, Profile]
-    all_nodes: bool
     seed: Optional[int]
     errors: tuple[SourceError, ...]
     name: str = ""
@@ -185,7 +184,7 @@ def load(
             source.warn(str(unread))
     name, version = session.target.name, session.version.text
     cluster = _provisioned(facts.cluster, source)
-    return LoadedCluster(cluster, profiles, source.all_nodes, source.seed, facts.errors, name, version)
+    return LoadedCluster(cluster, profiles, source.seed, facts.errors, name, version)
 
 
 def load_files(source: ClusterSource) -> LoadedCluster:
@@ -215,9 +214,7 @@ def load_files(source: ClusterSource) -> LoadedCluster:
     held = cluster.scheduler_configuration
     profiles = load_profiles(source, SourceFile("the snapshot's schedulerConfiguration", held) if held else None)
     name = ", ".join("standard input" if path == "-" else path for path in source.snapshot) or source.topology or ""
-    return LoadedCluster(
-        cluster, profiles, source.all_nodes, source.seed, errors, name, cluster.kubernetes_version or ""
-    )
+    return LoadedCluster(cluster, profiles, source.seed, errors, name, cluster.kubernetes_version or "")
 
 
 def _provisioned(cluster: Cluster, source: ClusterSource) -> Cluster:
@@ -262,7 +259,6 @@ def place(
         known.cluster,
         known.profiles,
         pick=None if known.seed is None else placing.seeded_pick(known.seed),
-        all_nodes=known.all_nodes,
         explain_first=explain_first,
         evicts=evicts,
     )
@@ -286,7 +282,7 @@ def _advice(placements: list[Placement], at: int, known: LoadedCluster) -> str:
     from kubectl_spread.advice import problem as problems  # 100 ms
     from kubectl_spread.advice.search import suggest
 
-    found = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
+    found = problems.of_placements(placements, at, known.cluster, known.profiles)
     return next((item.title for item in suggest(found, most=1).items), "") if found is not None else ""
 
 
@@ -366,15 +362,18 @@ def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> d
     """
     from kubectl_spread.objects.releases.version import LATEST, nearest_release
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
+    from kubectl_spread.scheduler.sampling import ALL
     from kubectl_spread.sources import scheduler_config
 
     release = nearest_release(release_of(source) or LATEST)
+    found = None
     if name := source.scheduler_config:
-        loaded = scheduler_config.load(name, release)
+        found = scheduler_config.load(name, release)
     elif held is not None:
-        name, loaded = held.name.removeprefix("the snapshot's "), scheduler_config.read(held, release)
-    else:
-        return scheduler_profiles.profiles(None, release)
-    for note in loaded.notes:
+        name, found = held.name.removeprefix("the snapshot's "), scheduler_config.read(held, release)
+    for note in () if found is None else found.notes:
         source.warn(f"{name}: {note}")
-    return loaded.profiles
+    profiles = scheduler_profiles.profiles(None, release) if found is None else found.profiles
+    if source.all_nodes:
+        profiles = {key: item._replace(percentage_of_nodes_to_score=ALL) for key, item in profiles.items()}
+    return profiles

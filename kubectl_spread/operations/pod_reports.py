@@ -76,7 +76,7 @@ def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     pods = [pod for pod in cluster.pods if pod.name == target.name and pod.namespace == asked.namespace]
     if not pods:
         raise missing_error("Pod", target.name, namespace=asked.namespace, cluster=cluster)
-    prospects = Prospects(pods[:1], cluster, known.profiles, all_nodes=known.all_nodes)
+    prospects = Prospects(pods[:1], cluster, known.profiles)
     return [_suggesting(prospects.of(pods[0]), asked)]
 
 
@@ -102,7 +102,7 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
     if found:
         found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
     if asked.suggests and any(map(_needs_advice, found)):
-        problem = problems.of_placements(placements, at, known.cluster, known.profiles, all_nodes=known.all_nodes)
+        problem = problems.of_placements(placements, at, known.cluster, known.profiles)
         if problem is not None:
             found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
     return found
@@ -130,7 +130,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     state = state_of(key, OwnedPods(cluster))
     if state is None:
         raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
-    prospects = Prospects(state.pending, cluster, known.profiles, all_nodes=known.all_nodes)
+    prospects = Prospects(state.pending, cluster, known.profiles)
     groups = [group for alike in _alike(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)
     state = state._replace(finding=prospects.finding(state.pending))
@@ -211,7 +211,7 @@ def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
     if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
         return None
     known = asked.known
-    return forecast(owner, known.cluster, known.profiles, all_nodes=known.all_nodes)
+    return forecast(owner, known.cluster, known.profiles)
 
 
 def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
@@ -259,7 +259,6 @@ def _suggesting(
         (is_contended and explanation.last_turn) or explanation,
         prospect.cluster,
         known.profiles,
-        all_nodes=known.all_nodes,
         columns=None if examined.scheduler is None else examined.scheduler.columns,
         placed_first=prospect.placed_first if is_contended else frozenset(),
     )
@@ -272,7 +271,7 @@ def _needs_advice(report: PodReport) -> bool:
 
 
 def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> ExaminedPod:
-    return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
+    return examine(pod, cluster, asked.known.profiles)
 
 
 def _report(

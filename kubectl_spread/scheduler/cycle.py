@@ -20,7 +20,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND, Sampler
+from kubectl_spread.scheduler.sampling import ALL, MIN_FEASIBLE_NODES_TO_FIND, Sampler
 
 _NO_NODE: Bools = np.zeros(0, np.bool_)
 
@@ -179,9 +179,9 @@ class Scheduler:
         return nodes
 
     def _search(self, pod: Pod, filtered: FilterResult) -> NodeIndices:
-        if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND:
-            return np.flatnonzero(filtered.feasible)
         percentage = self.profile_of(pod.cls).percentage_of_nodes_to_score
+        if self._sampler is None or self.columns.n < MIN_FEASIBLE_NODES_TO_FIND or percentage == ALL:
+            return np.flatnonzero(filtered.feasible)
         considered = filtered.considered if filtered.narrowed_by else None
         return self._sampler.sample(filtered.feasible, considered, percentage)
 

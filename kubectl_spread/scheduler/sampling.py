@@ -18,6 +18,7 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_PERCENTAGE = 5
+ALL = 100  # percent: the search visits every node
 
 _LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-domain.beta.kubernetes.io/zone"}
 

@@ -284,7 +284,9 @@ def test_a_preference_that_does_not_parse_aborts_scheduling_where_there_is_a_cho
 def test_a_large_cluster_is_sampled_unless_all_nodes_are_asked_for(all_nodes: bool, expected: str) -> None:
     """The best of 120 nodes is the last; a search that stops after 100 does not see it."""
     facts = [node(f"n{at:03d}", "2" if at < 119 else "64") for at in range(120)]
-    (web,) = place([workload()], cluster_of(facts), profiles(), all_nodes=all_nodes)
+    percentage = 100 if all_nodes else 0
+    by_name = {name: item._replace(percentage_of_nodes_to_score=percentage) for name, item in profiles().items()}
+    (web,) = place([workload()], cluster_of(facts), by_name)
 
     assert [expected] == nodes_of(web)
 
