@@ -71,7 +71,7 @@ class Judge:
         plan = Plan(problem, self._start)
         if not problem.exists:  # A manifest that is not applied yet is applied unchanged.
             plan.create_written()
-        self._before = self._play(plan, QUICK).last
+        self._before = self._play(plan, self._limits if problem.past else QUICK).last
         self._others = self._rested(self._before.outcomes)[1]
         if problem.is_contended:  # The order decides which pod waits, so no other pod must wait.
             outcomes = self._play(plan, self._limits).last.outcomes
@@ -88,8 +88,9 @@ class Judge:
 
     def _play(self, plan: Plan, limits: Limits) -> Answer:
         problem, provisioner = self.problem, self._provisioner
-        ops = [tuple(plan.ops)]
-        return play(plan.start, problem.profiles, ops, limits=limits, bound=problem.columns, provisioner=provisioner)
+        start, bound = (plan.start, problem.columns) if problem.began is None else (problem.began, None)
+        ops = [*problem.past, plan.ops_after(problem.began)]
+        return play(start, problem.profiles, ops, limits=limits, bound=bound, provisioner=provisioner)
 
     @cached_property
     def _provisioner(self) -> Optional[Provisioner]:
@@ -132,7 +133,7 @@ class Judge:
         is_partial = min(placed) > len(problem.running) and not found.restarts
         if is_partial and problem.owner.kind not in CREATING_AT_WILL:
             pods = (pod for outcome in last.outcomes for pod in outcome.pods)
-            is_partial = not any(pod.name == problem.pod.name and not pod.node for pod in pods)
+            is_partial = not any(pod.name == _usual_name(problem.pod) and not pod.node for pod in pods)
         return found if not waiting or is_partial else Setback(Why.OWN_WAIT, waiting, self._key)
 
     def _rested(self, outcomes: Iterable[Outcome]) -> tuple[int, Counter[Optional[ObjectKey]]]:
@@ -210,11 +211,10 @@ class Judge:
         pinned = required_node(pod.cls)
         if pinned is not None:
             return (pinned,)
-        ran = {other.name for other in self.problem.running}
         for outcome in answer.outcomes:
-            placed = self._own_placed(outcome)
-            came = [other for other in placed if not other.is_original or other.name not in ran]
-            same = [other for other in came if other.name == pod.name and (other.is_original or self._key is None)]
+            came, _ = self._exchanged(self._own_placed(outcome))
+            name = _usual_name(pod)
+            same = [other for other in came if other.name == name and (other.is_original or self._key is None)]
             if same and len(self.problem.own) > 1 and self._key is not None:  # Any of them may come first.
                 same = [other for other in came if other.is_original and other.revision == same[0].revision]
             found |= dict.fromkeys(other.node for other in same or came)
@@ -222,11 +222,18 @@ class Judge:
 
     def _restarts(self, outcome: Outcome) -> int:
         """Return how many running pods of the workload are gone in an outcome."""
-        if self._key is None:
-            return 0
-        own = [pod for pod in outcome.pods if pod.owner == self._key]
-        there = {pod.name for pod in own if pod.is_original and not pod.is_terminating}
-        return sum(pod.name not in there for pod in self.problem.running)
+        return 0 if self._key is None else self._exchanged(self._own_placed(outcome))[1].total()
+
+    def _exchanged(self, placed: Iterable[PodState]) -> tuple[list[PodState], Counter[tuple[str, str]]]:
+        """Return the pods that did not run at the start, and the number of those gone by name and node."""
+        gone = Counter((_usual_name(pod), pod.node_name) for pod in self.problem.running)
+        came = []
+        for pod in placed:
+            if pod.is_original and gone[pod.name, pod.node] > 0:
+                gone[pod.name, pod.node] -= 1
+            else:
+                came.append(pod)
+        return came, gone
 
     @cached_property
     def _bare(self) -> list[Pod]:
@@ -294,6 +301,11 @@ class Judge:
             spreads=spreads(self._counts_before, [count_pods(scene.model, result.scheduler.columns, problem.profiles)]),
             not_followed=(f"other orders in which {len(placed)} pods may be {words}",),
         )
+
+
+def _usual_name(pod: Pod) -> str:
+    """Return the name of a pod in outcomes, where equal pods have one name: `web-*` of `web-* 1`."""
+    return pod.name.partition(" ")[0]
 
 
 def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:

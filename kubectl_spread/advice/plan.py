@@ -165,6 +165,18 @@ class Plan:
             start = start._replace(pods=tuple(pod for pod in start.pods if pod.uid not in self.ended))
         return start
 
+    def ops_after(self, began: Optional[Cluster]) -> tuple[steps.Op, ...]:
+        """Return the steps, for the pods of an earlier moment if it is given; pods that came later are left out."""
+        if began is None:
+            return tuple(self.ops)
+        uids, keys = {pod.key: pod.uid for pod in began.pods}, {pod.uid: pod.key for pod in self._start.pods}
+
+        def known(found: Iterable[str]) -> tuple[str, ...]:
+            return tuple(uids[keys[uid]] for uid in found if keys.get(uid) in uids)
+
+        ops = (op._replace(uids=known(op.uids)) if isinstance(op, steps.DeletePods) else op for op in self.ops)
+        return (steps.DeletePods(known(sorted(self.ended)), is_forced=True), *ops)
+
     def _is_alone(self, pod: Pod) -> bool:
         """Return whether no controller replaces the pod.
 
@@ -199,7 +211,7 @@ class Plan:
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
             self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
             if key.kind in _KEEP_THEIR_PODS:
-                self.delete_pods(self.problem.own)
+                self.ops.append(steps.DeleteSome(steps.PodMatch(key, is_pending=True)))
 
     def _rolled_back(self, workload: Workload) -> Workload:
         """Return a changed workload with the hash of the older revision whose running pods have its template.

@@ -17,6 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.pending_claims import NewClaims, with_claims
+from kubectl_spread.engine.steps import Op
 from kubectl_spread.engine.workloads import missing_replicas, running_pods, with_controllers
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
@@ -57,6 +58,8 @@ class PendingPodProblem:
     scheduled before or after them. running: the owner's pods with a node. pending: number of pods in `own` that find no
     node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
     order decides which of them waits. columns: of the unchanged cluster; callers must not bind pods in them.
+    began, past: the cluster at the start, and the steps that have led to this one in some order; None and none if it is
+    as it was read.
     """
 
     pod: Pod
@@ -73,6 +76,8 @@ class PendingPodProblem:
     is_template_known: bool
     pending: int
     is_contended: bool = False
+    began: Optional[Cluster] = None
+    past: tuple[tuple[Op, ...], ...] = ()
 
     @property
     def spec(self) -> Plain:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
@@ -169,9 +170,11 @@ def simulate_commands(
     )
     if has_advice and not watch.is_stopped:
         pairs = zip(played, answer.steps, strict=True)
-        last = next((item for item in reversed(played) if not item.is_fine), None)
+        past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
-        played = tuple(_explained(item, step, read.known, after, is_last=item is last) for item, step in pairs)
+        played = tuple(
+            _explained(item, step, read.known, after, past=past if item is played[-1] else ()) for item, step in pairs
+        )
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -268,7 +271,7 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
     """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`.
 
     The uids are new, too: a simulation that begins with this cluster makes its own.
-    `after`: has the NodePools that the steps have created.
+    `after`: has the NodePools and the workloads as the steps leave them.
     """
     seen: set[str] = set()
     pods = []
@@ -277,7 +280,9 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
         name = f"{pod.name} {at}" if pod.key in seen else pod.name
         pods.append(pod._replace(name=name, uid=f"{pod.uid}/after", new_of=model if model != pod.name else ""))
         seen.add(pod.key)
-    return cluster._replace(pods=tuple(pods), provisioning=after.provisioning)
+    return cluster._replace(
+        pods=tuple(pods), provisioning=after.provisioning, controllers=after.controllers, owners=after.owners
+    )
 
 
 _MOST_CAUSES = 3
@@ -285,11 +290,17 @@ _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
 def _explained(
-    played: PlayedStep, step: StepAnswer, known: LoadedCluster, after: Cluster, *, is_last: bool
+    played: PlayedStep,
+    step: StepAnswer,
+    known: LoadedCluster,
+    after: Cluster,
+    *,
+    past: tuple[tuple[steps.Op, ...], ...],
 ) -> PlayedStep:
     """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
 
-    A change of a node that the steps changed would only take them back, and no command can name a pod without a name.
+    The change is played as one more step after those of the `past`, in all outcomes. A change of a node that the steps
+    changed would only take them back, and no command can name a pod without a name.
     """
     outcome = next((item for item in step.outcomes if item.pending), None)
     if outcome is None or len(known.cluster.nodes) > _ADVISED:
@@ -313,7 +324,9 @@ def _explained(
     for (owner, _), (message, pod) in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
-        problem = of_pod(found, cluster, known.profiles) if is_last and not advice else None
+        problem = of_pod(found, cluster, known.profiles) if past and not advice else None
+        if problem is not None:
+            problem = replace(problem, began=known.cluster, past=past)
         for item in suggest(problem, most=SHOWN).items if problem is not None else ():
             changed = {
                 name

@@ -178,7 +178,7 @@ def propose_uncordoned(problem: PendingPodProblem) -> Iterator[Proposal]:
             Rank.UNCORDON,
             weight=len(nodes),
             relaxes=relaxes,
-            gives_up=f"pods go to the node{'s' if len(nodes) > 1 else ''} again: do not do this during a drain",
+            gives_up=f"pods go to {named} again: check first why {'they are' if len(nodes) > 1 else 'it is'} cordoned",
             fold="uncordon",
         )
 

@@ -1,0 +1,103 @@
+"""The change that `simulate` advises does what it says when it is the next step."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.advice.suggestion import Suggestion
+from kubectl_spread.engine.results.summary import PlayedStep, WorkloadSummary
+from kubectl_spread.kubectl.parsing import parse
+from kubectl_spread.operations.cluster_facts import ClusterSource
+from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest
+from tests.judge import pending_families
+
+Plain = dict[str, Any]
+_SHOP = Path(__file__).parents[2] / "examples" / "shop" / "running.yaml"
+_WITHOUT_ADVICE = {"volumes_at_the_limit"}  # how many volumes a new node takes is not known
+_STEPS = (
+    "scale {name} --replicas={more}",
+    "rollout restart {name}",
+    "set resources {name} --requests=cpu=2",
+    "set resources {name} --requests=cpu=5",
+    "set image {name} *=y:2",
+    "drain {node} --ignore-daemonsets --delete-emptydir-data --force",
+    "lose zone=a",
+)
+
+
+def _played(path: Path, *commands: str, has_advice: bool = False) -> tuple[PlayedStep, ...]:
+    written = tuple(parse([*shlex.split(command), "-n", "shop"]) for command in commands)
+    request = SimulateRequest(written, source=ClusterSource(snapshot=(str(path),)), namespace="shop")
+    return simulate_commands(request, has_advice=has_advice).simulation.steps
+
+
+def _of(step: PlayedStep, kind: str, name: str) -> WorkloadSummary:
+    return next(item for item in step.summary.workloads if (item.key.kind, item.key.name) == (kind, name))
+
+
+def _commands(advice: Suggestion, directory: Path) -> list[str]:
+    """Return the advice as steps; none if it has no command, or one that is not simulated."""
+    path = directory / "nodes.json"
+    added = [node for change in advice.changes if change["kind"] == "Node" for node in change.get("added", ())]
+    if added:
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": added}))
+    commands = [item.removeprefix("kubectl ").replace(" -n shop", "") for item in advice.commands]
+    return [] if any("|" in item for item in commands) else [*([f"apply -f {path}"] if added else ()), *commands]
+
+
+def _assert_kept(path: Path, command: str, kind: str, name: str, *, directory: Path) -> bool:
+    """Return whether there was advice that could be tried."""
+    advice = _played(path, command, has_advice=True)[-1].advice
+    commands = [] if advice is None or ", for " in advice.title else _commands(advice, directory)
+    if advice is None or not commands:
+        return False
+    after = _of(_played(path, command, *commands)[-1], kind, name)
+    effect = advice.effect
+    title = f"{command}: {advice.title}"
+
+    assert after.pending.most <= effect.pending_after, title
+    assert after.desired.most == effect.placed_after + effect.pending_after, title
+    if len(commands) > 1:
+        return True
+    for spread in effect.spreads:
+        found = next((item for item in after.spreads if item.topology_key == spread.topology_key), None)
+        if found is not None and not found.also_counted and found.is_balanced:
+            pods = {item.value: tuple(item.after) for item in found.domains if item.value in spread.ranges}
+            assert pods == spread.ranges, title
+    return True
+
+
+@pytest.mark.parametrize("step", _STEPS)
+@pytest.mark.parametrize("name", ["deployment/web", "statefulset/db"])
+def test_shop(step: str, name: str, tmp_path: Path) -> None:
+    command = step.format(name=name, more=8, node="a-1")
+    kind, _, of = name.partition("/")
+    if step.startswith(("drain", "lose")) and of == "db":
+        return
+
+    _assert_kept(
+        _SHOP, command, {"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], of, directory=tmp_path
+    )
+
+
+@pytest.mark.parametrize("family", sorted(pending_families.FAMILIES))
+def test_family(family: str, tmp_path: Path) -> None:
+    items = next(filter(None, (pending_families.generated(family, seed) for seed in range(10))))
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    owner = next(item for item in items if item["kind"] in ("Deployment", "StatefulSet"))
+    kind, name = owner["kind"], owner["metadata"]["name"]
+    node = next(item["metadata"]["name"] for item in items if item["kind"] == "Node")
+    more = owner["spec"]["replicas"] + 3
+    tried = 0
+    for step in _STEPS:
+        tried += _assert_kept(
+            path, step.format(name=f"{kind.lower()}/{name}", more=more, node=node), kind, name, directory=tmp_path
+        )
+
+    assert tried or family in _WITHOUT_ADVICE
