@@ -331,17 +331,17 @@ class _Composer:
             children.append(self._scalar(child) if is_scalar else self._node(child, next_event, depth + 1))
         # The parser ends a block collection at the token after it, past comments and blank lines.
         end = self.base + child.end_mark.index if event.flow_style or not children else children[-1].end
-        node = collection(start, end, children, is_mapping=type(event) is self.events.MappingStartEvent)
-        if isinstance(node, Mapping):
+        is_mapping = type(event) is self.events.MappingStartEvent
+        if is_mapping:
             _refuse_keys(children)
+        node = collection(start, end, children, is_mapping=is_mapping)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
 
     def _scalar(self, event: Any) -> Scalar:
-        tag = event.tag
-        plain = event.implicit[0] if tag is None else tag in _RESOLVED_TAGS
-        base = self.base
+        tag, base = event.ctag, self.base
+        plain = event.implicit[0] if tag is None else str(tag) in _RESOLVED_TAGS
         node = Scalar(base + event.start_mark.index, base + event.end_mark.index, event.value, plain=plain)
         if event.anchor is not None:
             self.anchors[event.anchor] = node

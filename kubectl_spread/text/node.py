@@ -60,28 +60,31 @@ class Duplicate(NamedTuple):
 
 
 class Mapping:
-    """A mapping; `pairs` as written, `fields` by key text, merges resolved, the last of equal keys."""
+    """A mapping of scalars to nodes.
 
-    __slots__ = ("_fields", "end", "origin", "pairs", "start")
+    `pairs` has keys and values as written, `values` the last value of each key's text, and `fields` the same with the
+    keys and with merges resolved.
+    """
+
+    __slots__ = ("_fields", "end", "origin", "pairs", "start", "values")
 
     def __init__(self, start: int, end: int, pairs: list[tuple[Node, Node]]) -> None:
         self.start = start
         self.end = end
         self.pairs = pairs
+        self.values = {key_text(key): value for key, value in pairs}
         self.origin: Optional[Node] = None
         self._fields: Optional[dict[str, Field]] = None
 
     @property
     def fields(self) -> dict[str, Field]:
         if self._fields is None:
-            fields = {key_text(pair[0]): Field(*pair) for pair in self.pairs}
-            self._fields = _merged_fields(self) if "<<" in fields else fields
+            self._fields = _merged_fields(self)
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
         """Return the keys that are written more than once in this mapping; merged keys do not count."""
-        texts = {key_text(key) for key, _ in self.pairs}
-        if len(texts) == len(self.pairs) and "<<" not in texts:
+        if len(self.values) == len(self.pairs):
             return []
         seen: dict[str, Node] = {}
         found = []
@@ -121,10 +124,9 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        found = {key_text(key): to_plain(value) for key, value in node.pairs}
-        if "<<" not in found:
-            return found
-        return {text: to_plain(field.value) for text, field in node.fields.items()}
+        if "<<" in node.values:
+            return {text: to_plain(field.value) for text, field in node.fields.items()}
+        return {text: to_plain(value) for text, value in node.values.items()}
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None
