@@ -326,7 +326,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
     controllers = dict(cluster.controllers)
     owners = {key: above for key, above in cluster.owners.items() if above.kind in reading.KINDS}
     top = key_of(owner)
-    if not problem.exists:
+    if not problem.exists and not problem.running:
         if top in controllers and not controllers[top].spec:  # It was only added for a placement.
             del controllers[top]
         return cluster._replace(owners=owners, controllers=controllers)

@@ -18,13 +18,12 @@ from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.pending_claims import NewClaims, with_claims
 from kubectl_spread.engine.steps import Op
-from kubectl_spread.engine.workloads import missing_replicas, running_pods, with_controllers
+from kubectl_spread.engine.workloads import has_constraints_of, missing_replicas, running_pods, with_controllers
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import OS, REGION, Selector, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (
@@ -175,13 +174,9 @@ class PendingPodProblem:
 
     @property
     def revision_label(self) -> str:
-        """Return the label whose value differs in each revision of the template; empty if there is none.
-
-        It is also empty if the running pods may or may not be of the manifest's revision.
-        """
+        """Return the label whose value differs in each revision of the template; empty if there is none."""
         found = REVISION_LABEL_OF.get(self.owner.kind, "")
-        is_unknown = not self.target.is_live and bool(self.running) and not self.owner.known_hash
-        return found if found in self.pod.labels and not is_unknown else ""
+        return found if found in self.pod.labels else ""
 
     @property
     def replicas(self) -> int:
@@ -195,10 +190,10 @@ class PendingPodProblem:
 
     @cached_property
     def outdated_pods(self) -> tuple[Pod, ...]:
-        """Return the running pods of an older revision, which an ongoing rollout replaces anyway."""
+        """Return the running pods of an older revision, which the rollout replaces anyway, ongoing or to be applied."""
         label = self.revision_label
         is_on_delete = self.controller is not None and reading.is_on_delete(self.controller)
-        if not label or self.target.is_paused or not self.target.is_live or is_on_delete:
+        if not label or self.target.is_paused or is_on_delete:
             return ()
         current = self.controller.revision if self.controller and self.owner.kind == "StatefulSet" else ""
         own, mine = self.pod.labels.get(label), self._revision_of(self.pod)
@@ -347,7 +342,7 @@ def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Te
     """Return the workload of a pod, the object to patch, and whether the written template is known."""
     key = workload_of(pod, cluster)
     controller = cluster.controllers.get(key)
-    if controller is not None and _is_made_of(pod, controller.workload):
+    if controller is not None and key.kind in KINDS and has_constraints_of(pod, controller.workload):
         is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
         return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
     is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
@@ -355,16 +350,3 @@ def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, Te
     template = {"metadata": {"labels": pod.labels}, "spec": spec_of(pod.cls)}
     owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
     return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False
-
-
-def _is_made_of(pod: Pod, owner: Workload) -> bool:
-    """Return whether a pod has the template's constraints, as a sign that it is of the current revision."""
-    if owner.kind not in KINDS:
-        return False
-    labels = {"labels": pod.labels}
-    cls = read.pod_class(pod.namespace, labels, owner.pod_spec, {})
-    made, own = (
-        [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in constraints]
-        for constraints in (cls.constraints, pod.cls.constraints)
-    )
-    return made == own

@@ -21,8 +21,22 @@ def running_workload(owner: Workload, owned: OwnedPods) -> Workload:
     """Return a workload with the revision of its running pods, unless its template has changed."""
     if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, owned.cluster):
         return owner
-    newest = newest_hash(owner, running_pods(owner, owned), owned.cluster)
+    pods = running_pods(owner, owned)
+    newest, label = newest_hash(owner, pods, owned.cluster), revision_label(owner)
+    of_newest = [pod for pod in pods if newest and pod.labels.get(label, "").endswith(newest)]
+    if of_newest and key_of(owner) not in owned.cluster.controllers and not has_constraints_of(of_newest[0], owner):
+        return owner
     return owner._replace(known_hash=newest or owner.known_hash)
+
+
+def has_constraints_of(pod: Pod, owner: Workload) -> bool:
+    """Return whether a pod has the template's constraints, as a sign that it is of the current revision.
+
+    The API server adds to the selectors of pods, so these are not compared.
+    """
+    written = read.pod_class(pod.namespace, {"labels": pod.labels}, owner.pod_spec, {}).constraints
+    made, own = ([item._replace(label_selector=None) for item in items] for items in (written, pod.cls.constraints))
+    return made == own
 
 
 def is_changed(owner: Workload, cluster: Cluster) -> bool:

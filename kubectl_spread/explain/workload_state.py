@@ -30,7 +30,7 @@ class CreationFailure(NamedTuple):
 class WorkloadState(NamedTuple):
     """The pods of a workload, without finished ones; `wanted` is None if the facts lack the workload.
 
-    waiting: for a StatefulSet that creates its pods in order, the pod that the next one waits for, as it is not Ready.
+    waiting: for a StatefulSet that creates its pods in order, the pod that its next one waits for, as it is not Ready.
     failures: also what the API server would say now, by the quotas and limits of the facts.
     """
 
@@ -87,9 +87,9 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
     """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
-    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
     if not state.missing:
-        return state._replace(waiting=waiting)
+        return state
+    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
     failures = _failures(state.key, cluster)
     is_idle = state.is_suspended or bool(controller.spec.get("paused"))
     if not (failures or waiting or is_idle):
@@ -120,13 +120,13 @@ def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
 
 
 def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
-    """Return the first pod of an ordered StatefulSet that is not Ready; the controller creates none after it."""
+    """Return the pod of an ordered StatefulSet that the next one waits for: the first that is not Ready."""
     owner = controller.workload
     if owner.kind != "StatefulSet" or controller.spec.get("podManagementPolicy") == "Parallel":
         return None
     by_name = {pod.name: pod for pod in pods}
     for ordinal in range(owner.replicas or 0):
         pod = by_name.get(replica_name(owner, ordinal))
-        if pod is not None and (stage_of(pod) is not Stage.READY or pod.terminating):
+        if pod is None or pod.terminating or stage_of(pod) is not Stage.READY:
             return pod
     return None

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
-from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
 from kubectl_spread.text.wording import join_with_and
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
     from kubectl_spread.objects.workloads.workload import Workload
 
 _MOST_NAMES = 3
-_NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
 
 
 def workload_name(workload: Workload) -> str:
@@ -69,9 +68,9 @@ def stays_or_stay(pods: int) -> str:
 
 def domain(key: str, *, plural: bool = False) -> str:
     """Return the noun for a domain of a topology key: `zone`, `node`, or `domain` with the key after it."""
-    noun = _NOUNS.get(key, "domain")
+    noun = DOMAIN_NOUNS.get(key, "domain")
     written = f"{noun}s" if plural else noun
-    return written if key in _NOUNS else f"{written} of `{key}`"
+    return written if key in DOMAIN_NOUNS else f"{written} of `{key}`"
 
 
 def in_each_domain(key: str) -> str:
@@ -91,7 +90,7 @@ def domains(number: int, key: str) -> str:
 
 def named_domains(key: str, values: list[str]) -> str:
     """Return `zone `c``, `nodes `a` and `b``, or ``domain `r1` of `rack` ``."""
-    noun, of_key = _NOUNS.get(key, "domain"), "" if key in _NOUNS else f" of `{key}`"
+    noun, of_key = DOMAIN_NOUNS.get(key, "domain"), "" if key in DOMAIN_NOUNS else f" of `{key}`"
     if values == [""]:
         return f"the {noun}{of_key} with an empty label value"
     return f"{noun}{'' if len(values) == 1 else 's'} {list_names(values)}{of_key}"

@@ -41,6 +41,8 @@ HOSTNAME = "kubernetes.io/hostname"
 OS = "kubernetes.io/os"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
+DOMAIN_NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
+
 
 def key_errors(key: str) -> list[str]:
     """Return the errors of a label key, in order; empty if it is valid."""

@@ -11,7 +11,7 @@ from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
-from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, REGION, ZONE
 from kubectl_spread.text import emit
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
@@ -185,6 +185,9 @@ def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> It
     if len(reports) > 1 and max(map(len, changed.values())) < 2:
         return
     where = constraint_name(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
+    keys = {item.constraint.topology_key for item in changed[_TAINTS]}
+    noun = DOMAIN_NOUNS.get(keys.pop(), "domain") if len(keys) == 1 else "domain"
+    one = "a node" if noun == "node" else f"a whole {noun}"
     for policies in ((_TAINTS,), (_AFFINITY,), (_TAINTS, _AFFINITY)):
         if all(changed[policy] for policy in policies):
             yield Change(
@@ -199,7 +202,7 @@ def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> It
                 rank=policies[0].rank,
                 weight=len(reports) + len(policies) - 2,
                 relaxes=frozenset().union(*(ids_of(problem, position=item.constraint.position) for item in reports)),
-                gives_up="; ".join(policy.gives_up for policy in reversed(policies)),
+                gives_up="; ".join(policy.gives_up.format(domain=noun, one=one) for policy in reversed(policies)),
             )
 
 
@@ -214,7 +217,7 @@ class _Policy(NamedTuple):
 _TAINTS = _Policy(
     "nodeTaintsPolicy",
     Rank.TAINTS_POLICY,
-    "if an outage taints a whole zone, its pods move to the other zones",
+    "if an outage taints {one}, its pods move to the other {domain}s",
 )
 _AFFINITY = _Policy(
     "nodeAffinityPolicy",

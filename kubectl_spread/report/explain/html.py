@@ -8,6 +8,7 @@ from typing import Any
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import constraints, document, nodes, reported_message, suggestions, text, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -49,7 +50,7 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
     explanation = report.explanation
     pod, key = explanation.pod, map_key((explanation.domain_key,), pods.cluster.nodes)
     words = {
-        item.text: f"{verdict.SHORT.get(item.key, item.key)} constraint"
+        item.text: f"{DOMAIN_NOUNS.get(item.key, item.key)} constraint"
         for item in explanation.requirements
         if item.kind is RequirementKind.CONSTRAINT
     }

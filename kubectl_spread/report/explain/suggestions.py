@@ -169,8 +169,8 @@ def _restarted(rollout: Effect) -> str:
     if number > rollout.under_way:
         return f"Restarts {which}."
     if rollout.is_new:
-        return f"Restarts {which}, which the running rollout would replace, too."
-    return f"The running rollout continues and replaces {which}."
+        return f"Replaces {which}, as the rollout does anyway."
+    return f"The rollout replaces {which}."
 
 
 def managed_sentence(item: Suggestion) -> str:

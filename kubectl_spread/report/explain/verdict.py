@@ -15,7 +15,7 @@ from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import OUTAGES
-from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.table import Style, wrap
 from kubectl_spread.report.wording import also_counted
 from kubectl_spread.scheduler.plugins import names
@@ -30,8 +30,6 @@ _MOST_REFUSALS = 4
 _MOST_CONFLICTS = 5
 _MOST_SENTENCES = 2
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
-
-SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
 def sentence(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
@@ -328,7 +326,7 @@ def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_defa
     """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
     key = constraint.topology_key
     own = "the cluster's default" if is_default else "the"
-    short = f" {SHORT[key]}" if key in SHORT else ""
+    short = f" {DOMAIN_NOUNS[key]}" if key in DOMAIN_NOUNS else ""
     return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
 
 
@@ -417,7 +415,7 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     if all(domain.node_names == (domain.value,) for domain in open_to):
         text = f"{words} allows only {where}{_refused(found, ', which')}"
     else:
-        noun = SHORT.get(key, "domain")
+        noun = DOMAIN_NOUNS.get(key, "domain")
         refused = _refused(found, f". {only}", is_one=True) if found.refusals else ". No node there fits"
         text = f"{words} allows only {noun if len(names) == 1 else f'{noun}s'} {where}{refused}"
     lacking = report.without_key  # these nodes would fit if they had the label
