@@ -471,7 +471,7 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
     written = [action.written(problem) for action in change.ordered_actions]
     notes = list(change.notes)
     if item.equals:
-        notes.append(f"would work as well: {' or '.join(other.change.title for other in item.equals)}")
+        notes.append(f"equally good: {' or '.join(other.change.title for other in item.equals)}")
     if effect.lost:
         end, it = ("ends", "it") if len(effect.lost) == 1 else ("end", "them")
         notes.append(f"{', '.join(effect.lost[:_NAMED])} {end}, and nothing creates {it} again")

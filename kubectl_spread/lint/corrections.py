@@ -110,7 +110,7 @@ def type_sentence(problem: decode.Problem, message: str, *, written: str) -> str
     field = f"an item of `{name}`" if isinstance(problem.route[-1], int) else f"`{name}`"
     is_short = what in _TYPES.values() and len(written) <= _LONGEST_QUOTED and "\n" not in written
     range_ = " below 2^31" if expected is decode.Atom.INT32 and problem.given == "number" else ""
-    subject = f"{field} is {written}, but" if is_short else field
+    subject = f"{field} is `{written}`, but" if is_short else field
     return f"{subject} must be {what}{range_} ({message})" if what else message
 
 

@@ -28,7 +28,7 @@ IN_ZONES = "in the constraint on topology.kubernetes.io/zone"
 FIRST = {
     "P105b": (f"set maxSkew: 2 {IN_ZONES}", 0),
     "P22": ("add kubernetes.io/os: linux to nodeSelector, as only nodes with linux can run these pods", 2),
-    "P56-md3": ("wait until node c1 comes back, and the scheduler tries again once it is Ready", 0),
+    "P56-md3": ("wait until node c1 is Ready again; the scheduler then tries again", 0),
     "P67": (f"set maxSkew: 2 {IN_ZONES}", 4),
     "cc": ("add a node to zone c with cpu 100m free", 0),
     "cronjob": ("add a node to zone c with cpu 100m free", 0),
@@ -42,7 +42,7 @@ FIRST = {
         0,
     ),
     "o08": ("correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b", 0),
-    "o14": ("wait until node c1 (1 of 2 equal nodes) comes back, and the scheduler tries again once it is Ready", 0),
+    "o14": ("wait until node c1 (1 of 2 equal nodes) is Ready again; the scheduler then tries again", 0),
     "o15": ("uncordon nodes nc000, nc001 (2 of 334 equal nodes)", 0),
     "o17": ("lower the cpu request of container c to 200m", 0),
     "o26b": ("create the missing claim nope", 0),
@@ -168,7 +168,7 @@ def test_the_same_node_in_another_zone_is_told_with_the_first() -> None:
     added = [item for item in every("o27") if item.title.startswith("add a node")]
 
     assert [item.title for item in added] == ["add a node to zone a with cpu 100m free"]
-    assert "would work as well: add a node to zone b with cpu 100m free" in added[0].notes
+    assert "equally good: add a node to zone b with cpu 100m free" in added[0].notes
 
 
 def test_taints_of_the_system_are_neither_tolerated_nor_removed() -> None:

@@ -19,7 +19,7 @@ def test_one_replica_is_suggested_and_never_none(capsys: pytest.CaptureFixture[s
 
     assert code == 1
     assert told.startswith("Deployment shop/web: 1 of 2 replicas placed, 1 Pending.\n")
-    assert "every node is refused by claim one (only one pod can use it)" in " ".join(told.split())
+    assert "every node is refused by claim one, which one pod at a time may use" in " ".join(told.split())
     assert "--replicas=0" not in suggestions
     assert "1. Run one replica: one pod at a time may use claim one" in " ".join(suggestions.split())
     assert "give each pod a claim of its own (claim templates of a StatefulSet)" in " ".join(suggestions.split())

@@ -398,7 +398,7 @@ def test_each_set_says_why_no_node_is_left() -> None:
     assert conflict_text(found).splitlines() == [
         "Conflicts (each of these alone keeps the pod Pending):",
         "  1. the cpu request: only a1, a2, b1 left",
-        "       needs 500m; c1 has 250m of 250m free, too small even if empty",
+        "       needs 500m; c1 has 250m in all",
         "     topologySpreadConstraints[0] (topology.kubernetes.io/zone, maxSkew 1): only b1, c1 left",
         "       1 + 1 - 0 = 2 > 1 in a",
         "     the anti-affinity of StatefulSet db on kubernetes.io/hostname against app=web: only a1, a2, c1 left",

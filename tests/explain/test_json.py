@@ -53,7 +53,7 @@ def test_requirements_and_counts_are_told_in_fields() -> None:
             "index": None,
             "id": "resource/cpu",
             "parts": [],
-            "arithmetic": "needs 500m; b1 has 250m of 250m free, too small even if empty",
+            "arithmetic": "needs 500m; b1 has 250m in all",
             "nodes": ["a1"],
         },
         {

@@ -29,7 +29,7 @@ def test_a_claim_that_one_pod_may_use_is_told_with_the_pod_that_uses_it() -> Non
     holder = pod("db-0", on="n1", volumes=using("data"))
 
     assert said(explained([*nodes(), *storage, holder], pod("new", volumes=using("data")))) == [
-        ("claimInUse", "claim data (only one pod can use it)", "claim data is in use by db-0 on n1")
+        ("claimInUse", "claim data, which one pod at a time may use", "used by db-0 on n1")
     ]
 
 

@@ -243,9 +243,9 @@ def propose_deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
         for value in report.minimum_in:
             nodes = by_value[value]
             if len(nodes) <= _MOST and all(node.name in idle for node in nodes):
-                listed = ", ".join(node.name for node in nodes)
+                do = "takes no pods and counts" if len(nodes) == 1 else "take no pods and count"
                 yield Change(
-                    f"delete node {listed}, which takes no pods and counts as a domain of {key}",
+                    f"delete {names_of(nodes, len(nodes))}, which {do} as a domain of {key}",
                     tuple(DeleteNode(node.name) for node in nodes),
                     "delete node",
                     Rank.EMPTY_NODE,

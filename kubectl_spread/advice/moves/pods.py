@@ -234,11 +234,9 @@ def propose_starting(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     is_outage = any(is_down(node) for node in nodes)
-    verb, are = ("come back" if is_outage else "start"), "they are"
-    if len(nodes) == 1:
-        verb, are = ("comes back" if is_outage else "starts"), "it is"
+    again = " again" if is_outage else ""
     return Change(
-        f"wait until {named} {verb}, and the scheduler tries again once {are} Ready",
+        f"wait until {named} {'is' if len(nodes) == 1 else 'are'} Ready{again}; the scheduler then tries again",
         tuple(EditNode(node.name, untainted=temporary_taints(node), is_awaited=True) for node in nodes),
         "wait for nodes",
         Rank.OUTAGE if is_outage else Rank.WAIT,

@@ -80,7 +80,7 @@ def _why_short(name: str, request: int, columns: Columns, refused: Bools) -> str
     node, most = columns.nodes[int(short[at])].name, amount(name, int(total[at]))
     left = f"{amount(name, max(0, int(free[at])))} of {most}"
     if len(short) == 1:
-        return f"{need}; {node} has {left} free{'' if enough else ', too small even if empty'}"
+        return f"{need}; {node} has {f'{left} free' if enough else f'{most} in all'}"
     if not enough:
         return f"{need}, more than any of the {len(short)} nodes has: at most {most}, on {node}"
     which = "all" if enough == len(short) else enough
@@ -224,8 +224,8 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iter
             columns,
         )
         allowed = np.full(columns.n, not len(users), np.bool_)
-        text = f"claim {name} (only one pod can use it)"
-        why = partial(_why_exclusive, name, users, columns)
+        text = f"claim {name}, which one pod at a time may use"
+        why = partial(_why_pods, "used by", users, columns)
         yield Requirement(verdict.plugin, text, allowed, RequirementKind.CLAIM_IN_USE, name, why=why)
     for at, own in enumerate(cls.volumes):
         if not own.disk:
@@ -238,10 +238,6 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iter
         why = partial(_why_pods, "in use by", users, columns)
         allowed = _without(users, columns)
         yield Requirement(verdict.plugin, f"disk {name}", allowed, RequirementKind.DISK, name, at, why)
-
-
-def _why_exclusive(claim: str, users: Indices, columns: Columns, _: Bools) -> str:
-    return f"claim {claim} is in use by {pods_on_nodes(users.tolist(), columns)}"
 
 
 def limits(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:  # noqa: ARG001

@@ -255,10 +255,10 @@ def _finding(state: WorkloadState) -> str:
     waiting, finding = len(state.pending), state.finding
     if finding is None or finding.most == 0 or finding.least == waiting:
         return ""
-    staying = Range(waiting - finding.most, waiting - finding.least)
+    staying = waiting - finding.most
     find = "finds" if finding == Range(1, 1) else "find"
-    stay = "stays" if staying == Range(1, 1) else "stay"
-    return f", of which {finding} {find} a node and {staying} {stay} Pending"
+    stay = f" and {staying} {'stays' if staying == 1 else 'stay'} Pending" if finding.least == finding.most else ""
+    return f", of which {finding} {find} a node{stay}"
 
 
 def workload_lines(state: WorkloadState) -> list[str]:

@@ -61,8 +61,7 @@ ANSWERS = (
     ),
     pod(
         "cc", "web-abc12-p0", 1,
-        f"{ONLY_C} is cordoned and is refused by the cpu request (needs 100m; c1 has 50m of 50m free, too small "
-        "even if empty).",
+        f"{ONLY_C} is cordoned and is refused by the cpu request (needs 100m; c1 has 50m in all).",
     ),
     pod("cronjob", "j-3", 1, f"{ONLY_C} has the untolerated taint x=z:NoSchedule."),
     Case(
@@ -89,8 +88,7 @@ ANSWERS = (
     pod("k1", "f", 0, "has finished (Failed); the scheduler ignores it."),
     Case(
         "l1.yaml", "deploy/api", 1,
-        "Deployment shop/api wants 2 pods: 0 have a node, 2 are Pending, of which 0 to 1 find a node and 1 to 2 stay "
-        "Pending.",
+        "Deployment shop/api wants 2 pods: 0 have a node, 2 are Pending, of which 0 to 1 find a node.",
     ),
     pod(
         "l1", "web-abc12-p0", 1,
@@ -157,7 +155,7 @@ ANSWERS = (
     pod(
         "o28", "gpu-abc12-p0", 1,
         f"stays Pending: {ZONE} allows only zone a. Its only node, a1, is refused by the nvidia.com/gpu request "
-        "(needs 1; a1 has 0 of 0 free, too small even if empty).",
+        "(needs 1; a1 has 0 in all).",
     ),
     pod(
         "o32", "web-abc12-p0", 1,
@@ -176,8 +174,7 @@ ANSWERS = (
     pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes (a1, b1)."),
     pod(
         "o45", "x", 1,
-        "stays Pending: every node is refused by claim c1 (only one pod can use it) (claim c1 is in use by u on "
-        "a1).",
+        "stays Pending: every node is refused by claim c1, which one pod at a time may use (used by u on a1).",
     ),
     pod(
         "o48", "web-abc12-p0", 1,
@@ -234,9 +231,7 @@ FIRST = {
     ("P22.yaml", "pod/web-abc12-p0"): (
         "add kubernetes.io/os: linux to nodeSelector, as only nodes with linux can run these pods"
     ),
-    ("P56-md3.yaml", "pod/web-abc12-p0"): (
-        "wait until node c1 comes back, and the scheduler tries again once it is Ready"
-    ),
+    ("P56-md3.yaml", "pod/web-abc12-p0"): ("wait until node c1 is Ready again; the scheduler then tries again"),
     ("P67.yaml", "pod/web-4"): "set maxSkew: 2 in the constraint on topology.kubernetes.io/zone",
     ("cc.yaml", "pod/web-abc12-p0"): "add a node to zone c with cpu 100m free",
     ("cronjob.yaml", "pod/j-3"): "add a node to zone c with cpu 100m free",
@@ -258,7 +253,7 @@ FIRST = {
         "correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b"
     ),
     ("o14.yaml", "pod/web-abc12-p0"): (
-        "wait until node c1 (1 of 2 equal nodes) comes back, and the scheduler tries again once it is Ready"
+        "wait until node c1 (1 of 2 equal nodes) is Ready again; the scheduler then tries again"
     ),
     ("o15.yaml", "pod/web-abc12-p0"): "uncordon nodes nc000, nc001 (2 of 334 equal nodes)",
     ("o17.yaml", "pod/agent-b1"): "lower the cpu request of container c to 200m",

@@ -52,7 +52,7 @@ def test_a_value_of_the_wrong_type_is_no_missing_one(
     path = f"web.topologySpreadConstraints[0].{go_field}"
     must = "text" if go_type == "string" else "a whole number"
     must += " below 2^31" if what == "number 1.5" else ""
-    begin = f"`{go_field}` is {value}, but must be {must} ("
+    begin = f"`{go_field}` is `{value}`, but must be {must} ("
     assert (code, message) == ("SPR113", f"{begin}{path}: {DECODING.format(what, go_field, go_type)})")
     assert hint is None or given == hint
 
@@ -60,7 +60,7 @@ def test_a_value_of_the_wrong_type_is_no_missing_one(
 def test_a_patch_of_one_field_is_checked_for_its_type() -> None:
     """A JSON patch that writes text as maxSkew makes an object that does not decode."""
     path = "spec.template.spec.topologySpreadConstraints[0].maxSkew"
-    begin = '`maxSkew` is "2", but must be a whole number ('
+    begin = '`maxSkew` is `"2"`, but must be a whole number ('
     message = f"{begin}{path}: {DECODING.format('string', 'maxSkew', 'int32')})"
     assert found(PATCH.format('"2"')) == [("SPR113", message, "write the number without quotes")]
 

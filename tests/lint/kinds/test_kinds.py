@@ -143,7 +143,7 @@ def test_what_does_not_decode_is_the_pods_own_fault() -> None:
     (finding,) = checked(text).findings
 
     assert "SPR113" == finding.rule.code
-    begin = "`maxSkew` is one, but must be a whole number (no pod of this Rollout can be created: json: cannot unma"
+    begin = "`maxSkew` is `one`, but must be a whole number (no pod of this Rollout can be created: json: cannot unma"
     assert finding.message.startswith(begin)
 
 
