@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import (
     hard_counts,
     passes_all_but_spread,
 )
-from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, preference
+from kubectl_spread.scheduler.preemption import Candidate, dry_run, DryRun, NO_VICTIMS, preference
 
 _MOST_CANDIDATES = 10
 _MOST_NODES = 20  # nodes to examine for an obstructing pod on another node
@@ -82,7 +82,8 @@ class OtherNodeEviction(NamedTuple):
 class PreemptionReport(NamedTuple):
     """The outcome of preemption.
 
-    not_eligible: why the pod may not evict pods, in the scheduler's words.
+    not_eligible: why the pod may not evict pods, in the scheduler's words; then `node` and `victims` are those without
+    its preemptionPolicy.
     node, victims: the chosen node and the evicted pods; empty if preemption does not help.
     choices: the best nodes to choose among, the best first, at most ten of `candidates`.
     criterion: the criterion by which the first is better than the second.
@@ -101,7 +102,8 @@ class PreemptionReport(NamedTuple):
 def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> PreemptionReport:
     """Explain a dry run of preemption; no pod may have been bound since."""
     if found.not_eligible:
-        return PreemptionReport(found.not_eligible)
+        free = dry_run(pod._replace(cls=pod.cls._replace(preemption_policy="")), filtered, scheduler)
+        found = free._replace(not_eligible=found.not_eligible)
     ordered = sorted(found.candidates, key=preference)
     chosen, cluster = found.chosen, scheduler.columns.cluster
     own, victims = owner_of(pod.cls, cluster), []
@@ -112,6 +114,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
             is_sibling = owner is not None and owner == own
             victims.append(Victim(victim, owner, is_sibling, counted_by, victim.key in chosen.violating))
     return PreemptionReport(
+        found.not_eligible,
         node="" if chosen is None else chosen.node,
         victims=tuple(victims),
         choices=tuple(ordered[:_MOST_CANDIDATES]),

@@ -89,7 +89,11 @@ def test_affinity_to_pods_is_told_with_where_they_run() -> None:
     text = f"pod affinity on {ZONE} to app=db"
 
     assert said(explained([*nodes(), bare], new)) == [
-        ("affinity", text, f"no matching pod runs on any node; {ZONE} is missing on x")
+        (
+            "affinity",
+            text,
+            f"no matching pod runs on any node: start one, or correct the selector; {ZONE} is missing on x",
+        )
     ]
     assert said(explained([*nodes(), bare, pod("db-0", on="n1", labels={"app": "db"})], new)) == [
         ("affinity", text, f"matching pods run elsewhere: db-0 on n1; {ZONE} is missing on x")

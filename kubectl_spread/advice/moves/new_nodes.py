@@ -17,6 +17,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.text.wording import spelling_of
 
 Plain = dict[str, Any]
 
@@ -43,7 +44,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     places = _places(problem)
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None
-        if labels is not None:
+        if labels is not None and not any(_is_slip(problem, key, value) for key, value in labels.items()):
             yield _ladder(problem, place, labels, weight=number)
 
 
@@ -61,6 +62,12 @@ def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     is_other_system = bool(systems) and bool(wanted) and wanted not in systems
     is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
     return not (is_unfit(there) or is_misspelt or is_other_system)
+
+
+def _is_slip(problem: PendingPodProblem, key: str, value: str) -> bool:
+    """Return whether a value that no node has is another spelling of one that some have."""
+    values = problem.values(key)
+    return value not in values and bool(spelling_of(value, values))
 
 
 def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
@@ -169,6 +176,10 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
     is_new = any(value.startswith("new") for value in place.values())
     asked = {key for item in _volumes(problem) for term in item.terms or () for key in _met(term)}
     told = {key: value for key, value in labels.items() if key in asked} | place
+    affinity = problem.pod.cls.node_affinity.required or ()
+    needed = {*dict(problem.pod.cls.node_selector), *(item.key for term in affinity for item in term.match_expressions)}
+    pairs = ", ".join(f"{key}={labels[key]}" for key in sorted(needed - {*told, OS}) if key in labels)
+    labelled = f", labelled {pairs}" if pairs else ""
     shorts = dict.fromkeys((key.rpartition("/")[2], value) for key, value in told.items())
     where = "".join(f" in a new {key}" if is_new else f" to {key} {value}" for key, value in shorts)
     waiting = problem.pending + problem.missing
@@ -184,7 +195,7 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
         size = ", ".join(f"{name} {amount}" for name, amount in room.items() if name != PODS)
         free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
-        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}"
+        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}{labelled}"
         fold = f"{FAMILY} {' '.join(place)}" if there and place else ""
         note = "the node also needs room for your DaemonSet pods"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)

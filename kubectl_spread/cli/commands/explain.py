@@ -60,8 +60,8 @@ def command(
     """Explain why a pod is Pending, or why it runs where it does.
 
     The answer starts with the reason. Then come the change that helps best, what it brings and costs, the pods of each
-    domain, and other changes. Each change was simulated first. Without the pod's controller in the facts, only the pod
-    was.
+    domain, and other changes. Each change was simulated first. If the pod's controller is not in the facts, one
+    with its pods and default settings was, and the answer says so.
 
     \b
     Exit codes:

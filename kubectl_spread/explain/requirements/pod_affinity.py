@@ -175,7 +175,7 @@ def _why_alone(domains: _Domains, columns: Columns, refused: Bools) -> str:
     lacking = refused & (domains.codes < 0)
     parts = []
     if (refused & ~lacking).any():
-        text = "no matching pod runs on any node"
+        text = "no matching pod runs on any node: start one, or correct the selector"
         if len(domains.pods):
             text = f"matching pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
         parts.append(text)

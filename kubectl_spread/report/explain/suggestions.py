@@ -140,9 +140,11 @@ def _end(item: Suggestion) -> str:
         gone = "The Pending pod is" if waiting == 1 else "Pending pods are"
         return f"{gone} no longer wanted, and {run.replace('the pod runs', 'the other pod runs')}"
     if effect.restarts:
-        return f"{_restarted(effect)} Afterwards {run}{', in every simulated order' if effect.is_exact else ''}"
+        is_certain = effect.is_exact and not effect.not_followed
+        return f"{_restarted(effect)} Afterwards {run}{', in every simulated order' if is_certain else ''}"
     if waiting == 1 or effect.placed_after == 1:
-        return f"The pod goes to {_any_of(effect.nodes)}{f'; then {run}' if effect.placed_after > 1 else ''}"
+        then = f"; then {run}" if effect.placed_after > 1 and item.verified else ""
+        return f"The pod goes to {_any_of(effect.nodes)}{then}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
     created = f", and {count_noun(more, 'pod')} that the controller then creates" if more > 0 else ""
     return f"{_all(waiting).capitalize()} Pending pods find a node{created}"

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_spread.advice.search import ALL
+from kubectl_spread.advice.target import command, compact
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
@@ -13,6 +14,7 @@ from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.report import table, wording
 from kubectl_spread.report.check import workloads
 from kubectl_spread.report.explain import (
@@ -129,6 +131,8 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
         yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
     yield False, suggestions.lines(report.suggestions, style) if report.suggestions is not None else []
+    if explanation.verdict is PodVerdict.GATED:
+        yield False, _gate_lines(explanation.pod, style)
     yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
     named = {item.position for found in explanation.causes for item in found.narrowing}
     has_table = False
@@ -147,6 +151,15 @@ def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]
     yield False, _notices(report.other_events, style)
     if report.suggestions is not None and not style.is_detailed:
         yield False, suggestions.alternatives(report.suggestions, style)
+
+
+def _gate_lines(pod: Pod, style: Style) -> list[str]:
+    """Return who has to remove the gates of a pod, and the command that does it instead."""
+    named = comma_list(dict.fromkeys(gate.partition("/")[0] for gate in pod.cls.gates))
+    patch = ("--type=json", "-p", compact([{"op": "remove", "path": "/spec/schedulingGates"}]))
+    line = style.command(command("patch", "pod", pod.name, namespace=pod.namespace, rest=patch))
+    text = f"Do: check the controller of {named}, which has to remove the gates; to go on without it, remove them"
+    return [*table.wrap(text, style), "  Not simulated.", f"  $ {line}"]
 
 
 def shows_nodes(explanation: Explanation) -> bool:

@@ -106,16 +106,19 @@ def _refusal_words(explanation: Explanation) -> str:
 
 
 def _pending(explanation: Explanation) -> str:
-    preempting = explanation.preemption
+    preempting, never = explanation.preemption, ""
     if preempting is not None and preempting.node:
         evicted = comma_list((victim.pod.key for victim in preempting.victims), most=_MOST_FEW)
-        waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
+        where = f"{evicted} on {safe(preempting.node)}"
+        never = f" It evicts no pod, because its preemptionPolicy is Never; else it would evict {where}."
+    if preempting is not None and preempting.node and not preempting.not_eligible:
+        waits = f"waits for preemption to evict {where}"
         if preempting.criterion is Criterion.NAME:
             waits += f", or pods on {safe(preempting.choices[1].node)}, which is equal in every criterion"
         return f"{waits}: until then, {cause(explanation)}."
     first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
     assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""
-    return f"stays Pending: {cause(explanation)}.{_also_counted(explanation)}{assumed}"
+    return f"stays Pending: {cause(explanation)}.{never}{_also_counted(explanation)}{assumed}"
 
 
 def _also_counted(explanation: Explanation) -> str:
