@@ -9,12 +9,12 @@ from typing import Any, Optional
 from kubectl_spread.advice.actions import AddNodes
 from kubectl_spread.advice.change import Change, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
-from kubectl_spread.advice.moves.nodes import is_control_plane, is_unfit, misspelt_values
+from kubectl_spread.advice.moves.nodes import is_control_plane, is_unfit, misspelt_values, SAME_PLACE
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS
+from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS, ZONE
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import spelling_of
@@ -29,7 +29,6 @@ _MOST_PLACES = 2
 _FULL = {names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS}
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
-_ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
 _MOST_OF_A_NODE = 10**15  # milli-CPU or bytes; no machine has as much
@@ -149,7 +148,7 @@ def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[
             labels = {**model.labels, **wanted}
             # Other zone labels are of the old place.
             is_there = place.items() <= labels.items()
-            labels = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS} | place
+            labels = {key: value for key, value in labels.items() if is_there or key not in SAME_PLACE[ZONE]} | place
             if _is_allowed(problem, labels):
                 return labels
     return asked | place if _is_allowed(problem, asked | place) else None
@@ -176,8 +175,8 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
     is_new = any(value.startswith("new") for value in place.values())
     asked = {key for item in _volumes(problem) for term in item.terms or () for key in _met(term)}
     told = {key: value for key, value in labels.items() if key in asked} | place
-    affinity = problem.pod.cls.node_affinity.required or ()
-    needed = {*dict(problem.pod.cls.node_selector), *(item.key for term in affinity for item in term.match_expressions)}
+    cls = problem.pod.cls
+    needed = dict(cls.node_selector).keys() | {key for term in cls.node_affinity.required or () for key in _met(term)}
     pairs = ", ".join(f"{key}={labels[key]}" for key in sorted(needed - {*told, OS}) if key in labels)
     labelled = f", labelled {pairs}" if pairs else ""
     shorts = dict.fromkeys((key.rpartition("/")[2], value) for key, value in told.items())

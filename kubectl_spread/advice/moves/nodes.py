@@ -309,7 +309,7 @@ _BORN_WITH = (*_OF_PROVISIONED, "kubernetes.io/", "node.kubernetes.io/", "beta.k
 
 _MOST_VALUES = 4  # Most values, and most nodes, that are proposed one by one.
 _MOST_LABELLED = 20  # Most nodes that are labelled in one change.
-_SAME_PLACE = {
+SAME_PLACE = {
     ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
     REGION: ("failure-domain.beta.kubernetes.io/region",),
 }
@@ -378,7 +378,7 @@ def _known(node: Node, key: str) -> str:
     """Return the value that other labels of a node imply: a label of the same place or a misspelt key."""
     if key == HOSTNAME:
         return node.name
-    same = next((node.labels[other] for other in _SAME_PLACE.get(key, ()) if node.labels.get(other)), "")
+    same = next((node.labels[other] for other in SAME_PLACE.get(key, ()) if node.labels.get(other)), "")
     return same or node.labels.get(spelling_of(key, node.labels), "")
 
 
