@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.timeline import recordings
-from tests.timeline.judging import MANY_RUNS
-from tests.timeline.unseen import is_allowed, predict
+from tests.timeline.unseen import is_allowed, MANY_RUNS, predict
 
 
 def main(folder: str, *prefixes: str) -> int:

@@ -15,30 +15,22 @@ from tests.timeline.reaching import Follower, Missed
 
 Plain = dict[str, Any]
 Spread = frozenset[tuple[tuple[str, int, str], int]]  # pods by workload, revision and zone
-MANY_RUNS = 8
 
 
 class Verdict(NamedTuple):
     """What one scenario shows.
 
     missed: recorded states that were not reached. reached: how many were. broken: steps whose prediction was certain
-    and not what happened. certain: certain ones that were. unseen: predicted spreads that none of many runs had;
-    predicted: of how many. messages: recorded and predicted messages that differ, by run and step; told: states with
-    messages.
-    incomplete: states whose completeness is told wrongly. steps: starts of steps that some run had; not_judged: of
-    those, the ones with too many states for a prediction. They are neither right nor wrong.
+    and not what happened. messages: recorded and predicted messages that differ, by run and step. incomplete: states
+    whose completeness is told wrongly. not_judged: starts of steps with too many states for a prediction. They are
+    neither right nor wrong.
     """
 
     missed: tuple[Missed, ...]
     reached: int
     broken: tuple[tuple[int, Spread], ...]
-    certain: int
-    unseen: int
-    predicted: int
     messages: tuple[tuple[int, int, Plain, Plain], ...]
-    told: int
     incomplete: tuple[tuple[int, int], ...]
-    steps: int
     not_judged: int
 
     @property
@@ -52,10 +44,10 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
     Args:
         plain: the recording.
         max_states: to look at for each recorded state.
-        most_predicted: states of a step of which all outcomes are predicted.
+        most_predicted: states of a step that are looked at for its outcomes.
     """
     follower = Follower(plain, max_states=max_states)
-    missed, reached, told = [], 0, 0
+    missed, reached = [], 0
     messages: list[tuple[int, int, Plain, Plain]] = []
     incomplete: list[tuple[int, int]] = []
     seen: dict[tuple[int, State], list[Spread]] = {}
@@ -70,7 +62,6 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
                 if not follower.moves.after(state):
                     seen.setdefault((step, follower.start(before, step)), []).append(spread(follower, state))
                 predicted = _messages(follower, state)
-                told += bool(recorded["messages"])
                 known = states[step - 1]["messages"].keys() if step else ()
                 at = _Told(follower, follower.start(before, step), state, frozenset(known))
                 if not _is_told(recorded["messages"], predicted, at):
@@ -78,29 +69,14 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
                 if is_complete(follower, state) != recorded["complete"]:
                     incomplete.append((run, step))
             before = state
-    certain, broken, unseen, number, not_judged = 0, [], 0, 0, 0
+    broken: list[tuple[int, Spread]] = []
+    not_judged = 0
     for (step, start), spreads in seen.items():
-        every = _predicted(follower, start, most=most_predicted)
-        not_judged += not every
-        if len(every) == 1:
-            certain += 1
-            broken += [(step, item) for item in set(spreads) if item not in every]
-        if every and len(spreads) >= MANY_RUNS:
-            unseen += len(every - set(spreads))
-            number += len(every)
-    return Verdict(
-        tuple(missed),
-        reached,
-        tuple(broken),
-        certain,
-        unseen,
-        number,
-        tuple(messages),
-        told,
-        tuple(incomplete),
-        len(seen),
-        not_judged,
-    )
+        outcomes = _outcomes(follower, start, most=most_predicted)
+        not_judged += not outcomes
+        if len(outcomes) == 1:
+            broken += [(step, item) for item in set(spreads) if item not in outcomes]
+    return Verdict(tuple(missed), reached, tuple(broken), tuple(messages), tuple(incomplete), not_judged)
 
 
 class _Told(NamedTuple):
@@ -146,12 +122,20 @@ def spread(follower: Follower, state: State) -> Spread:
     return frozenset(found.items())
 
 
-def _predicted(follower: Follower, start: State, *, most: int) -> frozenset[Spread]:
-    """Return the spreads of every outcome; none where there are too many states."""
-    found = explore.everything(follower.moves, [start], canonical=lambda state: state, budget=Budget(most))
-    if not found.is_exhaustive:
-        return frozenset()
-    return frozenset(spread(follower, state) for state in found.steady)
+def _outcomes(follower: Follower, start: State, *, most: int) -> set[Spread]:
+    """Return the spread of every outcome, or two of them; none where there are too many states.
+
+    Two that differ say that nothing is certain, and come early where the latest states come first.
+    """
+    found: set[Spread] = set()
+
+    def differ(state: State, is_steady: bool) -> bool:
+        if is_steady:
+            found.add(spread(follower, state))
+        return len(found) > 1
+
+    search = explore.everything(follower.moves, [start], budget=Budget(most), priority=lambda _: 0, is_goal=differ)
+    return found if search.is_exhaustive or search.goal is not None else set()
 
 
 def _messages(follower: Follower, state: State) -> Plain:

@@ -16,8 +16,8 @@ from tests.timeline.judging import judge, Verdict
 
 RECORDED = Path(__file__).parent / "recorded"
 MAX_STATES = 6000  # looked at for each recorded state
-MOST_PREDICTED = 700  # states of a step of which all outcomes are predicted
-MOST_NOT_JUDGED = 13  # steps of a scenario that have more states
+MOST_PREDICTED = 700  # states of a step that are looked at for its outcomes
+MOST_NOT_JUDGED = 9  # steps of a scenario that have more states
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,11 +12,12 @@ from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.state import Move, State, Step
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings
-from tests.timeline.judging import MANY_RUNS, Spread, spread
+from tests.timeline.judging import Spread, spread
 from tests.timeline.reaching import Follower
 
 Plain = dict[str, Any]
 MOST_STATES = 150
+MANY_RUNS = 8
 WALKS = 300
 
 
