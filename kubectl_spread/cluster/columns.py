@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
@@ -90,23 +91,20 @@ class Tainted:
         sets: dict[tuple[Taint, ...], int] = {}
         self._codes = np.array([sets.setdefault(node.taints, len(sets)) for node in nodes], np.intp)
         self._sets = tuple(sets)
-        self._first: dict[tuple[Toleration, ...], FirstTaints] = {}
 
     @property
     def any(self) -> bool:
         """Return whether any node has an untolerated taint."""
         return any(self._sets)
 
+    @cached_method
     def first(self, tolerations: tuple[Toleration, ...]) -> FirstTaints:
         """Return the first NoSchedule or NoExecute taint of each node that is not tolerated."""
-        found = self._first.get(tolerations)
-        if found is None:
-            by_set = [first_untolerated(taints, tolerations) for taints in self._sets]
-            taints = tuple(dict.fromkeys(taint for taint in by_set if taint is not None))
-            at = {taint: code for code, taint in enumerate(taints)}
-            codes = np.array([-1 if taint is None else at[taint] for taint in by_set], np.intp)
-            found = self._first[tolerations] = FirstTaints(codes[self._codes], taints)
-        return found
+        by_set = [first_untolerated(taints, tolerations) for taints in self._sets]
+        taints = tuple(dict.fromkeys(taint for taint in by_set if taint is not None))
+        at = {taint: code for code, taint in enumerate(taints)}
+        codes = np.array([-1 if taint is None else at[taint] for taint in by_set], np.intp)
+        return FirstTaints(codes[self._codes], taints)
 
     def count(self, counts: Callable[[tuple[Taint, ...]], int]) -> NDArray[np.int64]:
         """Return a number for each node that depends only on its taints, int64 (N,)."""

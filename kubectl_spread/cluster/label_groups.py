@@ -7,6 +7,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.objects.selectors import Selector
 
 Bools = NDArray[np.bool_]
@@ -36,7 +37,6 @@ class LabelGroups:
         self._having: dict[_Label, list[int]] = {}  # own groups that have a label
         self._in_namespace: dict[str, list[int]] = {}
         self._indexed = 0  # so many own groups are in the two
-        self._known: dict[tuple[str, Selector, int], Bools] = {}
 
     def __len__(self) -> int:
         return self._taken + len(self._own)
@@ -65,13 +65,10 @@ class LabelGroups:
             return own
         return np.concatenate([self._base.first_matching(namespace, selector, self._taken)[known:], own])
 
+    @cached_method
     def first_matching(self, namespace: str, selector: Selector, end: int) -> Bools:
-        """Return the matching groups among the first ones, bool (end,); computed once."""
-        key = (namespace, selector, end)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self.matching(namespace, selector)[:end]
-        return found
+        """Return the matching groups among the first ones, bool (end,)."""
+        return self.matching(namespace, selector)[:end]
 
     def all_matches(self, namespace: str, selector: Selector) -> Bools:
         """Return bool (G,): groups that a selector matches, terminating ones included."""

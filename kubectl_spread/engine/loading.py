@@ -20,7 +20,7 @@ from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers import deployment, job, replicaset, statefulset
 from kubectl_spread.engine.nodes import tainted_as_cordoned
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
-from kubectl_spread.engine.world import Kubelet, same_template, World
+from kubectl_spread.engine.world import same_template, World
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -70,7 +70,6 @@ def load(
     touched: Collection[ObjectKey] = (),
     nodes: Collection[str] = (),
     expected: Collection[ObjectKey] = (),
-    kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
     merged: Mapping[str, Sequence[str]] = {},
     unfinished: Optional[frozenset[ObjectKey]] = None,
@@ -83,13 +82,12 @@ def load(
         touched: workloads that take part in any case.
         nodes: nodes whose pods take part.
         expected: controllers that do not exist yet, although their pods do (`owners.with_owners`).
-        kubelet: behaviour of bound pods.
         patience_s: simulated time within a step, in seconds.
         merged: the nodes that each node stands for (`parts`).
         unfinished: the workloads that have unfinished work, if known (`unfinished_workloads`).
     """
     cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
-    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s, merged=merged)
+    world = World(cluster, profiles, patience_s=patience_s, merged=merged)
     return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes), unfinished)
 
 

@@ -25,7 +25,7 @@ from kubectl_spread.engine.search.explore import Exploration, SearchPath
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry, Twins
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
-from kubectl_spread.engine.world import Kubelet, Provisioner, World
+from kubectl_spread.engine.world import Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.wording import comma_list
@@ -181,7 +181,6 @@ def play(
     written: Iterable[Written],
     *,
     limits: Optional[Limits] = None,
-    kubelet: Optional[Kubelet] = None,
     bound: Optional[Columns] = None,
     watch: Optional[Watch] = None,
     splitter: Optional[Splitter] = None,
@@ -194,7 +193,6 @@ def play(
         profiles: of the scheduler, by name.
         written: steps; a sequence of operations is one step, done without waiting in between.
         limits: limits of the search.
-        kubelet: behaviour of bound pods.
         bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
         watch: shows the progress of the search, and can end it.
         splitter: of the cluster. A single step with too many states may be answered by its parts (`StepAnswer.parts`).
@@ -204,15 +202,8 @@ def play(
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
     limits = limits or Limits()
-    game = _Game(cluster, profiles, ops, expected, kubelet, bound, watch or Watch(), provisioner=provisioner)
-    if (
-        splitter is None
-        or provisioner is not None
-        or limits.mode is not Mode.ALL
-        or len(ops) != 1
-        or kubelet is not None
-        or expected
-    ):
+    game = _Game(cluster, profiles, ops, expected, bound, watch or Watch(), provisioner=provisioner)
+    if splitter is None or provisioner is not None or limits.mode is not Mode.ALL or len(ops) != 1 or expected:
         return _played(game, limits)[0]
     game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns, unfinished=splitter.unfinished)
     is_large = len(cluster.nodes) > _FEW_NODES
@@ -245,7 +236,7 @@ def play(
 
 def play_part(splitter: Splitter, ops: tuple[steps.Op, ...], key: ObjectKey, *, limits: Limits) -> Optional[StepAnswer]:
     """Play the part of a step that a workload is in; None if the step has no independent parts."""
-    game = _Game(splitter.cluster, splitter.profiles, [ops], (), None, splitter.columns, Watch())
+    game = _Game(splitter.cluster, splitter.profiles, [ops], (), splitter.columns, Watch())
     live = splitter.live(*references.find_references(splitter.cluster, ops))
     found = _parts(game, splitter, splitter.parts(ops, live, only=key), limits)
     return _of_parts(found) if found else None
@@ -287,7 +278,6 @@ class _Game(NamedTuple):
     profiles: Mapping[str, Profile]
     ops: list[tuple[steps.Op, ...]]
     expected: Collection[ObjectKey]
-    kubelet: Optional[Kubelet]
     bound: Optional[Columns]
     watch: Watch
     merged: Mapping[str, tuple[str, ...]] = {}
@@ -374,7 +364,6 @@ class _Player:
             touched=touched,
             nodes=nodes,
             expected=game.expected,
-            kubelet=game.kubelet,
             patience_s=limits.patience_s,
             merged=game.merged,
             unfinished=game.unfinished,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
@@ -134,7 +135,6 @@ class World:
         self.look_numbers: dict[str, int] = {}
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
         self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
-        self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[ObjectKey, int] = {}
@@ -143,8 +143,6 @@ class World:
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_at: dict[int, int] = {}  # by facts
         self._admission_of: dict[int, int] = {}  # by class
-        self._charges: dict[tuple[int, int], Charge] = {}  # by class and revision
-        self._refusals: dict[tuple[int, int], str] = {}  # by revision and facts
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
         self._shape_at: dict[PodClass, int] = {}
@@ -300,25 +298,18 @@ class World:
         """Return the workload of a revision with the fields that admission adds to its pods."""
         return stored_workload(self._written[rev], cluster, self.minor)
 
+    @cached_method
     def charge_of(self, cls: int, rev: int) -> Charge:
         """Return what quotas charge for a pod: by its template if that is known, else by its class."""
-        found = self._charges.get((cls, rev))
-        if found is None:
-            admitting = self._admissions[self.admission_of(cls)]
-            template = {} if rev < 0 else self._stored(rev, admitting).template
-            found = charge(template.get("spec") or spec_of_class(self.classes[cls]))
-            self._charges[cls, rev] = found
-        return found
+        template = {} if rev < 0 else self._stored(rev, self._admissions[self.admission_of(cls)]).template
+        return charge(template.get("spec") or spec_of_class(self.classes[cls]))
 
+    @cached_method
     def lasting_refusal(self, rev: int, facts: int) -> str:
         """Return the API server's message if it refuses every new pod of a revision now; empty if it does not."""
-        found = self._refusals.get((rev, facts))
-        if found is None:
-            cluster = self.facts[facts].cluster
-            is_known = bool(self._written[rev].template.get("spec"))
-            found = lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
-            self._refusals[rev, facts] = found
-        return found
+        cluster = self.facts[facts].cluster
+        is_known = bool(self._written[rev].template.get("spec"))
+        return lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
 
     def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
         workload, known = self.revisions[rev].workload, self._known.get(rev)
@@ -450,16 +441,13 @@ class World:
         """Return the background pods on a node."""
         return self._on_node.get(name, [])
 
+    @cached_method
     def evicting(self, facts: int) -> frozenset[int]:
         """Return the nodes that do not exist, or have a NoExecute taint."""
-        found = self._evicting.get(facts)
-        if found is None:
-            found = self._evicting[facts] = frozenset(
-                at
-                for at in range(len(self.node_names))
-                if (node := self.node(facts, at)) is None or any(taint.effect == NO_EXECUTE for taint in node.taints)
-            )
-        return found
+        every = ((at, self.node(facts, at)) for at in range(len(self.node_names)))
+        return frozenset(
+            at for at, node in every if node is None or any(taint.effect == NO_EXECUTE for taint in node.taints)
+        )
 
     def keep(self, cluster: Cluster) -> None:
         """Keep a cluster alive whose identity is used as a key."""

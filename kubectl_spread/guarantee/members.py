@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Optional, TypeVar
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
@@ -137,7 +138,6 @@ class _Finder:
         self._members = list(members)
         own = {member.key for member in members}
         self._classes = {member.key: self._class_of(member) for member in members}
-        self._selectors: dict[PodClass, tuple[Selector, ...]] = {}
         self._others = {
             key: member_of(key, controller, cluster, is_judged=False)
             for key, controller in sorted(cluster.controllers.items())
@@ -222,15 +222,10 @@ class _Finder:
         labels = dict(other.labels)
         return any(term.matches(other.namespace, labels, namespace) for term in cls.pod_anti_affinity)
 
+    @cached_method
     def _hard(self, cls: PodClass) -> tuple[Selector, ...]:
-        found = self._selectors.get(cls)
-        if found is None:
-            found = self._selectors[cls] = tuple(
-                item.selector
-                for item in hard_constraints(cls, self._columns, self._profiles)
-                if not item.selector.is_empty
-            )
-        return found
+        found = hard_constraints(cls, self._columns, self._profiles)
+        return tuple(item.selector for item in found if not item.selector.is_empty)
 
 
 def hard_constraints(cls: PodClass, columns: Columns, profiles: Mapping[str, Profile]) -> tuple[Constraint, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selectors import Selector
@@ -43,7 +44,6 @@ class SelectorGroup:
     def __init__(self, members: list[Subject], positions: Optional[Sequence[int]] = None) -> None:
         self.members = members
         self._at: Sequence[int] = range(len(members)) if positions is None else positions
-        self._twins: dict[tuple[str, Selector], list[Twin]] = {}
 
     @cached_property
     def applied_workloads(self) -> tuple[Subject, ...]:
@@ -80,12 +80,10 @@ class SelectorGroup:
         """Return the positions by the id() of the members."""
         return {id(subject): at for at, subject in zip(self._at, self.members, strict=True)}
 
+    @cached_method
     def twins(self, topology_key: str, selector: Selector) -> list[Twin]:
         """Return the first workloads of each kind with a constraint over a key and the pods of a selector."""
-        key = topology_key, selector
-        if key not in self._twins:
-            self._twins[key] = list(self._kinds(*key))
-        return self._twins[key]
+        return list(self._kinds(topology_key, selector))
 
     def _kinds(self, topology_key: str, selector: Selector) -> Iterator[Twin]:
         wanted = requirements(selector)
@@ -200,19 +198,14 @@ class Neighbourhoods:
         self._group = group
         self._area_of = area_of
         self._whole = Neighbours([group])
-        self._known: dict[Area, Neighbours] = {}
         self._parts: dict[tuple[str, bool, str], list[int]] = {}  # positions of members
-        self._groups: dict[tuple[str, bool, str], SelectorGroup] = {}
 
     def of(self, subject: Subject) -> Neighbours:
         """Return the members that count for one of them, itself included."""
         area = self._area_of(subject)
-        if area is None:
-            return self._whole
-        if area not in self._known:
-            self._known[area] = self._around(area)
-        return self._known[area]
+        return self._whole if area is None else self._around(area)
 
+    @cached_method
     def _around(self, area: Area) -> Neighbours:
         if not self._parts:
             for at, other in enumerate(map(self._area_of, self._group.members)):
@@ -233,11 +226,9 @@ class Neighbourhoods:
         is_whole = sum(len(part.members) for part in parts) == len(self._group.members)
         return self._whole if is_whole else Neighbours(parts)
 
+    @cached_method
     def _part(self, key: tuple[str, bool, str]) -> SelectorGroup:
-        if key not in self._groups:
-            positions = self._parts[key]
-            self._groups[key] = SelectorGroup([self._group.members[at] for at in positions], positions)
-        return self._groups[key]
+        return SelectorGroup([self._group.members[at] for at in self._parts[key]], self._parts[key])
 
 
 def _upwards(directory: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.ownership import OwnedPods
@@ -126,7 +127,6 @@ class RolloutChecker:
         self._number = number or len(controllers)
         self._owned = OwnedPods(cluster)
         self._budget = budget or Budget(STATES)
-        self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
     @cached_property
     def _columns(self) -> Columns:
@@ -137,17 +137,14 @@ class RolloutChecker:
         found = map(self.rollout_of, self._controllers)
         return tuple(item for item in found if item is not None)
 
+    @cached_method
     def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return whether the current rollout of a workload completes, or else the next one; None if there is none."""
         controller = self._controllers.get(key)
-        if controller is not None and key not in self._known:
-            has_pods = controller.workload.replicas or key.kind == "DaemonSet"
-            is_idle = not has_pods or not running_pods(controller.workload, self._owned)
-            has_none = is_idle or not rolls(key, controller)
-            self._known[key] = None if has_none else self._result_of(key, controller)
-        return self._known.get(key)
-
-    def _result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
+        if controller is None or not rolls(key, controller) or not running_pods(controller.workload, self._owned):
+            return None
+        if not controller.workload.replicas and key.kind != "DaemonSet":
+            return None
         old = len(old_pods(key, controller, self._owned))
         if not old:
             return self.answer(RolloutQuestion(RolloutKind.NEXT, (controller,)))
@@ -371,7 +368,6 @@ class ManifestRollouts:
         self._budget = Budget(STATES)
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
         self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self._budget)
-        self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
     def results(self) -> tuple[RolloutResult, ...]:
         """Return the creation of new workloads first, then one rollout for each workload that has one."""
@@ -404,17 +400,13 @@ class ManifestRollouts:
             for item in found
         ]
 
+    @cached_method
     def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the rollout that the manifest starts, or else the next one; None if there is none."""
-        if key not in self._known:
-            item = next((item for item in self._workloads if item.key == key), None)
-            self._known[key] = None if item is None else self._rollout(item)
-        return self._known[key]
-
-    def _rollout(self, item: ManifestWorkload) -> Optional[RolloutResult]:
-        key, controller = item.key, item.controller
-        if not rolls(key, controller) or not item.pods:
+        item = next((item for item in self._workloads if item.key == key), None)
+        if item is None or not item.pods or not rolls(key, item.controller):
             return None
+        controller = item.controller
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
             return self._checker.answer(RolloutQuestion(RolloutKind.CHANGE, (controller,)))
         question = RolloutQuestion(RolloutKind.NEXT, (controller,))

@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
@@ -162,7 +163,6 @@ class Tally:
             for goal in self.goals
         ]
         self._counted: list[dict[int, bool]] = [{} for _ in self.goals]  # by class
-        self._needs: dict[State, tuple[Need, ...]] = {}
 
     def counts(self, state: State) -> tuple[GoalCounts, ...]:
         """Return the counts of every goal."""
@@ -195,14 +195,10 @@ class Tally:
         """Return the domain of a node for a goal; None if the node is not counted."""
         return self._domain[at].get(node)
 
+    @cached_method
     def needs(self, state: State) -> tuple[Need, ...]:
         """Return how many evictions each goal still needs at least."""
-        found = self._needs.get(state)
-        if found is None:
-            found = self._needs[state] = tuple(
-                goal.fewest(item) for goal, item in zip(self.goals, self.counts(state), strict=True)
-            )
-        return found
+        return tuple(goal.fewest(item) for goal, item in zip(self.goals, self.counts(state), strict=True))
 
     def need(self, states: Iterable[State]) -> int:
         """Return how many evictions are still needed at least, in the worst of several states."""

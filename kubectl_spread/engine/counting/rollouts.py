@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.engine.controllers import scale
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState
 from kubectl_spread.engine.counting.control import NotCountable
@@ -29,7 +30,6 @@ class Alone:
     def __init__(self, world: World, moves: Moves) -> None:
         self._world = world
         self._moves = moves
-        self._are_quiet: dict[State, bool] = {}
 
     def owner(self, state: State) -> Optional[int]:
         """Return the index of the Deployment; None if other things can happen, or its pods are of unusual kinds."""
@@ -82,13 +82,10 @@ class Alone:
         priority = classes[cls].priority
         return self._world.lowest < priority or any(classes[pod.cls].priority < priority for pod in state.pods)
 
+    @cached_method
     def _is_quiet(self, rest: State) -> bool:
         """Return whether nothing can happen without the Deployment."""
-        found = self._are_quiet.get(rest)
-        if found is None:
-            settled = self._moves.settle(Draft(self._world, rest)).state
-            found = self._are_quiet[rest] = settled == rest and not self._moves.after(rest)
-        return found
+        return self._moves.settle(Draft(self._world, rest)).state == rest and not self._moves.after(rest)
 
 
 def others(state: State, owner: int) -> State:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.ownership import also_counted
@@ -295,15 +296,9 @@ class View:
         self.world = world
         self._start = start
         self._message = message
-        self._counted: dict[tuple[int, int], tuple[Counting, ...]] = {}  # by facts and revision
-        self._columns: dict[int, Columns] = {}  # with the pods that take no part, by facts
         self._labels = LabelGroups()
         self._groups: list[int] = []  # of the world's classes
-        self._matches: dict[tuple[str, Selector, int], list[int]] = {}
         self._last: tuple[tuple[P, ...], dict[int, tuple[Counter[int], set[int]]]] = ((), {})
-        self._domains: dict[tuple[int, str], dict[str, str]] = {}
-        self._numbers: dict[int, int] = {}  # of revisions in their workloads
-        self._values: dict[tuple[int, str], tuple[str, ...]] = {}
         self.pending_before = Counter(
             self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
         )
@@ -373,14 +368,11 @@ class View:
             return f"{key.name}-{pod.ordinal}"
         return f"{key.name}-*"
 
+    @cached_method
     def number(self, rev: int) -> int:
         """Return a revision's number in its workload, from 1; 0 if there is no revision."""
-        if rev < 0:
-            return 0
-        if rev not in self._numbers:
-            every = self.world.revisions_of(self.world.revisions[rev].owner)
-            self._numbers.update((item.at, number) for number, item in enumerate(every, 1))
-        return self._numbers[rev]
+        every = () if rev < 0 else self.world.revisions_of(self.world.revisions[rev].owner)
+        return next((number for number, item in enumerate(every, 1) if item.at == rev), 0)
 
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]
@@ -438,12 +430,9 @@ class View:
         own = state.sets[owner] if owner < len(state.sets) else None
         if own is None:
             return []
-        at = (state.facts, self.world.specs[own.spec].rev)
-        if at not in self._counted:
-            self._counted[at] = tuple(self._counting(*at))
         bound = self._by_labels(state)
         found = []
-        for item in self._counted[at]:
+        for item in self._counting(state.facts, self.world.specs[own.spec].rev):
             numbers = Counter(item.others)
             for group in self._matching(item):
                 for node, number in bound[group][0].items() if group in bound else ():
@@ -468,22 +457,27 @@ class View:
         counts = {key_of(self.world, state, owner): self.counts(state, owner) for owner in range(len(state.sets))}
         return (counts, *self.nodes(state.facts))
 
-    def _counting(self, facts: int, rev: int) -> Iterator[Counting]:
-        """Yield the constraints of a revision, with the pods that take no part."""
+    @cached_method
+    def _columns(self, facts: int) -> Columns:
+        """Return the nodes with the pods that take no part."""
+        return self.world.columns(self.world.facts[facts].cluster)
+
+    @cached_method
+    def _counting(self, facts: int, rev: int) -> tuple[Counting, ...]:
+        """Return the constraints of a revision, with the pods that take no part."""
         cls = class_of(self.world, rev)
         profile = None if cls is None else self.world.profiles.get(cls.scheduler_name)
         plugin = None if profile is None else profile.plugin(PodTopologySpread)
         if cls is None or plugin is None:
-            return
-        if facts not in self._columns:
-            self._columns[facts] = self.world.columns(self.world.facts[facts].cluster)
-        columns = self._columns[facts]
+            return ()
+        found: list[Counting] = []
+        columns = self._columns(facts)
         for counts, is_hard in plugin.counts(cls, columns):
             codes = counts.topology.codes
             order = counts.topology.order[counts.eligible[counts.topology.order]].tolist()
             place = {code: at for at, code in enumerate(order)}
             nodes = np.flatnonzero(counts.included & (codes >= 0)).tolist()
-            yield Counting(
+            made = Counting(
                 counts.constraint,
                 is_hard,
                 not cls.constraints,
@@ -494,6 +488,8 @@ class View:
                 counts.is_below_min_domains,
                 tuple(counts.pods()),
             )
+            found.append(made)
+        return tuple(found)
 
     def _by_labels(self, state: State) -> dict[int, tuple[Counter[int], set[int]]]:
         """Return the bound pods of a state that are not terminating, by node, and their owners, by label group."""
@@ -510,26 +506,21 @@ class View:
 
     def _matching(self, item: Counting) -> list[int]:
         """Return the label groups that a constraint counts; the empty selector counts none."""
-        key = (item.namespace, item.constraint.selector, len(self._labels))
-        if key not in self._matches:
-            matching = self._labels.matching(*key[:2])
-            self._matches[key] = [] if item.constraint.selector.is_empty else np.flatnonzero(matching).tolist()
-        return self._matches[key]
+        return self._matching_groups(item.namespace, item.constraint.selector, len(self._labels))
 
+    @cached_method
+    def _matching_groups(self, namespace: str, selector: Selector, _: int) -> list[int]:
+        return [] if selector.is_empty else np.flatnonzero(self._labels.matching(namespace, selector)).tolist()
+
+    @cached_method
     def domains(self, facts: int, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""
-        at = (facts, topology_key)
-        if at not in self._values:
-            self._values[at] = tuple(sorted(set(self.domains_of(facts, topology_key).values())))
-        return self._values[at]
+        return tuple(sorted(set(self.domains_of(facts, topology_key).values())))
 
+    @cached_method
     def domains_of(self, facts: int, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
-        at = (facts, topology_key)
-        if at not in self._domains:
-            nodes, _ = self.nodes(facts)
-            self._domains[at] = {item.name: item.labels[topology_key] for item in nodes if topology_key in item.labels}
-        return self._domains[at]
+        return {item.name: item.labels[topology_key] for item in self.nodes(facts)[0] if topology_key in item.labels}
 
     def nodes(self, facts: int) -> tuple[tuple[Node, ...], frozenset[str]]:
         """Return the nodes that exist, and the names of those that do not answer."""

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
@@ -380,7 +381,6 @@ class _Summary:
         self.step = step
         self.outcomes = step.outcomes
         self.before = step.before
-        self._known_values: dict[str, list[str]] = {}
         keys = {key for item in (*self.outcomes, *self.before) for key in item.workloads}
         self.keys = tuple(sorted(key for key in keys if not any(item.is_adopted(key) for item in self.outcomes)))
         blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
@@ -515,11 +515,10 @@ class _Summary:
             return found
         return [next((name for name in (ZONE, HOSTNAME) if self._values(name)), HOSTNAME)]
 
+    @cached_method
     def _values(self, topology_key: str) -> list[str]:
-        if topology_key not in self._known_values:
-            lists = [item.domain_values(topology_key) for item in (*self.before, *self.outcomes)]
-            self._known_values[topology_key] = sorted(set().union(*{id(found): found for found in lists}.values()))
-        return self._known_values[topology_key]
+        lists = [item.domain_values(topology_key) for item in (*self.before, *self.outcomes)]
+        return sorted(set().union(*{id(found): found for found in lists}.values()))
 
     def _together(self) -> tuple[WorkloadSpread, ...]:
         """Return the pods of all concerned workloads together, for their common topology keys."""

@@ -21,6 +21,7 @@ from math import factorial, prod
 from operator import itemgetter
 from typing import Any, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.engine import reductions
 from kubectl_spread.engine.controllers import deployment, statefulset
 from kubectl_spread.engine.search.node_tree import leaves, node_tree, Pins, Tree
@@ -582,16 +583,13 @@ class Interchange:
         """Store the symmetry of the state in which the step began, and the domains of the steps before, if any."""
         self._symmetry = symmetry
         self._earlier = earlier
-        self._known: dict[str, Mapping[str, object]] = {}
 
+    @cached_method
     def alike(self, topology_key: str) -> Mapping[str, object]:
         """Return a value for each domain of a key; domains with equal values are interchangeable."""
-        found = self._known.get(topology_key)
-        if found is None:
-            own = {} if self._symmetry is None else self._symmetry.alike(topology_key)
-            earlier = {} if self._earlier is None else self._earlier.alike(topology_key)
-            found = self._known[topology_key] = _joined(own, earlier) if own and earlier else own or earlier
-        return found
+        own = {} if self._symmetry is None else self._symmetry.alike(topology_key)
+        earlier = {} if self._earlier is None else self._earlier.alike(topology_key)
+        return _joined(own, earlier) if own and earlier else own or earlier
 
 
 def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:

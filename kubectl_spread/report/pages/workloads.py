@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.engine.workloads import newest_hash
@@ -78,7 +79,6 @@ class ClusterPods:
         self.cluster = cluster
         self._new = new
         self._unpredicted = unpredicted
-        self._nodes: dict[str, list[DrawnNode]] = {}
         self._of: dict[ObjectKey, list[Pod]] = {}
         self._classes: dict[str, dict[int, list[Pod]]] = {}
         lists: dict[int, tuple[Optional[list[Pod]], list[Pod]]] = {}  # perf: by class, of its owner and of the class
@@ -97,11 +97,10 @@ class ClusterPods:
             owned.append(pod)
             same.append(pod)
 
+    @cached_method
     def nodes(self, key: str) -> list[DrawnNode]:
         """Return the nodes of the cluster in the domains of a topology key."""
-        if key not in self._nodes:
-            self._nodes[key] = drawn_nodes(self.cluster.nodes, key)
-        return self._nodes[key]
+        return drawn_nodes(self.cluster.nodes, key)
 
     def owned_pods(self, key: ObjectKey) -> list[Pod]:
         """Return the pods of a workload."""
