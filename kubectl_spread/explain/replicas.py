@@ -232,7 +232,7 @@ class _Evictor:
     others: replacements from controllers outside the run, by namespace.
     """
 
-    def __init__(self, queues: list[Queue], placer: Placer, *, explains: bool) -> None:
+    def __init__(self, queues: Iterable[Queue], placer: Placer, *, explains: bool) -> None:
         self._explains = explains
         self._own = queues
         self._placer = placer
@@ -240,13 +240,13 @@ class _Evictor:
         self._again: dict[str, Queue] = {}  # Queue of the replacement, by uid of the evicted pod.
 
     @property
-    def _queues(self) -> list[Queue]:
+    def queues(self) -> list[Queue]:
         return [*self._own, *self.others.values()]
 
     def evict(self) -> bool:
         """Carry out the planned preemptions, and return whether there were any."""
         victims: dict[str, Pod] = {}
-        for queue in self._queues:
+        for queue in self.queues:
             for item in queue.preemptors():
                 new = [victim for victim in item.explanation.victims if victim.uid not in victims]
                 victims.update({victim.uid: victim for victim in new})
@@ -254,7 +254,7 @@ class _Evictor:
         if not victims:
             return False
         self._placer.evict(list(victims.values()))
-        for queue in self._queues:
+        for queue in self.queues:
             if queue.preemptors():
                 queue.try_again(has_room=True)
         for victim in sorted(victims.values(), key=lambda victim: -victim.cls.priority):
@@ -263,7 +263,7 @@ class _Evictor:
 
     def _replace(self, victim: Pod) -> None:
         """Let the controller of an evicted pod create a replacement; a bare pod is lost."""
-        own = next((queue for queue in self._queues if queue.lose(victim)), None)
+        own = next((queue for queue in self.queues if queue.lose(victim)), None)
         if victim.owner is None:
             return
         if own is None:
@@ -275,7 +275,7 @@ class _Evictor:
 
     def tell_outcomes(self) -> None:
         """Add the outcome of the replacement to each eviction."""
-        for queue in self._queues:
+        for queue in self.queues:
             for at, eviction in enumerate(queue.evictions):
                 own, name = self._again.get(eviction.pod.uid), eviction.pod.name
                 if own is not None:
@@ -319,14 +319,12 @@ def place(
         placings[at] = _Placing(owners[at], placer, start.owned, quotas, explains=explain_first)
         placings[at].create()
         placings[at].retry()
-    evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
+    evictor = _Evictor(placings.values(), placer, explains=explain_first)
     for _ in range(_MOST_ROUNDS):
         before = -1
         while placer.changes > before:
             before = placer.changes
-            for placing in placings.values():
-                placing.retry()
-            for queue in evictor.others.values():
+            for queue in evictor.queues:
                 queue.retry()
         if not evicts or not evictor.evict():
             break
@@ -392,15 +390,15 @@ def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]
     return found
 
 
-class _Placing:
+class _Placing(Queue):
     """Placement of one workload in progress."""
 
     def __init__(
         self, owner: Workload, placer: Placer, owned: OwnedPods, quotas: dict[str, QuotaUsage], *, explains: bool
     ) -> None:
+        super().__init__(owner.namespace, placer, explains=explains)
         cluster = placer.cluster
         self.owner = owner
-        self._placer = placer
         self._new_claims = NewClaims(cluster)
         self._first: Optional[Pod] = None
         self._coming = missing_replicas(owner, owned, create=self._replica)
@@ -410,9 +408,8 @@ class _Placing:
             quotas[owner.namespace] = usage_at_start(cluster, owner.namespace)
         self._quotas = quotas[owner.namespace]
         self._refused: list[UntriedPod] = []
-        self.queue = Queue(owner.namespace, placer, explains=explains)
-        self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, owned)]
-        beyond = self.queue.beyond
+        self.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, owned)]
+        beyond = self.beyond
         class_name = owner.pod_spec.get("priorityClassName") or ""
         if class_name and class_name not in cluster.priority_classes and not _priority(owner):
             beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
@@ -421,9 +418,9 @@ class _Placing:
 
     def retry(self) -> None:
         """Retry the refused pods, and create the pods that waited for one of them."""
-        self.queue.retry()
-        while self.owner.is_ordered and not (self.queue.is_waiting or self._refused) and self.create():
-            self.queue.retry()
+        super().retry()
+        while self.owner.is_ordered and not (self.is_waiting or self._refused) and self.create():
+            super().retry()
 
     def create(self) -> bool:
         """Let the controller create pods and try each; of an ordered set none after one that does not run.
@@ -438,36 +435,36 @@ class _Placing:
                 self._refused.append(UntriedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             known = self._new_claims.without(created, self.owner)
             if known is not created and not refusal:
-                self.queue.beyond[UNKNOWN_CLAIMS] = None
-            runs = not refusal and self.queue.add(known)
+                self.beyond[UNKNOWN_CLAIMS] = None
+            runs = not refusal and self.add(known)
             if self.owner.is_ordered and not runs:
                 break
         return has_created
 
     def placement(self) -> Placement:
         """Return the placement of the pods; call it after all pods are placed."""
-        queue, columns = self.queue, self._placer.scheduler.columns
-        has_choice = queue.evictions or any(pod.hosts > 1 for pod in queue.placed)
+        columns = self._placer.scheduler.columns
+        has_choice = self.evictions or any(pod.hosts > 1 for pod in self.placed)
         certainty = Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
-        if queue.beyond:
+        if self.beyond:
             certainty = Certainty.NOT_PREDICTABLE
         first = self._replica(self.owner, 0)
         return Placement(
             workload=self.owner,
-            placed=tuple(queue.placed),
-            pending=(*queue.pending, *queue.provisioning),
-            gated=tuple(queue.gated),
-            domains=_domains(self.owner, queue.placed, columns),
+            placed=tuple(self.placed),
+            pending=(*self.pending, *self.provisioning),
+            gated=tuple(self.gated),
+            domains=_domains(self.owner, self.placed, columns),
             certainty=certainty,
-            not_predictable=tuple(queue.beyond),
+            not_predictable=tuple(self.beyond),
             matching=_matching(first.cls, columns),
-            first=queue.first,
-            moment=queue.moment if queue.pending else queue.first_moment,
-            unpredicted=tuple(queue.unpredicted),
+            first=self.first,
+            moment=self.moment if self.pending else self.first_moment,
+            unpredicted=tuple(self.unpredicted),
             not_created=tuple(pod.name for pod in self._coming),
-            evictions=tuple(queue.evictions),
+            evictions=tuple(self.evictions),
             refused=tuple(self._refused),
-            on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
+            on_missing_nodes=tuple(pod.pod for pod in self.placed if pod.node not in columns.index),
             first_replica=first,
         )
 
