@@ -29,6 +29,7 @@ from kubectl_spread.cluster.snapshot import (
     Service,
     StoredRevision,
 )
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects import admission, storage
 from kubectl_spread.objects.admission import LimitRange, Quota
 from kubectl_spread.objects.amounts.quantity import scaled_value
@@ -82,9 +83,7 @@ def _first(plain: Plain, *names: str) -> Any:
 
 def by_object(events: Iterable[ClusterEvent]) -> dict[ObjectKey, tuple[ClusterEvent, ...]]:
     """Group events by the object they are about, the latest first."""
-    found: dict[ObjectKey, list[ClusterEvent]] = {}
-    for event in events:
-        found.setdefault(event.about, []).append(event)
+    found = grouped((event.about, event) for event in events)
     return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
 
 

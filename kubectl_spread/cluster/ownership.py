@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.kinds import KINDS
@@ -131,10 +132,7 @@ class OwnedPods:
 
     @cached_property
     def _made_by(self) -> dict[ObjectKey, list[ObjectKey]]:
-        found: dict[ObjectKey, list[ObjectKey]] = {}
-        for made, owner in self.cluster.owners.items():
-            found.setdefault(owner, []).append(made)
-        return found
+        return grouped((owner, made) for made, owner in self.cluster.owners.items())
 
     @cached_property
     def _by_label(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:

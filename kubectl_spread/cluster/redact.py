@@ -16,6 +16,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.prune import fields_of
 from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, rows
 from kubectl_spread.objects.reading.read import normalized_image
@@ -169,10 +170,11 @@ class _Names:
     def _number(self, made: Collection[str]) -> None:
         """Replace each string by its category and a number, unless it is made of others or stays."""
         numbers = {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
-        by_category: dict[str, list[str]] = {}
-        for text, category in self._category.items():
-            if not _stays(text, category, numbers) and (text not in made or category == "node"):
-                by_category.setdefault(category, []).append(text)
+        by_category = grouped(
+            (category, text)
+            for text, category in self._category.items()
+            if not _stays(text, category, numbers) and (text not in made or category == "node")
+        )
         for category, texts in by_category.items():
             width = len(str(len(texts)))
             tag = ":1" if category == "image" else ""  # so that no tag is added

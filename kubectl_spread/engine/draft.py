@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.refusals import has_quota, QuotaUsage, usage_now
 from kubectl_spread.engine.state import (
@@ -122,9 +123,9 @@ class Draft:
             return False
         if self.refused:
             return len({*self.admitted, *self.refused}) > 1
-        by_namespace: dict[str, list[P]] = {}
-        for pod in (self._new_pod(*creation) for creation in later):
-            by_namespace.setdefault(self.world.classes[pod.cls].namespace, []).append(pod)
+        by_namespace = grouped(
+            (self.world.classes[pod.cls].namespace, pod) for pod in (self._new_pod(*creation) for creation in later)
+        )
         return any(
             not self._usage[name].admits_all(self.world.charge_of(pod.cls, pod.rev) for pod in pods)
             for name, pods in by_namespace.items()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers import deployment, job, replicaset, statefulset
 from kubectl_spread.engine.nodes import tainted_as_cordoned
@@ -320,11 +321,11 @@ class _Loading:
 
     @cached_property
     def _sets_of(self) -> dict[ObjectKey, list[ObjectKey]]:
-        found: dict[ObjectKey, list[ObjectKey]] = {}
-        for made, above in self.cluster.owners.items():
-            if made.kind == "ReplicaSet" and made in self.cluster.controllers:
-                found.setdefault(above, []).append(made)
-        return found
+        return grouped(
+            (above, made)
+            for made, above in self.cluster.owners.items()
+            if made.kind == "ReplicaSet" and made in self.cluster.controllers
+        )
 
     def _number(self, key: ObjectKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import int_or_text
@@ -194,9 +195,7 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     created = {key: item for key, item in created.items() if key not in cluster.controllers}
     cluster = infer_owners(cluster)
     deployments = _adopting_sets(cluster, {**cluster.controllers, **created})
-    sets: dict[ObjectKey, list[Controller]] = {}
-    for made, above in deployments.items():
-        sets.setdefault(above, []).append(cluster.controllers[made])
+    sets = grouped((above, cluster.controllers[made]) for made, above in deployments.items())
     expected = {key: _former(created[key], sets[key]) for key in sets if key in created}
     pods = _adopted_pods(cluster, {**cluster.controllers, **created})
     makers = {key: item for key, item in created.items() if key.kind in _OF_PODS}

@@ -8,6 +8,8 @@ from enum import Enum, IntEnum
 from functools import partial
 from typing import Any, NamedTuple, Optional, overload, Union
 
+from kubectl_spread.containers import grouped
+
 PENDING = -1  # the node of a pod that has none
 
 NO_ORDINAL = -1
@@ -256,10 +258,9 @@ class Ways(Sequence[Way]):
 
 def by_kind(ways: Sequence[Way]) -> list[Sequence[Way]]:
     """Return the steps of each kind; the steps of a kind call one function."""
-    kinds: dict[object, list[Sequence[Way]]] = {}
-    for part in ways.parts() if isinstance(ways, Ways) else [ways]:
-        for one in [part] if isinstance(part, Bindings) else [[way] for way in part]:
-            kinds.setdefault(_function(one[0]), []).append(one)
+    parts = ways.parts() if isinstance(ways, Ways) else [ways]
+    every = (one for part in parts for one in ([part] if isinstance(part, Bindings) else [[way] for way in part]))
+    kinds = grouped((_function(one[0]), one) for one in every)
     return [Ways(parts) for parts in kinds.values()]
 
 

@@ -10,6 +10,7 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.objects.affinity import NodeAffinity
@@ -432,10 +433,7 @@ class World:
 
     @cached_property
     def _on_node(self) -> dict[str, list[Pod]]:
-        found: dict[str, list[Pod]] = {}
-        for pod in self.background:
-            found.setdefault(pod.node_name, []).append(pod)
-        return found
+        return grouped((pod.node_name, pod) for pod in self.background)
 
     def on_node(self, name: str) -> list[Pod]:
         """Return the background pods on a node."""

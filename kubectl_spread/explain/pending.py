@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.placing import place_in_turn, Placer
 from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -104,9 +105,7 @@ class Prospects:
 
     def group_by_fate(self, pods: Iterable[Pod]) -> list[list[Pod]]:
         """Group pods by their fate."""
-        groups: dict[Fate, list[Pod]] = {}
-        for pod in pods:
-            groups.setdefault(self.fate(pod), []).append(pod)
+        groups = grouped((self.fate(pod), pod) for pod in pods)
         return list(groups.values())
 
     def finding(self, pods: Sequence[Pod]) -> Optional[Range]:

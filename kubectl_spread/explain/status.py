@@ -18,6 +18,7 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.workloads import newest_hash
 from kubectl_spread.explain.workload_state import state_of, state_with, WorkloadState
 from kubectl_spread.objects.constraints.constraint import (
@@ -63,10 +64,9 @@ def find_lost_pods(pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster) -> l
         cluster: the cluster of the pods.
     """
     nodes = {node.name for node in cluster.nodes}
-    found: dict[tuple[ObjectKey, str], list[str]] = {}
-    for key, pod in pods:
-        if pod.node_name not in nodes and not pod.terminating:
-            found.setdefault((key, pod.node_name), []).append(pod.name)
+    found = grouped(
+        ((key, pod.node_name), pod.name) for key, pod in pods if pod.node_name not in nodes and not pod.terminating
+    )
     return [LostPods(key, node, tuple(names)) for (key, node), names in found.items()]
 
 
@@ -286,11 +286,7 @@ class _Known:
 
 def pods_by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
     """Group the pods that have not ended by workload; a pod without a controller is its own workload."""
-    found: dict[ObjectKey, list[Pod]] = {}
-    for pod in cluster.pods:
-        if pod.is_visible:
-            found.setdefault(workload_of(pod, cluster), []).append(pod)
-    return found
+    return grouped((workload_of(pod, cluster), pod) for pod in cluster.pods if pod.is_visible)
 
 
 def labels_of(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:

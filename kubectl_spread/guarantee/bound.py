@@ -15,6 +15,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple, Optional
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.guarantee.model import Filters, GapEffect, Kind, KindFilters, most_at_once, MOST_PODS, Spread
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.space import Space
@@ -90,9 +91,7 @@ class Limits:
         """Return the smallest known limit of the pods of some kinds that a rule counts in any domain."""
         if rule.kind is not RuleKind.SEPARATE:
             return self._in_domain(rule.topology_key, kinds)
-        by_owner: dict[int, list[int]] = {}
-        for at in kinds:
-            by_owner.setdefault(self._group.kinds[at].owner, []).append(at)
+        by_owner = grouped((self._group.kinds[at].owner, at) for at in kinds)
         return max((self._in_domain(rule.topology_key, by_owner[owner]) for owner in sorted(by_owner)), key=_MOST)
 
     def _in_domain(self, key: str, kinds: Sequence[int]) -> Bound:
@@ -197,9 +196,7 @@ class Limits:
 
     def _by_owner(self, key: str, kinds: Sequence[int]) -> Iterator[Bound]:
         """Yield the limit of a domain by the limits of each workload, or of each revision, in it."""
-        parts: dict[int, list[int]] = {}
-        for at in kinds:
-            parts.setdefault(self._group.kinds[at].owner, []).append(at)
+        parts = grouped((self._group.kinds[at].owner, at) for at in kinds)
         if len(parts) == 1:
             parts = {at: [at] for at in kinds if self._group.kinds[at].ordinal < 0}
         if len(parts) > 1:

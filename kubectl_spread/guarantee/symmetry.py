@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.columns import refines
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
 from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Twins
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
@@ -145,9 +146,8 @@ class OwnerNames:
             [at for at, kind in enumerate(group.kinds) if kind.owner == owner] for owner in range(len(group.owners))
         ]
         self._moved: dict[tuple[int, tuple[int, ...]], int] = {}
-        classes: dict[str, list[int]] = {}
-        for at in range(len(group.owners)) if len(group.owners) > 1 else ():
-            classes.setdefault(repr(self._signature(at, versions)), []).append(at)
+        owners = range(len(group.owners)) if len(group.owners) > 1 else ()
+        classes = grouped((repr(self._signature(at, versions)), at) for at in owners)
         self._alike = [found for found in classes.values() if len(found) > 1]
 
     def _signature(self, owner: int, versions: Sequence[Filters]) -> Any:

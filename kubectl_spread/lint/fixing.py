@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import DocumentFix, Finding
 from kubectl_spread.objects.keys import ObjectKey
@@ -212,9 +213,7 @@ def _one_pass(
     recheck: Callable[[SourceFile], Result],
 ) -> list[Finding]:
     """Fix what can be fixed in one pass over each source, and return it; `results` then holds the changed sources."""
-    by_source: dict[int, list[TrackedFinding]] = {}
-    for pair in tracked:
-        by_source.setdefault(id(pair[1].repair and pair[1].repair.source), []).append(pair)
+    by_source = grouped((id(pair[1].repair and pair[1].repair.source), pair) for pair in tracked)
     done: list[Finding] = []
     for at, result in enumerate(results):
         if id(result.source) not in by_source:
@@ -332,14 +331,10 @@ class UnfixedFindings:
         Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
         their fixes wait for the next run.
         """
-        by_kind: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
-        for finding in findings:
-            by_kind.setdefault(_kind(finding), []).append(finding)
+        by_kind = grouped((_kind(finding), finding) for finding in findings)
         for kind, current in by_kind.items():
             left = {id(item): item for item in self._open.get(kind, ())}
-            by_path: dict[str, list[Finding]] = {}
-            for item in left.values():
-                by_path.setdefault(item.path, []).append(item)
+            by_path = grouped((item.path, item) for item in left.values())
             for now in sorted(current, key=lambda item: item.path not in by_path):
                 same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
                 if not left:

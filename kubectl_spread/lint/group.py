@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selectors import Selector
@@ -62,18 +63,11 @@ class SelectorGroup:
 
     @cached_property
     def by_key(self) -> dict[str, list[Subject]]:
-        found: dict[str, list[Subject]] = {}
-        for _, subject in self.independent:
-            found.setdefault(subject.key, []).append(subject)
-        return found
+        return grouped((subject.key, subject) for _, subject in self.independent)
 
     @cached_property
     def by_label(self) -> dict[tuple[str, str], list[Subject]]:
-        found: dict[tuple[str, str], list[Subject]] = {}
-        for _, subject in self.independent:
-            for label in subject.labels.items():
-                found.setdefault(label, []).append(subject)
-        return found
+        return grouped((label, subject) for _, subject in self.independent for label in subject.labels.items())
 
     @cached_property
     def positions(self) -> dict[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.group import Area, Neighbourhoods, Neighbours, SelectorGroup
 from kubectl_spread.lint.kustomization import Scaling
 from kubectl_spread.lint.roots import Root
@@ -336,11 +337,9 @@ class Project:
     @cached_property
     def _services(self) -> dict[int, list[Manifest]]:
         """Return the Services by the id() of a subject."""
-        found: dict[int, list[Manifest]] = {}
-        for service in self.of_kind("Service"):
-            for subject in self.backends(service):
-                found.setdefault(id(subject), []).append(service)
-        return found
+        return grouped(
+            (id(subject), service) for service in self.of_kind("Service") for subject in self.backends(service)
+        )
 
     @cached_property
     def _autoscalers(self) -> dict[str, Manifest]:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.group import Area
 from kubectl_spread.lint.kustomization import (
     ANYTHING,
@@ -144,9 +145,7 @@ def names_in(chain: Chain, name: str) -> list[str]:
 
 
 def _held(result: Result, namespace: str) -> Iterator[Held]:
-    by_manifest: dict[int, list[Subject]] = {}
-    for subject in result.subjects:
-        by_manifest.setdefault(id(subject.manifest), []).append(subject)
+    by_manifest = grouped((id(subject.manifest), subject) for subject in result.subjects)
     for subjects in by_manifest.values():
         yield Held(subjects[0].manifest, subjects[0].workload.namespace, tuple(subjects))
     for manifest in result.others:
@@ -257,9 +256,7 @@ def _split(root: Root, inside: list[Held]) -> list[Root]:
         held = [keys[number] for number in numbers]
         if _are_different(held):
             return _Unit(name, frozenset(held) - {None}, (_Variant(tuple(numbers)),))
-        inner: dict[Union[str, int], list[int]] = {}
-        for number in numbers:
-            inner.setdefault(steps[number][depth] if depth < len(steps[number]) else number, []).append(number)
+        inner = grouped((steps[number][depth] if depth < len(steps[number]) else number, number) for number in numbers)
         units = [unit(step if isinstance(step, str) else "", members, depth + 1) for step, members in inner.items()]
         rivals = _rivals(units)
         for members, others in zip(inner.values(), rivals, strict=True):
@@ -294,10 +291,7 @@ def _are_different(keys: list[Optional[_Key]]) -> bool:
 
 def _rivals(units: list[_Unit]) -> list[set[int]]:
     """Return, for each unit, the numbers of the units that share a key with it."""
-    owners: dict[Optional[_Key], list[int]] = {}
-    for at, unit in enumerate(units):
-        for key in unit.keys:
-            owners.setdefault(key, []).append(at)
+    owners = grouped((key, at) for at, unit in enumerate(units) for key in unit.keys)
     shared = {frozenset(group) for group in map(tuple, owners.values()) if len(group) > 1}
     rivals: list[set[int]] = [set() for _ in units]
     for group in shared:

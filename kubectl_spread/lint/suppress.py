@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple, Optional, Union
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.finding import DocumentFix, Finding, Fix
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import named_codes
@@ -159,10 +160,11 @@ def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -
 
     Undecodable objects are always reported.
     """
-    by_code: dict[str, list[AnySuppression]] = {}
-    for suppression in suppressions:
-        for code in frozenset().union(*map(suppression.codes, suppression.words)):
-            by_code.setdefault(code, []).append(suppression)
+    by_code = grouped(
+        (code, suppression)
+        for suppression in suppressions
+        for code in frozenset().union(*map(suppression.codes, suppression.words))
+    )
     indexes = {code: _Index(listed) for code, listed in by_code.items()}
     used: Used = set()
     kept = []

@@ -10,6 +10,7 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools, Topology
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.cluster.snapshot import key_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.report import (
     ConstraintReport,
 )
@@ -158,11 +159,10 @@ def _domains(
 def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the hostname values that several counted nodes share, with the names of these nodes."""
     found, counts = counted.evidence, counted.counts
-    nodes: dict[str, list[str]] = {}
-    for at in np.flatnonzero(found.candidates & counts.included).tolist():
-        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
-            found.filtered.columns.nodes[at].name
-        )
+    nodes = grouped(
+        (counts.topology.values[counts.topology.codes[at]], found.filtered.columns.nodes[at].name)
+        for at in np.flatnonzero(found.candidates & counts.included).tolist()
+    )
     return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
 
 

@@ -26,6 +26,7 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.placements import max_placed_pods
@@ -460,11 +461,7 @@ class KnownCluster:
     @cached_property
     def _by_namespace(self) -> dict[str, list[Pod]]:
         """Return the bound pods that constraints count, by namespace."""
-        found: dict[str, list[Pod]] = {}
-        for pod in self._cluster.bound_pods():
-            if not pod.terminating:
-                found.setdefault(pod.namespace, []).append(pod)
-        return found
+        return grouped((pod.namespace, pod) for pod in self._cluster.bound_pods() if not pod.terminating)
 
     def _hard(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[CountedConstraint]:
         """Return a hard constraint with the plugin's counts; None if it does not count the workload's pods."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
@@ -257,13 +258,12 @@ class SimulationSetup:
         from kubectl_spread.report import added_nodes
 
         cluster = _with_own_names(outcome.cluster(), self.situation.cluster)
-        alike: dict[str, list[prospect.Prospect]] = {}
-        for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values():
-            alike.setdefault(item.answer.pod.name.partition(" ")[0], []).append(item)
+        alike = grouped(
+            (item.answer.pod.name.partition(" ")[0], item)
+            for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values()
+        )
         no_node = "no other node" if outcome.added else "no node"
-        named: dict[str, list[str]] = {}
-        for name, found in alike.items():
-            named.setdefault(added_nodes.summary(prospect.outlook(found), no_node), []).append(name)
+        named = grouped((added_nodes.summary(prospect.outlook(found), no_node), name) for name, found in alike.items())
         return [f"{'pod' if len(names) == 1 else 'pods'} {comma_list(names)}: {text}" for text, names in named.items()]
 
 

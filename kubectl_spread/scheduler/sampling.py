@@ -12,6 +12,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
@@ -34,9 +35,7 @@ def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
 
 def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
     """Return the first node of each zone, then the second of each, and so on: intp (N,)."""
-    zones: dict[tuple[str, ...], list[int]] = {}
-    for at, node in enumerate(nodes):
-        zones.setdefault(tuple(_label(node, key) for key in (REGION, ZONE)), []).append(at)
+    zones = grouped((tuple(_label(node, key) for key in (REGION, ZONE)), at) for at, node in enumerate(nodes))
     longest = max(map(len, zones.values()), default=0)
     order = [members[at] for at in range(longest) for members in zones.values() if at < len(members)]
     return np.array(order, np.intp)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from kubectl_spread.containers import grouped
+
 _MOST_NAMES = 6  # in a list, unless it says more or fewer
 _MOST_QUOTED = 40  # characters of an input in an error
 
@@ -97,9 +99,7 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
 
 def _spellings(names: Iterable[str]) -> dict[str, set[str]]:
     """Return the other spellings of each name, without comparing all pairs of names."""
-    by_plain: dict[str, list[str]] = {}
-    for name in names:
-        by_plain.setdefault("".join(filter(str.isalnum, name.lower())), []).append(name)
+    by_plain = grouped(("".join(filter(str.isalnum, name.lower())), name) for name in names)
     near: dict[str, set[str]] = {name: set() for same in by_plain.values() for name in same}
     for plain, same in by_plain.items():
         for other in (name for form in {plain, *_slips(plain)} - {""} for name in by_plain.get(form, ())):

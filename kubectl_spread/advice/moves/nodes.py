@@ -16,6 +16,7 @@ from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import Op, put_op
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
@@ -237,9 +238,7 @@ def propose_deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
     }
     for report in problem.reports if idle else ():
         key = report.constraint.topology_key
-        by_value: dict[str, list[Node]] = {}
-        for node in problem.cluster.nodes:
-            by_value.setdefault(node.labels.get(key, ""), []).append(node)
+        by_value = grouped((node.labels.get(key, ""), node) for node in problem.cluster.nodes)
         for value in report.minimum_in:
             nodes = by_value[value]
             if len(nodes) <= _MOST and all(node.name in idle for node in nodes):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, P, slot, Stage, to_be_ready
@@ -31,11 +32,12 @@ Groups = tuple[tuple[int, ...], ...]  # disjoint groups of ordinals; each has at
 
 def with_group(world: World, groups: Groups, created: Iterable[P]) -> Groups:
     """Return the groups after pods have been created at once."""
-    grouped = {ordinal for group in groups for ordinal in group}
-    alike: dict[tuple[int, int], list[int]] = {}
-    for pod in created:
-        if pod.ordinal not in grouped and world.is_anonymous(pod.cls):
-            alike.setdefault((pod.rev, world.shape(pod.cls)), []).append(pod.ordinal)
+    taken = {ordinal for group in groups for ordinal in group}
+    alike = grouped(
+        ((pod.rev, world.shape(pod.cls)), pod.ordinal)
+        for pod in created
+        if pod.ordinal not in taken and world.is_anonymous(pod.cls)
+    )
     return tuple(sorted((*groups, *(tuple(sorted(group)) for group in alike.values() if len(group) > 1))))
 
 

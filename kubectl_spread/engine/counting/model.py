@@ -17,6 +17,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Int64s
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.counting.control import (
     Control,
@@ -191,10 +192,7 @@ def _total(item: Scores, first: Scores) -> Int64s:
 
 def most_terminating(pods: Sequence[P], newest: Optional[int]) -> list[P]:
     """Return the pods of old revisions on the node that has most of them, as they terminate."""
-    by_node: dict[int, list[P]] = {}
-    for pod in pods:
-        if pod.rev != newest and pod.node >= 0:
-            by_node.setdefault(pod.node, []).append(terminate(pod))
+    by_node = grouped((pod.node, terminate(pod)) for pod in pods if pod.rev != newest and pod.node >= 0)
     return max(by_node.values(), key=len, default=[])
 
 
@@ -255,9 +253,7 @@ class Model:
         """Return a state as counts, with nodes at their own places; terminating pods are gone."""
         pods = [pod for pod in of_owner(state.pods, self.owner) if not pod.end]
         bound = [pod for pod in pods if pod.node != PENDING]
-        by_node: dict[int, list[int]] = {}
-        for pod in bound:
-            by_node.setdefault(pod.node, []).append(self.kinds.kind(pod))
+        by_node = grouped((pod.node, self.kinds.kind(pod)) for pod in bound)
         if by_node.keys() - set(self._places.nodes):
             raise NotCountable
         contents = tuple(self.kinds.content(by_node.get(node, ())) for node in self._places.nodes)
@@ -326,11 +322,12 @@ class Model:
 
     def _deleted(self, contents: Numbers, control: int, excess: Excess) -> Iterator[Counts]:
         """Yield the states after each choice of pods to delete, once for equal nodes of one domain."""
-        by_rank: dict[tuple[int, ...], list[_Candidate]] = {}
-        for place, content in enumerate(contents):
-            if content != EMPTY:
-                for item in self.kinds.rank(content, excess.rev):
-                    by_rank.setdefault(item.rank, []).append((place, item))
+        by_rank = grouped(
+            (item.rank, (place, item))
+            for place, content in enumerate(contents)
+            if content != EMPTY
+            for item in self.kinds.rank(content, excess.rev)
+        )
         left = excess.number
         after = list(contents)
         gone: dict[int, int] = {}

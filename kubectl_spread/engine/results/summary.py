@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
@@ -576,10 +577,11 @@ class _Summary:
     def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the pods without a controller that get a node in every outcome, with the nodes."""
         had = {pod.name for item in self.before for pod in item.pods if pod.owner is None and pod.node}
-        nodes: dict[str, list[str]] = {}
-        for pod in (pod for item in self.outcomes for pod in item.pods):
-            if pod.owner is None and pod.name and pod.node and pod.name not in had:
-                nodes.setdefault(pod.name, []).append(pod.node)
+        nodes = grouped(
+            (pod.name, pod.node)
+            for pod in (pod for item in self.outcomes for pod in item.pods)
+            if pod.owner is None and pod.name and pod.node and pod.name not in had
+        )
         every = {name: found for name, found in nodes.items() if len(found) == len(self.outcomes)}
         return tuple((name, tuple(sorted(set(found)))) for name, found in sorted(every.items()))
 

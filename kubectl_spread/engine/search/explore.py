@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional, Protocol
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.moves import Moves, without_ending
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Symmetry
@@ -180,9 +181,9 @@ class _Visit:
 
     def endless(self) -> list[State]:
         """Return the states in which only taints go on, and that no steady state can follow."""
-        before: dict[Optional[State], list[Optional[State]]] = {}
-        for state, earlier in (*self.came_from.items(), *self._again):
-            before.setdefault(state, []).append(earlier)
+        before: dict[Optional[State], list[Optional[State]]] = grouped(
+            (state, earlier) for state, earlier in (*self.came_from.items(), *self._again)
+        )
         queue: list[Optional[State]] = [*self.steady, *self.loops, *self._taken]
         ending = set(queue)
         while queue:

@@ -22,6 +22,7 @@ from operator import itemgetter
 from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reductions
 from kubectl_spread.engine.controllers import deployment, statefulset
 from kubectl_spread.engine.search.node_tree import leaves, node_tree, Pins, Tree
@@ -294,9 +295,7 @@ def distinct(choices: Sequence[tuple[P, ...]], twins: Twins) -> Sequence[tuple[P
 
 
 def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
-    taken: dict[int, list[tuple[int, ...]]] = {}
-    for pod, count in sorted(Counter(choice).items()):
-        taken.setdefault(pod.node, []).append((*pod[:4], *pod[5:], count))
+    taken = grouped((pod.node, (*pod[:4], *pod[5:], count)) for pod, count in sorted(Counter(choice).items()))
     for first, second in twins:
         if taken.keys().isdisjoint(second):
             continue  # The first has as much or more.

@@ -10,6 +10,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns, Int32s, Int64s, unique
 from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
@@ -305,11 +306,9 @@ def _bad_nodes(counts: DomainCounts, filtered: FilterResult, usable: Bools) -> I
             if nodes.any():
                 yield _of_nodes(Note(NoteKind.CORDON_WITHOUT_TAINT), nodes, columns)
     # Every pod tolerates an outage for a while.
-    down: dict[str, list[int]] = {}
-    for at in np.flatnonzero(counts.included & usable).tolist() if columns.has_taints else ():
-        for taint in columns.nodes[at].taints:
-            if taint.effect == NO_EXECUTE and taint.key in OUTAGES:
-                down.setdefault(taint.key, []).append(at)
+    counted = np.flatnonzero(counts.included & usable).tolist() if columns.has_taints else []
+    taints = ((taint, at) for at in counted for taint in columns.nodes[at].taints if taint.effect == NO_EXECUTE)
+    down = grouped((taint.key, at) for taint, at in taints if taint.key in OUTAGES)
     for key, at_nodes in down.items():
         first = tuple(columns.nodes[at].name for at in at_nodes[:_MOST_NAMES])
         yield Note(NoteKind.OUTAGE, key, names=first, number=len(at_nodes))

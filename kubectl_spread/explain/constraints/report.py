@@ -12,6 +12,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import unique
 from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.notes import (
     missing_labels,
     NodeReasons,
@@ -424,10 +425,11 @@ class _Reports:
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
     """Return the domains at the minimum by the reason that excludes the pod, unusable ones first."""
     lowest = frozenset(report.minimum_in)
-    groups: dict[tuple[NodeReason, ...], list[DomainReport]] = {}
-    for domain in report.domains:
-        if domain.eligible and domain.value in lowest:
-            groups.setdefault(() if domain.usable else domain.unusable_because, []).append(domain)
+    groups = grouped(
+        (() if domain.usable else domain.unusable_because, domain)
+        for domain in report.domains
+        if domain.eligible and domain.value in lowest
+    )
     return tuple(
         Holder(
             why,

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns, unique
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.requirements import capacity, node, pod_affinity
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,
@@ -95,9 +96,9 @@ def _why_skewed(counts: DomainCounts, refused: Bools) -> str:
     """Return `2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
     topology, constraint = counts.topology, counts.constraint
     codes = topology.codes[refused]
-    by_number: dict[int, list[str]] = {}
-    for code in unique(codes[codes >= 0]).tolist():
-        by_number.setdefault(int(counts.match_num[code]), []).append(topology.values[code])
+    by_number = grouped(
+        (int(counts.match_num[code]), topology.values[code]) for code in unique(codes[codes >= 0]).tolist()
+    )
     parts = []
     for number in sorted(by_number):
         skew = number + constraint.self_match_num - counts.min_match_num

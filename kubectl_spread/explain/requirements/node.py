@@ -10,6 +10,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,
     MOST_GROUPS,
@@ -186,10 +187,7 @@ def _untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
     """Return every untolerated NoSchedule or NoExecute taint with its nodes: bool (N,)."""
     if not columns.has_taints:
         return {}
-    with_taints: dict[tuple[Taint, ...], list[int]] = {}
-    for at, node in enumerate(columns.nodes):
-        if node.taints:
-            with_taints.setdefault(node.taints, []).append(at)
+    with_taints = grouped((node.taints, at) for at, node in enumerate(columns.nodes) if node.taints)
     found: dict[Taint, Bools] = {}
     for taints, at_nodes in with_taints.items():
         for taint in dict.fromkeys(taints):
@@ -202,9 +200,7 @@ def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, Optional[Taint], int, 
     """Return the name, the taint, the number of taints and the nodes (bool (N,)) of each group of taints."""
     if len(masks) <= MOST_TAINTS:
         return [(str(taint), taint, 1, mask) for taint, mask in masks.items()]
-    by_key: dict[Taint, list[Bools]] = {}
-    for taint, mask in masks.items():
-        by_key.setdefault(taint._replace(value=""), []).append(mask)
+    by_key = grouped((taint._replace(value=""), mask) for taint, mask in masks.items())
     merged: list[tuple[str, Optional[Taint], int, Bools]] = [
         (str(taint), taint, len(group), np.logical_or.reduce(group)) for taint, group in by_key.items()
     ]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.reading.plain import Plain, rows
 from kubectl_spread.text.node import Route
 
@@ -192,9 +193,7 @@ BUILT_IN = Kinds(KINDS.values())
 
 def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
     """Return the known kinds and the kinds of the configuration, which take precedence for the same kind and group."""
-    by_kind: dict[tuple[str, Optional[str]], list[PodSpecPath]] = {}
-    for path in paths:
-        by_kind.setdefault((path.kind, path.group), []).append(path)
+    by_kind = grouped(((path.kind, path.group), path) for path in paths)
     return Kinds((*map(_named_by_run, by_kind.values()), *KINDS.values()))
 
 
