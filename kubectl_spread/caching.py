@@ -16,10 +16,12 @@ def cached_method(method: _Method) -> _Method:
     name = f"_results_of_{method.__name__}"
 
     def cached(self: Any, *args: Any) -> Any:
-        results = self.__dict__.setdefault(name, {})
-        if args not in results:
-            results[args] = method(self, *args)
-        return results[args]
+        try:
+            return self.__dict__[name][args]
+        except KeyError:
+            pass
+        result = self.__dict__.setdefault(name, {})[args] = method(self, *args)
+        return result
 
     cached.__doc__ = method.__doc__
     return cast(_Method, cached)

@@ -18,16 +18,16 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 class Numbering(dict[K, int]):
-    """Numbers of values: a value that has none gets the next one when it is looked up by `[]`.
+    """Numbers of values: one that has none gets the next number when it is looked up by `[]`.
 
-    values: by number.
+    listed: the values in the order of their numbers.
     """
 
     def __init__(self, values: Iterable[K] = ()) -> None:
-        self.values_by_number = list(values)
-        super().__init__((value, number) for number, value in enumerate(self.values_by_number))
+        self.listed = list(values)
+        super().__init__(zip(self.listed, range(len(self.listed)), strict=True))
 
     def __missing__(self, value: K) -> int:
-        self[value] = number = len(self.values_by_number)
-        self.values_by_number.append(value)
+        self[value] = number = len(self.listed)
+        self.listed.append(value)
         return number

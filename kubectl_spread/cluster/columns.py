@@ -18,6 +18,7 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.containers import Numbering
 from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import first_untolerated, Node, Taint, Toleration
@@ -88,9 +89,9 @@ class Tainted:
     """The taints of all nodes, evaluated once for all nodes with equal taints."""
 
     def __init__(self, nodes: tuple[Node, ...]) -> None:
-        sets: dict[tuple[Taint, ...], int] = {}
-        self._codes = np.array([sets.setdefault(node.taints, len(sets)) for node in nodes], np.intp)
-        self._sets = tuple(sets)
+        sets = Numbering[tuple[Taint, ...]]()
+        self._codes = np.array([sets[node.taints] for node in nodes], np.intp)
+        self._sets = sets.listed
 
     @property
     def any(self) -> bool:
@@ -157,10 +158,9 @@ class NodeColumns:
         """Return the domains of a label key, in the order of their first nodes."""
         found = self._topologies.get(key)
         if found is None:
-            codes: dict[str, int] = {}
-            labels = (node.labels for node in self.nodes)
-            column = [codes.setdefault(own[key], len(codes)) if key in own else -1 for own in labels]
-            values = tuple(codes)
+            codes = Numbering[str]()
+            column = [codes[node.labels[key]] if key in node.labels else -1 for node in self.nodes]
+            values = tuple(codes.listed)
             order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
             found = Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
             self._topologies[key] = found

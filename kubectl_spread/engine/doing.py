@@ -256,7 +256,7 @@ def _drain(draft: Draft, op: steps.Drain) -> None:
 
 
 def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:
-    changed = [(draft.world.node_index(node.name), node) for node in op.nodes]
+    changed = [(draft.world.node_at[node.name], node) for node in op.nodes]
     _change_facts_by(draft, op, lambda facts: nodes.with_nodes(facts, changed))
 
 

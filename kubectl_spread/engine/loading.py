@@ -280,7 +280,7 @@ class _Loading:
 
     def _is_on(self, pod: Pod, status: NodeStatus) -> bool:
         """Return whether the node of a pod has a status."""
-        at = self.world.node_index(pod.node_name) if pod.node_name else PENDING
+        at = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return self.world.node_status(0, at) is status
 
     def _stage(self, pod: Pod) -> Stage:
@@ -389,7 +389,7 @@ class _Loading:
                 self.world.notes[
                     f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
                 ] = None
-        node = self.world.node_index(pod.node_name) if pod.node_name else PENDING
+        node = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return P(
             owner,
             rev,

@@ -62,7 +62,7 @@ def additions(world: World, state: State) -> tuple[tuple[Node, ...], ...]:
 def join(draft: Draft, new: tuple[Node, ...]) -> None:
     """Add nodes that a provisioner has made."""
     world = draft.world
-    changed = [(world.node_index(node.name), node) for node in new]
+    changed = [(world.node_at[node.name], node) for node in new]
     draft.facts = world.changed_facts(draft.facts, repr(new), lambda facts: with_nodes(facts, changed))
     draft.moves += [Move(EventKind.JOINED, node=at) for at, _ in changed]
 

@@ -31,6 +31,7 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
@@ -366,8 +367,8 @@ class _Splitting:
         for number, op in enumerate(ops):
             named.update((name, (*named.get(name, ()), number)) for name in references.named_nodes([op]))
         facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in self._columns.nodes]
-        numbers: dict[object, int] = {}
-        self._facts = np.array([numbers.setdefault(item, len(numbers)) for item in facts], np.int64)  # (N,)
+        numbers = Numbering[object]()
+        self._facts = np.array([numbers[item] for item in facts], np.int64)  # (N,)
 
     def _mask(self, nodes: Iterable[str]) -> Bools:
         mask: Bools = np.zeros(self._columns.n, np.bool_)

@@ -16,6 +16,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.shapes import LAST_APPLIED
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.world import same_template
 from kubectl_spread.objects.keys import ObjectKey
@@ -82,10 +83,10 @@ class _Names:
     """Numbers for the names and label values of a workload, in the order of their appearance."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = Numbering[str]()
 
     def _number(self, text: object) -> int:
-        return self._numbers.setdefault(str(text), len(self._numbers))
+        return self._numbers[str(text)]
 
     def of_selector(self, requirements: Optional[Iterable[LabelRequirement]]) -> Hashable:
         if requirements is None:

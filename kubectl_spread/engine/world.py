@@ -10,7 +10,7 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
-from kubectl_spread.containers import grouped
+from kubectl_spread.containers import grouped, Numbering
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.objects.affinity import NodeAffinity
@@ -109,12 +109,15 @@ class World:
         self.cluster = cluster
         self.profiles = profiles
         self.kubelet = kubelet or Kubelet()
-        self.keys: list[ObjectKey] = []
+        self._owner_at = Numbering[ObjectKey]()
+        self.keys = self._owner_at.listed
         self.revisions: list[Revision] = []
-        self.classes: list[PodClass] = []
-        self.specs: list[Any] = []
-        self.node_names: list[str] = [node.name for node in cluster.nodes]
-        self.node_at = {name: at for at, name in enumerate(self.node_names)}
+        self._class_at = Numbering[PodClass]()
+        self.classes = self._class_at.listed
+        self._spec_at = Numbering[Any]()
+        self.specs = self._spec_at.listed
+        self.node_at = Numbering(node.name for node in cluster.nodes)
+        self.node_names = self.node_at.listed
         down = frozenset(at for at, node in enumerate(cluster.nodes) if is_unreachable(node))
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
@@ -133,12 +136,10 @@ class World:
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
         self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision
         self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
-        self.look_numbers: dict[str, int] = {}
+        self.look_numbers = Numbering[str]()
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
         self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
         self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
-        self._class_at: dict[PodClass, int] = {}
-        self._owner_at: dict[ObjectKey, int] = {}
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
         self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
@@ -146,7 +147,7 @@ class World:
         self._admission_of: dict[int, int] = {}  # by class
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
-        self._shape_at: dict[PodClass, int] = {}
+        self._shape_at = Numbering[PodClass]()
         self._admission_of_shape: dict[int, int] = {}
         self._next_facts: dict[Any, int] = {}
 
@@ -160,11 +161,7 @@ class World:
 
     def owner(self, key: ObjectKey) -> int:
         """Return the index of a workload, a new one if it is unknown."""
-        at = self._owner_at.get(key)
-        if at is None:
-            at = self._owner_at[key] = len(self.keys)
-            self.keys.append(key)
-        return at
+        return self._owner_at[key]
 
     def find_owner(self, key: ObjectKey) -> Optional[int]:
         """Return the index of a workload; None if it is unknown."""
@@ -186,9 +183,7 @@ class World:
 
     def spec(self, spec: Any) -> int:
         """Return the index of a controller's spec; equal specs share an index."""
-        if spec not in self.specs:
-            self.specs.append(spec)
-        return self.specs.index(spec)
+        return self._spec_at[spec]
 
     def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
         """Return the revision of a workload with the template, a new one if there is none.
@@ -237,12 +232,7 @@ class World:
 
     def class_index(self, cls: PodClass) -> int:
         """Return the index of a pod class."""
-        cls = without_hostnames(cls) if self.is_widened else cls
-        at = self._class_at.get(cls)
-        if at is None:
-            at = self._class_at[cls] = len(self.classes)
-            self.classes.append(cls)
-        return at
+        return self._class_at[without_hostnames(cls) if self.is_widened else cls]
 
     def name_new_pod(self, name: str, cls: PodClass) -> None:
         """Number the class of a pod that a step creates, and store the pod's name."""
@@ -356,7 +346,7 @@ class World:
             if self.is_anonymous(cls):
                 volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
                 bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
-            found = self._shapes[cls] = self._shape_at.setdefault(bare, len(self._shape_at))
+            found = self._shapes[cls] = self._shape_at[bare]
             self._admission_of_shape.setdefault(found, self.admission_of(cls))
         return found
 
@@ -381,14 +371,6 @@ class World:
         """Return a text of the restrictions of a pod's volume on the pod's nodes."""
         found = self._reserved(cls, volume)
         return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
-
-    def node_index(self, name: str) -> int:
-        """Return the index of a node, a new one if it is unknown."""
-        at = self.node_at.get(name)
-        if at is None:
-            at = self.node_at[name] = len(self.node_names)
-            self.node_names.append(name)
-        return at
 
     def changed_facts(self, facts: int, key: Any, change: Callable[[WorldFacts], WorldFacts]) -> int:
         """Return the index of the facts after a change, which is computed once per `key`."""

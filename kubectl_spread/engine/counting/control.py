@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.controllers import deployment, replicaset
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState, RevisionPods
 from kubectl_spread.engine.state import at_stage, on_node, P, Stage
@@ -44,12 +46,9 @@ class PodKinds:
         self.pods: list[P] = []  # by kind, on any node
         self.revs: list[int] = []  # by kind
         self.are_ready: list[bool] = []  # by kind; False for the newest revision, whose ready pods are counted
-        self.contents: list[tuple[int, ...]] = [()]  # sorted kinds
         self._kind_of: dict[P, int] = {}
-        self._content_of: dict[tuple[int, ...], int] = {(): EMPTY}
-        self._added: dict[tuple[int, int], int] = {}
-        self._removed: dict[tuple[int, int, int], int] = {}
-        self._ranked: dict[tuple[int, int], tuple[DeletionCandidates, ...]] = {}
+        self._content_of = Numbering[tuple[int, ...]]([()])  # of sorted kinds
+        self.contents = self._content_of.listed
 
     def kind(self, pod: P) -> int:
         """Return the kind of a bound pod."""
@@ -66,46 +65,32 @@ class PodKinds:
 
     def content(self, kinds: Iterable[int]) -> int:
         """Return the number of a content."""
-        ordered = tuple(sorted(kinds))
-        found = self._content_of.get(ordered)
-        if found is None:
-            found = self._content_of[ordered] = len(self.contents)
-            self.contents.append(ordered)
-        return found
+        return self._content_of[tuple(sorted(kinds))]
 
+    @cached_method
     def add(self, content: int, kind: int) -> int:
         """Return a content with one more pod."""
-        key = (content, kind)
-        found = self._added.get(key)
-        if found is None:
-            found = self._added[key] = self.content((*self.contents[content], kind))
-        return found
+        return self.content((*self.contents[content], kind))
 
+    @cached_method
     def remove(self, content: int, kind: int, count: int) -> int:
         """Return a content without some pods of a kind."""
-        key = (content, kind, count)
-        found = self._removed.get(key)
-        if found is None:
-            kinds = list(self.contents[content])
-            for _ in range(count):
-                kinds.remove(kind)
-            found = self._removed[key] = self.content(kinds)
-        return found
+        kinds = list(self.contents[content])
+        for _ in range(count):
+            kinds.remove(kind)
+        return self.content(kinds)
 
+    @cached_method
     def rank(self, content: int, rev: int) -> tuple[DeletionCandidates, ...]:
         """Return the pods of a revision in a content, with their ranks among all pods to delete."""
-        key = (content, rev)
-        found = self._ranked.get(key)
-        if found is None:
-            kinds = self.contents[content]
-            pods = [self.pods[one] for one in kinds]  # on one node
-            rank = replicaset.rank_on_any_node if self._is_widened else replicaset.ranks(pods)
-            found = self._ranked[key] = tuple(
-                DeletionCandidates(rank(self.pods[kind]), kind, count)
-                for kind, count in sorted(Counter(kinds).items())
-                if self.revs[kind] == rev
-            )
-        return found
+        kinds = self.contents[content]
+        pods = [self.pods[one] for one in kinds]  # on one node
+        rank = replicaset.rank_on_any_node if self._is_widened else replicaset.ranks(pods)
+        return tuple(
+            DeletionCandidates(rank(self.pods[kind]), kind, count)
+            for kind, count in sorted(Counter(kinds).items())
+            if self.revs[kind] == rev
+        )
 
     def bound_pods(self, contents: Iterable[int], nodes: Iterable[int]) -> list[P]:
         """Return the pods of contents on their nodes."""
@@ -162,57 +147,40 @@ class Controls:
     """Numbered controls, and the steps from one to another."""
 
     def __init__(self, spec: DeploymentSpec, spec_at: int, kinds: PodKinds, *, becomes_ready: bool) -> None:
-        self.all: list[Control] = []
+        self._numbers = Numbering[Control]()
+        self.all = self._numbers.listed
         self._spec = spec
         self._spec_at = spec_at
         self._kinds = kinds
         self._becomes_ready = becomes_ready
-        self._number: dict[Control, int] = {}
-        self._options: dict[int, Options] = {}
-        self._bound: dict[tuple[int, int], int] = {}
-        self._deleted: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
 
     def number(self, control: Control) -> int:
         """Return the number of a control."""
-        found = self._number.get(control)
-        if found is None:
-            found = self._number[control] = len(self.all)
-            self.all.append(control)
-        return found
+        return self._numbers[control]
 
+    @cached_method
     def options(self, at: int) -> Options:
         """Return the next steps of the controller."""
-        found = self._options.get(at)
-        if found is None:
-            found = self._options[at] = self._found(self.all[at])
-        return found
-
-    def _found(self, control: Control) -> Options:
+        control = self.all[at]
         excess = self._excess(control)
         unready = self._unready(control)
         rest = self.number(self._settled(control._replace(ready=control.ready + unready))) if unready else None
         rolled = () if excess is not None else tuple(self._rolled(control))
         return Options(excess, rolled, rest, control.waiting > 0)
 
+    @cached_method
     def bind(self, at: int, kind: int) -> int:
         """Return the control after a waiting pod was bound and is of a kind."""
-        key = (at, kind)
-        found = self._bound.get(key)
-        if found is None:
-            control = self.all[at]
-            counts = _changed(control.bound, ((kind, 1),))
-            found = self._bound[key] = self.number(control._replace(waiting=control.waiting - 1, bound=counts))
-        return found
+        control = self.all[at]
+        counts = _changed(control.bound, ((kind, 1),))
+        return self.number(control._replace(waiting=control.waiting - 1, bound=counts))
 
+    @cached_method
     def delete(self, at: int, gone: tuple[tuple[int, int], ...]) -> int:
         """Return the control after bound pods were deleted; `gone` are kinds and numbers."""
-        key = (at, gone)
-        found = self._deleted.get(key)
-        if found is None:
-            control = self.all[at]
-            counts = _changed(control.bound, ((kind, -count) for kind, count in gone))
-            found = self._deleted[key] = self.number(self._settled(control._replace(bound=counts)))
-        return found
+        control = self.all[at]
+        counts = _changed(control.bound, ((kind, -count) for kind, count in gone))
+        return self.number(self._settled(control._replace(bound=counts)))
 
     def available(self, at: int) -> int:
         """Return the number of ready pods."""

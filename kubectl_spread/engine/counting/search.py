@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Optional
 
+from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.counting.model import Counts, Model
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Numbers, Order, Places
@@ -26,43 +28,29 @@ class Graph:
 
     def __init__(self, places: Places) -> None:
         self.places = places
-        self.states: list[Counts] = []
+        self._at = Numbering[Counts]()
+        self.states = self._at.listed
         self.steady: list[int] = []
         self.is_complete = False
-        self.orders: list[Order] = []
+        self._number = Numbering[Order]()
+        self.orders = self._number.listed
         self.targets = array("l")
         self.order_of = array("l")
         self.first = array("l")
-        self._at: dict[Counts, int] = {}
-        self._number: dict[Order, int] = {}
         self._arranged: dict[Numbers, tuple[Numbers, int]] = {}  # perf: each is met with many controls
-        self._swaps: dict[int, tuple[int, ...]] = {}
 
     def add(self, counts: Counts) -> tuple[int, int]:
         """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
         found = self._arranged.get(counts[0])
         if found is None:
             contents, order = self.places.order(counts[0])
-            found = self._arranged[counts[0]] = contents, self._numbered(order)
-        key = (found[0], counts[1])
-        at = self._at.get(key)
-        if at is None:
-            at = self._at[key] = len(self.states)
-            self.states.append(key)
-        return at, found[1]
+            found = self._arranged[counts[0]] = contents, self._number[order]
+        return self._at[found[0], counts[1]], found[1]
 
-    def _numbered(self, order: Order) -> int:
-        if order not in self._number:
-            self._number[order] = len(self.orders)
-            self.orders.append(order)
-        return self._number[order]
-
+    @cached_method
     def swaps(self, at: int) -> tuple[int, ...]:
         """Return the numbers of the orders that exchange equal contents of a state."""
-        found = self._swaps.get(at)
-        if found is None:
-            found = self._swaps[at] = tuple(map(self._numbered, self.places.swaps(self.states[at][0])))
-        return found
+        return tuple(self._number[order] for order in self.places.swaps(self.states[at][0]))
 
     def step(self, counts: Counts) -> None:
         """Add a step from the state that is visited."""
@@ -107,33 +95,20 @@ class Colours:
         """Set up the colours; `colours` are those of the nodes at their own places."""
         self._graph = graph
         self._own = colours
-        self.all: list[Numbers] = []
-        self._number: dict[Numbers, int] = {}
-        self._moved: dict[tuple[int, int], int] = {}
-        self._all_moved: dict[tuple[int, int], int] = {}
-        self._closed: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._number = Numbering[Numbers]()
+        self.all = self._number.listed
         self._starts: dict[Coloured, None] = {}
         self._came_from: dict[Coloured, Optional[Coloured]] = {}
 
-    def _numbered(self, colours: Numbers) -> int:
-        found = self._number.get(colours)
-        if found is None:
-            found = self._number[colours] = len(self.all)
-            self.all.append(colours)
-        return found
-
+    @cached_method
     def move(self, colouring: int, order: int) -> int:
         """Return a colouring after contents were put in an order."""
-        key = (colouring, order)
-        found = self._moved.get(key)
-        if found is None:
-            colours = self.all[colouring]
-            found = self._moved[key] = self._numbered(tuple([colours[at] for at in self._graph.orders[order]]))
-        return found
+        colours = self.all[colouring]
+        return self._number[tuple([colours[at] for at in self._graph.orders[order]])]
 
     def start(self, at: int, order: int) -> None:
         """Add a state in which the search begins; `order` is that of its contents."""
-        self._starts[at, self.move(self._numbered(self._own), order)] = None
+        self._starts[at, self.move(self._number[self._own], order)] = None
 
     def spread(self) -> dict[int, int]:
         """Return the colourings of each state, as bits."""
@@ -146,7 +121,7 @@ class Colours:
         while queue:
             at = queue.popleft()
             waiting.remove(at)
-            bits = found[at] = self._closure(found[at], at)
+            bits = found[at] = self._closed(found[at], graph.swaps(at))
             for target, order in graph.steps(at):
                 before = found.get(target, 0)
                 after = before | self._bits_moved(bits, order)
@@ -157,28 +132,25 @@ class Colours:
                         queue.append(target)
         return found
 
+    @cached_method
     def _bits_moved(self, bits: int, order: int) -> int:
         """Return colourings after contents were put in an order."""
-        key = (bits, order)
-        found = self._all_moved.get(key)
-        if found is None:
-            found = 0
-            for colouring in each_bit(bits):
-                found |= 1 << self.move(colouring, order)
-            self._all_moved[key] = found
+        found = 0
+        for colouring in each_bit(bits):
+            found |= 1 << self.move(colouring, order)
         return found
 
     def _closure(self, bits: int, at: int) -> int:
         """Return colourings of a state, and all that differ from them only in places of equal content."""
-        key = (bits, self._graph.swaps(at))
-        found = self._closed.get(key)
-        if found is None:
-            found, before = bits, 0
-            while found != before:
-                before = found
-                for order in key[1]:
-                    found |= self._bits_moved(found, order)
-            self._closed[key] = found
+        return self._closed(bits, self._graph.swaps(at))
+
+    @cached_method
+    def _closed(self, bits: int, swaps: tuple[int, ...]) -> int:
+        found, before = bits, 0
+        while found != before:
+            before = found
+            for order in swaps:
+                found |= self._bits_moved(found, order)
         return found
 
     def way(self, end: Coloured) -> list[Coloured]:

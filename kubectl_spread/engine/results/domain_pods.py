@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 
@@ -70,8 +71,8 @@ def _ranges(
 
 def ranges_of(values: Sequence[T], alike: Mapping[T, object], counts: Sequence[Mapping[T, int]]) -> dict[T, Range]:
     """Return the range of each domain, or node, over some outcomes; those with equal values of `alike` share one."""
-    numbered: dict[object, int] = {}
-    group_of = {value: numbered.setdefault(alike.get(value, value), len(numbered)) for value in values}
+    numbered = Numbering[object]()
+    group_of = {value: numbered[alike.get(value, value)] for value in values}
     sizes = Counter(group_of.values())
     numbers: list[list[int]] = [[] for _ in sizes]
     for found in counts:

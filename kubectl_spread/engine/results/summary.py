@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
-from kubectl_spread.containers import grouped
+from kubectl_spread.containers import grouped, Numbering
 from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
@@ -588,12 +588,12 @@ class _Summary:
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can distinguish."""
         found: dict[str, tuple[Ending, Outcome]] = {}
-        lists: dict[tuple[str, ...], int] = {}
+        lists = Numbering[tuple[str, ...]]()
         for outcome, runs in zip(self.outcomes, self.step.ended, strict=True):
             ending = self._ending(outcome)
             blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
             pending = sorted((pod.name, pod.message) for pod in ending.pending)
-            domains = [lists.setdefault(values, len(lists)) for values in ending.domains.values()]
+            domains = [lists[values] for values in ending.domains.values()]
             key = repr((ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked))
             known, followed = found.get(key, (ending, outcome))
             found[key] = (known._replace(runs=known.runs + runs), followed)

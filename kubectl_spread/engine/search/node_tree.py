@@ -277,8 +277,7 @@ def _look(world: World, pod: Pod) -> int:
     key = (id(pod.cls), pod.terminating)
     found = world.looks.get(key)
     if found is None:
-        text = repr(_as_seen(pod.cls, terminating=pod.terminating))
-        found = world.looks[key] = world.look_numbers.setdefault(text, len(world.look_numbers))
+        found = world.looks[key] = world.look_numbers[repr(_as_seen(pod.cls, terminating=pod.terminating))]
     return found
 
 
