@@ -124,7 +124,6 @@ class NodeColumns:
         self.index = {node.name: at for at, node in enumerate(nodes)}
         self.tainted = Tainted(nodes)
         self.unschedulable: Bools = np.array([node.unschedulable for node in nodes], np.bool_)
-        self._topologies: dict[str, Topology] = {}
         self.allocatable: dict[str, Int64s] = {
             resource: np.array([node.allocatable.get(resource, 0) for node in nodes], np.int64)
             for resource in {name for node in nodes for name in node.allocatable}
@@ -154,17 +153,14 @@ class NodeColumns:
             found = self.allocatable[resource] = np.zeros(len(self.nodes), np.int64)
         return found
 
+    @cached_method
     def topology(self, key: str) -> Topology:
         """Return the domains of a label key, in the order of their first nodes."""
-        found = self._topologies.get(key)
-        if found is None:
-            codes = Numbering[str]()
-            column = [codes[node.labels[key]] if key in node.labels else -1 for node in self.nodes]
-            values = tuple(codes.listed)
-            order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
-            found = Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
-            self._topologies[key] = found
-        return found
+        codes = Numbering[str]()
+        column = [codes[node.labels[key]] if key in node.labels else -1 for node in self.nodes]
+        values = tuple(codes.listed)
+        order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
+        return Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
 
 
 def _wrapped(total: int) -> int:
@@ -469,6 +465,12 @@ class Columns:
     def zeros(self) -> Int64s:
         """Return int64 (N,)."""
         return np.zeros(self.n, np.int64)
+
+    def mask(self, names: Iterable[str]) -> Bools:
+        """Return bool (N,): the nodes with some names."""
+        mask: Bools = np.zeros(self.n, np.bool_)
+        mask[[self.index[name] for name in names if name in self.index]] = True
+        return mask
 
 
 _NO_NODES: Int32s = np.zeros(0, np.int32)

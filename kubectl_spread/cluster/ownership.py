@@ -123,12 +123,8 @@ class OwnedPods:
 
     @cached_property
     def _by_controller(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:
-        found: dict[ObjectKey, list[tuple[int, Pod]]] = {}
-        for at, pod in enumerate(self.cluster.pods):
-            key = pod.owner_key
-            if key is not None:
-                found.setdefault(key, []).append((at, pod))
-        return found
+        every = ((pod.owner_key, (at, pod)) for at, pod in enumerate(self.cluster.pods))
+        return grouped((key, found) for key, found in every if key is not None)
 
     @cached_property
     def _made_by(self) -> dict[ObjectKey, list[ObjectKey]]:
@@ -136,12 +132,8 @@ class OwnedPods:
 
     @cached_property
     def _by_label(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:
-        found: dict[ObjectKey, list[tuple[int, Pod]]] = {}
-        for at, pod in enumerate(self.cluster.pods):
-            key = _labelled(pod.cls)
-            if key is not None:
-                found.setdefault(key, []).append((at, pod))
-        return found
+        every = ((_labelled(pod.cls), (at, pod)) for at, pod in enumerate(self.cluster.pods))
+        return grouped((key, found) for key, found in every if key is not None)
 
     @cached_property
     def _inferred(self) -> dict[ObjectKey, list[ObjectKey]]:

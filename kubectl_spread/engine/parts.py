@@ -222,10 +222,7 @@ class Splitter:
     def _repelled(self, cls: PodClass, key: ObjectKey) -> Bools:
         """Return the nodes with pods that a class avoids or that avoid it, by anti-affinity over hostnames."""
         selected = {each for pair in _selecting(cls.pod_anti_affinity) for each in self.labels.matching(*pair)}
-        names = {pod.node_name for each in selected | self._avoiding[key] for pod in self.pods[each]}
-        mask: Bools = np.zeros(self.columns.n, np.bool_)
-        mask[[self.columns.index[name] for name in names if name in self.columns.index]] = True
-        return mask
+        return self.columns.mask(pod.node_name for each in selected | self._avoiding[key] for pod in self.pods[each])
 
     @cached_property
     def _scheduler(self) -> Scheduler:
@@ -353,11 +350,11 @@ class _Splitting:
         ]
         # bool (N,): nodes that the step names, that lose all pods, that go, and that no new pod comes to
         self._taken = (
-            self._mask(self._leaving),
-            self._mask(name for op in emptying for name in op.nodes),
-            self._mask(name for op in emptying if isinstance(op, steps.DeleteNodes) for name in op.nodes),
+            known.columns.mask(self._leaving),
+            known.columns.mask(name for op in emptying for name in op.nodes),
+            known.columns.mask(name for op in emptying if isinstance(op, steps.DeleteNodes) for name in op.nodes),
             # Until the nodes of a later step leave, pods may still come to them.
-            self._mask(ops[0].nodes if isinstance(ops[0], _ON_NODES) else ()),
+            known.columns.mask(ops[0].nodes if isinstance(ops[0], _ON_NODES) else ()),
         )
         self._drained = {name for op in ops if isinstance(op, steps.Drain) for name in op.nodes}
         self._uids = frozenset(uid for op in ops if isinstance(op, _ON_PODS) for uid in op.uids)
@@ -369,11 +366,6 @@ class _Splitting:
         facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in self._columns.nodes]
         numbers = Numbering[object]()
         self._facts = np.array([numbers[item] for item in facts], np.int64)  # (N,)
-
-    def _mask(self, nodes: Iterable[str]) -> Bools:
-        mask: Bools = np.zeros(self._columns.n, np.bool_)
-        mask[[self._columns.index[name] for name in nodes if name in self._columns.index]] = True
-        return mask
 
     def parts(self, live: Collection[ObjectKey], only: Optional[ObjectKey]) -> tuple[Part, ...]:
         workloads: list[_Workload] = []

@@ -143,10 +143,8 @@ class World:
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
         self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
-        self._admission_at: dict[int, int] = {}  # by facts
         self._admission_of: dict[int, int] = {}  # by class
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
-        self._shapes: dict[int, int] = {}
         self._shape_at = Numbering[PodClass]()
         self._admission_of_shape: dict[int, int] = {}
         self._next_facts: dict[Any, int] = {}
@@ -257,17 +255,13 @@ class World:
             self._admission_of.setdefault(at, admission)
         return at
 
+    @cached_method
     def admission(self, facts: int) -> int:
         """Return a number of the classes and limits that admission applies to new pods; 0 for those at the start."""
-        found = self._admission_at.get(facts)
-        if found is None:
-            cluster = self.facts[facts].cluster
-            known = [at for at, other in enumerate(self._admissions) if _admits_alike(cluster, other)]
-            if not known:
-                known = [len(self._admissions)]
-                self._admissions.append(cluster)
-            found = self._admission_at[facts] = known[0]
-        return found
+        cluster, known = self.facts[facts].cluster, self._admissions
+        at = next((at for at, other in enumerate(known) if _admits_alike(cluster, other)), len(known))
+        known += [cluster] if at == len(known) else []
+        return at
 
     def admission_of(self, cls: int) -> int:
         """Return the number of the objects that admission read when a pod of a class was created."""
@@ -337,17 +331,15 @@ class World:
         """Let pods of a revision run without becoming ready."""
         self.revisions[rev] = self.revisions[rev]._replace(becomes_ready=False)
 
+    @cached_method
     def shape(self, cls: int) -> int:
         """Return a number that is equal for pods that differ in their ordinal only, if no decision depends on it."""
-        found = self._shapes.get(cls)
-        if found is None:
-            full = self.classes[cls]
-            bare = full
-            if self.is_anonymous(cls):
-                volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
-                bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
-            found = self._shapes[cls] = self._shape_at[bare]
-            self._admission_of_shape.setdefault(found, self.admission_of(cls))
+        bare = full = self.classes[cls]
+        if self.is_anonymous(cls):
+            volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
+            bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
+        found = self._shape_at[bare]
+        self._admission_of_shape.setdefault(found, self.admission_of(cls))
         return found
 
     def admission_of_shape(self, shape: int) -> int:

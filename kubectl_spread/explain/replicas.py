@@ -400,8 +400,8 @@ class _Placing(Queue):
         cluster = placer.cluster
         self.owner = owner
         self._new_claims = NewClaims(cluster)
-        self._first: Optional[Pod] = None
-        self._coming = missing_replicas(owner, owned, create=self._replica)
+        self._first = replica(owner, 0)
+        self._coming = missing_replicas(owner, owned, create=lambda _, at: replica(owner, at) if at else self._first)
         self._is_held = creates_no_pods(owner, owned)
         self._refusal = lasting_refusal(owner, cluster)
         if owner.namespace not in quotas:
@@ -448,7 +448,7 @@ class _Placing(Queue):
         certainty = Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
         if self.beyond:
             certainty = Certainty.NOT_PREDICTABLE
-        first = self._replica(self.owner, 0)
+        first = self._first
         return Placement(
             workload=self.owner,
             placed=tuple(self.placed),
@@ -467,14 +467,6 @@ class _Placing(Queue):
             on_missing_nodes=tuple(pod.pod for pod in self.placed if pod.node not in columns.index),
             first_replica=first,
         )
-
-    def _replica(self, owner: Workload, ordinal: int) -> Pod:
-        """Create a pod of the workload; the first one is created once."""
-        if ordinal:
-            return replica(owner, ordinal)
-        if self._first is None:
-            self._first = replica(owner, 0)
-        return self._first
 
 
 def _priority(owner: Workload) -> int:

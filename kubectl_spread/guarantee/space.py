@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.guarantee.controllers import controllers, Replicas
 from kubectl_spread.guarantee.model import (
     BITS,
@@ -57,7 +58,6 @@ class Space:
         self.level = _ORDER[regime]
         self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
         self._filters = filters
-        self._known: dict[int, Filters] = {}
         self._arrangements: dict[int, CanonicalLayout] = {}
         finder = HostFinder(self.filters)
         self.hosts, self.matching = finder.hosts, finder.matching
@@ -76,12 +76,10 @@ class Space:
 
     # The nodes.
 
+    @cached_method
     def filters(self, facts: int) -> Filters:
         """Return the filters of a version of the nodes: 0 as they are, N + 1 during disruption N."""
-        found = self._known.get(facts)
-        if found is None:
-            found = self._known[facts] = self._filters(self.disruptions[facts - 1] if facts else None)
-        return found
+        return self._filters(self.disruptions[facts - 1] if facts else None)
 
     def arrangement(self, facts: int) -> CanonicalLayout:
         """Return the interchangeable nodes of a version."""

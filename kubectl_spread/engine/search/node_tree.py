@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.state import P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.engine.world import Revision, World
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm
@@ -31,9 +33,7 @@ class Pins:
         self._known = 0  # number of classes that were looked at
         self._homes: dict[int, int] = {}  # by class: the required node
         self._shapes: dict[int, int] = {}  # by class: equal for classes that differ in the required node only
-        self._shape_at: dict[PodClass, int] = {}
-        self._nameless: dict[P, P] = {}
-        self._moved: dict[tuple[P, int], P] = {}
+        self._shape_at = Numbering[PodClass]()
 
     def homes(self) -> Mapping[int, int]:
         """Return the required node of each class of a DaemonSet's pods."""
@@ -42,8 +42,7 @@ class Pins:
             home = self._world.node_at.get(required_node(classes[at]) or "")
             if home is not None:
                 self._homes[at] = home
-                shape = with_node(classes[at], "")
-                self._shapes[at] = self._shape_at.setdefault(shape, len(self._shape_at))
+                self._shapes[at] = self._shape_at[with_node(classes[at], "")]
         self._known = len(classes)
         return self._homes
 
@@ -58,30 +57,26 @@ class Pins:
         home = self._homes.get(pod.cls)
         return home is not None and pod.ordinal == home and pod.node in (home, PENDING)
 
+    @cached_method
     def _without_name(self, pod: P) -> P:
-        found = self._nameless.get(pod)
-        if found is None:
-            nominated = PENDING if pod.nominated == PENDING else 0
-            found = self._nameless[pod] = pod._replace(
-                ordinal=0, cls=-2 - self._shapes[pod.cls], node=self._homes[pod.cls], nominated=nominated
-            )
-        return found
+        nominated = PENDING if pod.nominated == PENDING else 0
+        return pod._replace(ordinal=0, cls=-2 - self._shapes[pod.cls], node=self._homes[pod.cls], nominated=nominated)
 
     def moved(self, pod: P, place: Mapping[int, int]) -> Optional[P]:
         """Return a pod after its node has changed its place; None if the pod requires no node."""
         if pod.cls not in self._homes or not self._is_at_home(pod):
             return None
-        home = place.get(pod.ordinal, pod.ordinal)
-        found = self._moved.get((pod, home))
-        if found is None:
-            cls = with_node(self._world.classes[pod.cls], self._world.node_names[home])
-            found = self._moved[pod, home] = pod._replace(
-                ordinal=home,
-                cls=self._world.class_index(cls),
-                node=PENDING if pod.node == PENDING else home,
-                nominated=PENDING if pod.nominated == PENDING else home,
-            )
-        return found
+        return self._with_home(pod, place.get(pod.ordinal, pod.ordinal))
+
+    @cached_method
+    def _with_home(self, pod: P, home: int) -> P:
+        cls = with_node(self._world.classes[pod.cls], self._world.node_names[home])
+        return pod._replace(
+            ordinal=home,
+            cls=self._world.class_index(cls),
+            node=PENDING if pod.node == PENDING else home,
+            nominated=PENDING if pod.nominated == PENDING else home,
+        )
 
     def moved_slot(self, named: Slot, place: Mapping[int, int]) -> Slot:
         """Return the identifier of a pod after its node has changed its place."""
