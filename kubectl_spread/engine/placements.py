@@ -131,8 +131,7 @@ def _without_names(new: NewPods) -> tuple[Pod, ...]:
     selectors += [budget.selector for budget in new.cluster.budgets]
     keys = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
     for cls in {pod.cls for pod in new.pods}:  # A default constraint selects pods by labels that these pods have.
-        keys.update(key for key, _ in cls.labels)
-        keys.update(key for item in cls.constraints for key in (*item.selected_keys, *item.match_label_keys))
+        keys.update(cls.selecting_keys, (key for key, _ in cls.labels))
     known: dict[int, PodClass] = {}
     for pod in new.cluster.pods:
         if id(pod.cls) not in known:

@@ -537,12 +537,7 @@ def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
     Returns None if a selector tells the pods apart, or if each pod has claims of its own.
     """
     pod_class = pod.cls
-    selectors = [
-        *(effective_selector(item, dict(pod_class.labels)) for item in pod_class.constraints),
-        *(term.selector for term in (*pod_class.pod_affinity, *pod_class.pod_anti_affinity)),
-    ]
-    named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
-    if not named.isdisjoint(PER_POD_LABELS) or owner.claim_templates:
+    if not pod_class.selecting_keys.isdisjoint(PER_POD_LABELS) or owner.claim_templates:
         return None
     template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
     return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)

@@ -119,6 +119,13 @@ class PodClass(NamedTuple):
         )
 
     @property
+    def selecting_keys(self) -> frozenset[str]:
+        """Return the keys of the labels by which its constraints and required terms select pods."""
+        terms = (*self.pod_affinity, *self.pod_anti_affinity)
+        keys = frozenset(requirement.key for term in terms for requirement in term.selector.requirements or ())
+        return keys.union(*(item.selected_keys.union(item.match_label_keys) for item in self.constraints))
+
+    @property
     def node_requirement(self) -> NodeRequirement:
         return NodeRequirement(self.node_selector, self.node_affinity.required)
 

@@ -33,7 +33,7 @@ from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.engine.workloads import running_pods, running_workload
 from kubectl_spread.explain import replicas
-from kubectl_spread.explain.constraints.report import constraint_reports, SharedDomains
+from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, SharedDomains
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, soften, Start
 from kubectl_spread.guarantee.policy.policy import Policy
@@ -208,15 +208,16 @@ class KnownCluster:
 
     def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
         """Return a constraint's domains and counts without the workload's own pods."""
-        found = self._evidence(workload)
-        if found is None or constraint.position not in found.positions:
+        found = self._reported(workload, constraint)
+        if found is None:
             return None
-        position = found.positions.index(constraint.position)
-        if position not in found.accounts and position in found.reports:
-            account = account_of(found.reports[position], found, self._shared_domains)
+        evidence, report = found
+        position = report.constraint.position
+        if position not in evidence.accounts:
+            account = account_of(report, evidence, self._shared_domains)
             # A combination of labels is not a node, so the number of nodes is unknown.
-            found.accounts[position] = account if self._keys is None else account._replace(sharing=())
-        return found.accounts.get(position)
+            evidence.accounts[position] = account if self._keys is None else account._replace(sharing=())
+        return evidence.accounts[position]
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
         """Return the counts of a hard constraint if pods of the workload run."""
@@ -272,13 +273,13 @@ class KnownCluster:
         self, workload: Workload, constraint: TopologySpreadConstraint
     ) -> tuple[tuple[str, int], ...]:
         """Count the pods of other namespaces that a constraint selects, without workloads of the same kind and name."""
-        found = self._evidence(workload)
-        if found is None or constraint.position not in found.positions:
+        found = self._reported(workload, constraint)
+        if found is None:
             return ()
-        report = found.reports[found.positions.index(constraint.position)]
+        evidence, report = found
         numbers: dict[str, int] = {}
         for namespace, pods in self._by_namespace.items():
-            for pod in () if namespace == found.pod_class.namespace else pods:
+            for pod in () if namespace == evidence.pod_class.namespace else pods:
                 owner = owner_of(pod.cls, self._cluster)
                 is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
                 if not is_like and report.selector.matches(pod.labels):
@@ -413,10 +414,6 @@ class KnownCluster:
     def _owned(self) -> OwnedPods:
         return OwnedPods(self._cluster)
 
-    @cached_property
-    def _known_pods(self) -> tuple[OwnedPods, Columns]:
-        return self._owned, self._columns
-
     def _ask(self, workload: Workload) -> Optional[Evidence]:
         spec = workload.pod_spec
         if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
@@ -463,13 +460,20 @@ class KnownCluster:
         """Return the bound pods that constraints count, by namespace."""
         return grouped((pod.namespace, pod) for pod in self._cluster.bound_pods() if not pod.terminating)
 
-    def _hard(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[CountedConstraint]:
-        """Return a hard constraint with the plugin's counts; None if it does not count the workload's pods."""
+    def _reported(
+        self, workload: Workload, constraint: TopologySpreadConstraint
+    ) -> Optional[tuple[Evidence, ConstraintReport]]:
+        """Return the evidence about a workload with the report of a constraint, if the plugins counted it."""
         found = self._evidence(workload)
-        if found is None or constraint.position not in found.positions or not constraint.is_hard:
+        if found is None or constraint.position not in found.positions:
             return None
         report = found.reports.get(found.positions.index(constraint.position))
-        return None if report is None else counted_constraint(report, found)
+        return None if report is None else (found, report)
+
+    def _hard(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[CountedConstraint]:
+        """Return a hard constraint with the plugin's counts; None if it does not count the workload's pods."""
+        found = self._reported(workload, constraint) if constraint.is_hard else None
+        return None if found is None else counted_constraint(found[1], found[0])
 
     def _placement(self, workload: Workload) -> Optional[Placement]:
         owner, _ = self._known_part(workload)
@@ -477,7 +481,7 @@ class KnownCluster:
             return None
         known = self._placements.get(key_of(owner))
         if known is None or not _is_same(known.workload, owner):
-            (known,) = replicas.place([owner], self._cluster, self._profiles, known=self._known_pods)
+            known = self._place(owner)
         return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
@@ -511,8 +515,11 @@ class KnownCluster:
         return helping if helping or self._all_fit(soften(twins, hard)) else None
 
     def _all_fit(self, owner: Workload) -> bool:
-        (placement,) = replicas.place([owner], self._cluster, self._profiles, known=self._known_pods)
-        return len(placement.placed) == owner.replicas
+        return len(self._place(owner).placed) == owner.replicas
+
+    def _place(self, owner: Workload) -> Placement:
+        (placement,) = replicas.place([owner], self._cluster, self._profiles, known=(self._owned, self._columns))
+        return placement
 
 
 def _is_same(placed: Workload, owner: Workload) -> bool:

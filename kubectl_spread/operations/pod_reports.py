@@ -9,6 +9,7 @@ from kubectl_spread.advice import problem as problems
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
 from kubectl_spread.explain.forecast import Forecast, forecast
@@ -24,9 +25,8 @@ from kubectl_spread.explain.reported_message import (
 from kubectl_spread.explain.workload_state import CreationFailure, state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.cluster_facts import LoadedCluster, place
 from kubectl_spread.operations.selection import missing_error, ObjectName
@@ -216,18 +216,14 @@ def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
 
 def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
     """Group equal pods: pods of one class that differ only in labels that no selector uses."""
-    groups: dict[object, list[Pod]] = {}
-    for pod in pods:
-        cls = pod.cls
-        selectors = [
-            *(compile_selector(item.label_selector) for item in cls.constraints),
-            *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
-        ]
-        named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
-        named.update(key for item in cls.constraints for key in item.match_label_keys)
-        labels = tuple((key, value) for key, value in cls.labels if key not in PER_POD_LABELS or key in named)
-        groups.setdefault(cls._replace(labels=labels), []).append(pod)
-    return list(groups.values())
+
+    def model(cls: PodClass) -> PodClass:
+        named = cls.selecting_keys
+        return cls._replace(
+            labels=tuple(item for item in cls.labels if item[0] not in PER_POD_LABELS or item[0] in named)
+        )
+
+    return list(grouped((model(pod.cls), pod) for pod in pods).values())
 
 
 def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
