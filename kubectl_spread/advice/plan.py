@@ -249,7 +249,7 @@ class Plan:
         key = self._key()
         if key is not None and key.kind == "Deployment":
             known = self._controller(key)
-            strategy = {**fields(known.spec.get("strategy")), "rollingUpdate": rolling}
+            strategy = {**fields(known.spec, "strategy"), "rollingUpdate": rolling}
             changed = known._replace(spec={**known.spec, "strategy": strategy})
             self._controllers[key] = changed
             if self.problem.exists:
@@ -348,7 +348,7 @@ def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectK
         mine = controllers[key]
         later = (controllers[other].workload.template for other in known[at + 1 :])
         if any(mine.workload.template.get("spec") == template.get("spec") for template in later):
-            metadata = fields(mine.workload.template.get("metadata"))
+            metadata = fields(mine.workload.template, "metadata")
             template = {**mine.workload.template, "metadata": {**metadata, "annotations": {"revision": key.name}}}
             controllers[key] = mine._replace(workload=mine.workload._replace(template=template))
 

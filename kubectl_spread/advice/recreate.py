@@ -275,7 +275,7 @@ def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[s
         found["node_selector"] = made.node_selector
     if written.get("topologySpreadConstraints") != now.get("topologySpreadConstraints"):
         found["constraints"] = made.constraints
-    of_pods = [fields(item.get("affinity")) for item in (written, now)]
+    of_pods = [fields(item, "affinity") for item in (written, now)]
     if any(of_pods[0].get(name) != of_pods[1].get(name) for name in ("podAffinity", "podAntiAffinity")):
         found |= {"pod_affinity": made.pod_affinity, "pod_anti_affinity": made.pod_anti_affinity}
     if not is_daemon and made.node_affinity != cls.node_affinity:

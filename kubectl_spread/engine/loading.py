@@ -28,6 +28,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Pod, PodClass
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import (
@@ -334,7 +335,7 @@ class _Loading:
 
     def _set(self, key: ObjectKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         controller = self.cluster.controllers[key]
-        labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
+        labels = fields(controller.workload.template, "metadata", "labels")
         text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
         template = controller.workload.template
         if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.

@@ -420,7 +420,7 @@ class _Splitting:
         if any(quota.namespace == key.namespace for quota in cluster.quotas):
             return None
         owner, pods = controller.workload, tuple(self._known.pods[key])
-        labels = fields(fields(owner.template.get("metadata")).get("labels")).items()
+        labels = fields(owner.template, "metadata", "labels").items()
         if self._known.terms and not any(labels <= dict(pod.cls.labels).items() for pod in pods):
             return None  # Labels that no pod has yet may be ones that other pods avoid.
         if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):

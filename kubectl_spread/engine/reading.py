@@ -34,7 +34,7 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
         world.claim_templates[owner] = {
             name: item
             for item in mappings(controller.spec.get("volumeClaimTemplates"))
-            if (name := (item.get("metadata") or {}).get("name"))
+            if (name := fields(item, "metadata").get("name"))
         }
     else:
         made = _MAKERS[workload.kind](controller, rev)
@@ -45,7 +45,7 @@ def deployment_spec(controller: Controller, rev: int = 0) -> deployment.Deployme
     """Return the spec of a Deployment; with its defaults for other kinds."""
     workload, spec = controller.workload, controller.spec
     strategy = fields(spec.get("strategy") or spec.get("updateStrategy"))
-    rolling = fields(strategy.get("rollingUpdate"))
+    rolling = fields(strategy, "rollingUpdate")
     return deployment.DeploymentSpec(
         workload.replicas or 0,
         rev,
@@ -58,17 +58,16 @@ def deployment_spec(controller: Controller, rev: int = 0) -> deployment.Deployme
 
 def _statefulset(controller: Controller, rev: int, release: Release) -> statefulset.StatefulSetSpec:
     workload, spec = controller.workload, controller.spec
-    strategy = fields(spec.get("updateStrategy"))
-    rolling = fields(strategy.get("rollingUpdate"))
-    partition = rolling.get("partition")
-    retention = fields(spec.get("persistentVolumeClaimRetentionPolicy"))
+    strategy = fields(spec, "updateStrategy")
+    rolling = fields(strategy, "rollingUpdate")
+    retention = fields(spec, "persistentVolumeClaimRetentionPolicy")
     return statefulset.StatefulSetSpec(
         workload.replicas or 0,
         rev,
         workload.first_ordinal,
         spec.get("podManagementPolicy") == "Parallel",
         strategy.get("type") == "OnDelete",
-        partition if type(partition) is int else 0,
+        _partition(controller),
         retention.get("whenScaled") == "Delete",
         int_or_text(rolling.get("maxUnavailable"), 1) if STATEFULSET_MAX_UNAVAILABLE.of(release) else None,
         strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release),
@@ -83,19 +82,22 @@ def most_pods(controller: Controller) -> int:
 
 def is_on_delete(controller: Controller) -> bool:
     """Return whether a StatefulSet leaves it to the user to delete pods of an earlier revision."""
-    return fields(controller.spec.get("updateStrategy")).get("type") == "OnDelete"
+    return fields(controller.spec, "updateStrategy").get("type") == "OnDelete"
 
 
 def first_ordinal_to_update(controller: Controller) -> int:
     """Return the lowest ordinal that a rollout of a StatefulSet replaces."""
-    rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
-    partition = rolling.get("partition")
-    return controller.workload.first_ordinal + (partition if type(partition) is int else 0)
+    return controller.workload.first_ordinal + _partition(controller)
+
+
+def _partition(controller: Controller) -> int:
+    partition = fields(controller.spec, "updateStrategy", "rollingUpdate").get("partition")
+    return partition if type(partition) is int else 0
 
 
 def daemonset_spec(controller: Controller, rev: int = 0) -> daemonset.DaemonSetSpec:
-    strategy = fields(controller.spec.get("updateStrategy"))
-    rolling = fields(strategy.get("rollingUpdate"))
+    strategy = fields(controller.spec, "updateStrategy")
+    rolling = fields(strategy, "rollingUpdate")
     return daemonset.DaemonSetSpec(
         rev,
         int_or_text(rolling.get("maxSurge"), 0),
@@ -117,7 +119,7 @@ def _job(controller: Controller, rev: int) -> job.JobSpec:
     elif progress.succeeded:
         wanted = 0  # Once a pod of a work queue has succeeded, no new ones are created.
     limit = spec.get("backoffLimit")
-    policy = mappings(fields(spec.get("podFailurePolicy")).get("rules"))
+    policy = mappings(fields(spec, "podFailurePolicy").get("rules"))
     return job.JobSpec(
         wanted,
         rev,

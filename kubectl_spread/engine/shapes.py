@@ -120,9 +120,9 @@ class _Names:
         """Return a controller of the workload; its template as pods of `stored`, unless that is the one of `above`."""
         owner = controller.workload
         is_alike = same_template(owner.template, above.workload.template)
-        template = fields(owner.template.get("spec"))
+        template = fields(owner.template, "spec")
         is_own = bool(template) and not is_alike
-        labels = fields(fields(owner.template.get("metadata")).get("labels"))
+        labels = fields(owner.template, "metadata", "labels")
         return (
             (owner.kind, self._number(owner.name), owner.replicas, owner.is_paused, owner.is_foreign, is_alike),
             self.of_class(replica(stored, 0).cls) if is_own else bool(template),

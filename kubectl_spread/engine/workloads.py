@@ -12,6 +12,7 @@ from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
 from kubectl_spread.text.scalars import natural
@@ -83,7 +84,7 @@ def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
 
 
 def _labels(owner: Workload) -> dict[str, Any]:
-    return (owner.template.get("metadata") or {}).get("labels") or {}
+    return fields(owner.template, "metadata", "labels")
 
 
 _GO_ON = frozenset(

@@ -72,12 +72,12 @@ class Revision(NamedTuple):
     @property
     def ends_at_once(self) -> bool:
         """Return whether a deleted pod is gone at once: its grace period is 0, so no kubelet is asked."""
-        return fields(self.workload.template.get("spec")).get("terminationGracePeriodSeconds") == 0
+        return fields(self.workload.template, "spec").get("terminationGracePeriodSeconds") == 0
 
 
 def node_name(workload: Workload) -> str:
     """Return the node that a pod template names in `nodeName`; empty if the scheduler chooses."""
-    return str(fields(workload.template.get("spec")).get("nodeName") or "")
+    return str(fields(workload.template, "spec").get("nodeName") or "")
 
 
 def without_hostnames(cls: PodClass) -> PodClass:

@@ -123,7 +123,7 @@ class GroupBuilder:
         other = workload._replace(known_hash=_NEW_HASH)
         is_rolled = REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
         if workload.kind != "StatefulSet":
-            is_recreated = fields(member.controller.spec.get("strategy")).get("type") == "Recreate"
+            is_recreated = fields(member.controller.spec, "strategy").get("type") == "Recreate"
             if not is_rolled or workload.kind != "Deployment" or is_recreated:
                 return [(Kind(at), old)]
             return [(Kind(at), old), (Kind(at, is_new=True), _bare(replica(other, 0).cls))]
@@ -190,8 +190,8 @@ class GroupBuilder:
     def _strategy(self, member: Member) -> Iterator[Gap]:
         """Yield what is not followed in the update strategy of a StatefulSet: it deletes several pods at a time."""
         release = next(iter(self._profiles.values())).release
-        update = fields(member.controller.spec.get("updateStrategy"))
-        if fields(update.get("rollingUpdate")).get("maxUnavailable") and STATEFULSET_MAX_UNAVAILABLE.of(release):
+        update = fields(member.controller.spec, "updateStrategy")
+        if fields(update, "rollingUpdate").get("maxUnavailable") and STATEFULSET_MAX_UNAVAILABLE.of(release):
             yield Gap(GapKind.STRATEGY, member.key, what="maxUnavailable")
         if update.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release):
             yield Gap(GapKind.STRATEGY, member.key, what="Recreate")

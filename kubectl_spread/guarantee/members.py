@@ -255,7 +255,7 @@ def more_shards(members: Sequence[Member], number: int) -> list[Member]:
 
 def _own_labels(members: Sequence[Member]) -> dict[str, str]:
     """Return the labels of the last shard's pods whose values identify the shard."""
-    written = [fields(fields(item.controller.workload.template.get("metadata")).get("labels")) for item in members]
+    written = [fields(item.controller.workload.template, "metadata", "labels") for item in members]
     *others, model = ({key: value for key, value in item.items() if isinstance(value, str)} for item in written)
     if not others:
         return {key: value for key, value in model.items() if members[0].key.name in value}

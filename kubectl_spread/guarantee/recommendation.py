@@ -42,15 +42,15 @@ def changed_template(
 ) -> Plain:
     """Return a pod template with recommended constraints; constraints of other keys than `replaced` stay."""
     template = workload.template
-    spec = fields(template.get("spec"))
+    spec = fields(template, "spec")
     keys = {item.topology_key for item in candidate}
     keys |= set(replaced)
     others = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") not in keys]
     made = [plain_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
     changed = {**spec, "topologySpreadConstraints": [*others, *made]}
     if apart:
-        affinity = fields(spec.get("affinity"))
-        anti = fields(affinity.get("podAntiAffinity"))
+        affinity = fields(spec, "affinity")
+        anti = fields(affinity, "podAntiAffinity")
         more = [{"topologyKey": key, "labelSelector": fields(workload.selector)} for key in lacking(workload, apart)]
         changed["affinity"] = {**affinity, "podAntiAffinity": {**anti, REQUIRED: [*(anti.get(REQUIRED) or ()), *more]}}
     return {**template, "spec": changed}
@@ -93,11 +93,11 @@ def soft_constraint(key: str, selector: Plain) -> Plain:
 def common_selector(members: Sequence[Member]) -> Plain:
     """Return a selector of all pods of the group: of a constraint, or by the labels that all of them have."""
     templates = [item.controller.workload.template for item in members]
-    labels = [fields(fields(item.get("metadata")).get("labels")) for item in templates]
+    labels = [fields(item, "metadata", "labels") for item in templates]
     for equal in _selected_labels(templates):
         if all(equal.items() <= item.items() for item in labels):
             return {"matchLabels": dict(equal)}
-    own = fields(fields(members[0].controller.workload.selector).get("matchLabels"))
+    own = fields(members[0].controller.workload.selector, "matchLabels")
     if len(members) == 1 and own:
         return {"matchLabels": dict(own)}
     common = {key: value for key, value in labels[0].items() if all(item.get(key) == value for item in labels)}
@@ -107,10 +107,10 @@ def common_selector(members: Sequence[Member]) -> Plain:
 def _selected_labels(templates: Iterable[Plain]) -> Iterator[Plain]:
     """Yield the `matchLabels` of each constraint whose selector has nothing else."""
     for template in templates:
-        for constraint in fields(template.get("spec")).get("topologySpreadConstraints") or ():
-            selector = fields(constraint.get("labelSelector"))
-            if fields(selector.get("matchLabels")) and not selector.get("matchExpressions"):
-                yield fields(selector.get("matchLabels"))
+        for constraint in fields(template, "spec").get("topologySpreadConstraints") or ():
+            selector = fields(constraint, "labelSelector")
+            if fields(selector, "matchLabels") and not selector.get("matchExpressions"):
+                yield fields(selector, "matchLabels")
 
 
 class RecommendationRequest(NamedTuple):

@@ -26,6 +26,7 @@ from kubectl_spread.kubectl.workloads import count_of, SCALED
 from kubectl_spread.objects import selectors
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
@@ -135,7 +136,7 @@ def apply(command: Command, situation: Situation) -> Iterator[Part]:
     objects = objects_of_files(command, situation)
     if command.has("selector"):
         chosen = selector(command.value("selector"))
-        objects = [plain for plain in objects if chosen.matches((plain.get("metadata") or {}).get("labels") or {})]
+        objects = [plain for plain in objects if chosen.matches(fields(plain, "metadata", "labels"))]
     return apply_objects(objects, situation)
 
 
@@ -177,7 +178,7 @@ def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
         plain, notes = manifest, _adopted(key, manifest, situation)
     situation.unknown.discard(key)
     situation.applied[key] = manifest
-    writes_replicas = (manifest.get("spec") or {}).get("replicas") is not None
+    writes_replicas = fields(manifest, "spec").get("replicas") is not None
     yield situation.put(plain, writes_replicas=writes_replicas)
     yield from notes
 

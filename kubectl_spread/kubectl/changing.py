@@ -58,7 +58,7 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
     for target in targets:
         if subresource == "scale":
             only([target], SCALED, "scaling")
-            replicas = fields(fields(change).get("spec")).get("replicas")
+            replicas = fields(change, "spec").get("replicas")
             if type(replicas) is not int or replicas < 0:
                 raise StepError("a patch of the scale subresource has a number in spec.replicas")
             yield from scale_workload(target, situation, replicas)
@@ -73,7 +73,7 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
             after: Plain = plain if is_of_spec else _patched(plain, change, kind, target, situation.release)
             if is_of_spec or after.get("spec"):
                 raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
-            now = (after.get("metadata") or {}).get("labels") or {}
+            now = fields(after, "metadata", "labels")
             yield _label_pods([target], {**dict.fromkeys(before), **now}, situation)
         else:
             plain = situation.workload_to_change(target)
@@ -97,7 +97,7 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
     if problems:
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
-    name = (after.get("metadata") or {}).get("name")
+    name = fields(after, "metadata").get("name")
     if name != target.name:
         what = f"the name of the object ({name or ''}) does not match the name on the URL ({target.name})"
         raise RefusedError(f"Error from server (BadRequest): {what}")
@@ -120,7 +120,7 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> I
         yield f"a change of claim {target.name} moves no pod"
         return
     if target.kind == "Namespace":
-        yield from situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
+        yield from situation.change(target.kind, {target: fields(after, "metadata", "labels")})
         return
     if target.kind == "PodDisruptionBudget":
         if "selector" in spec:

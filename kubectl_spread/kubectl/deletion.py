@@ -15,6 +15,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, selector, short_name
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.text.scalars import natural
 
@@ -158,7 +159,7 @@ def _priority_class(key: ObjectKey, situation: Situation) -> Iterator[Part]:
         f"{owner.kind} {owner.name}"
         for owner, controller in sorted(cluster.controllers.items())
         if owner not in cluster.owners
-        and (controller.workload.template.get("spec") or {}).get("priorityClassName") == key.name
+        and fields(controller.workload.template, "spec").get("priorityClassName") == key.name
     ]
     what = f"without priority class {key.name} is not simulated: they get the priority 0"
     yield from situation.change(key.kind, {key: None})

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.shapes import LAST_APPLIED
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -325,15 +326,15 @@ def _retained(found: Plain, live: Plain, manifest: Plain) -> Plain:
     if not isinstance(spec, dict) or not isinstance(wanted, dict):
         return found
     strategy = wanted.get("strategy")
-    if isinstance(strategy, dict) and spec.get("strategy") != (live.get("spec") or {}).get("strategy"):
+    if isinstance(strategy, dict) and spec.get("strategy") != fields(live, "spec").get("strategy"):
         spec = {**spec, "strategy": {field: spec["strategy"][field] for field in strategy}}
     return {**found, "spec": _with_volumes(spec, wanted)}
 
 
 def _with_volumes(spec: Plain, wanted: Plain) -> Plain:
     """Return a spec whose pod template has the sources of volumes that the manifest names."""
-    pod = (spec.get("template") or {}).get("spec") or {}
-    named = _by_key(((wanted.get("template") or {}).get("spec") or {}).get("volumes") or [], "name")
+    pod = fields(spec, "template", "spec")
+    named = _by_key(fields(wanted, "template", "spec").get("volumes") or [], "name")
     if not named or not isinstance(pod.get("volumes"), list):
         return spec
     volumes = [

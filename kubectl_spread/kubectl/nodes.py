@@ -148,7 +148,7 @@ def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
         return "" if command.has("ignore-daemonsets") or not pod.is_visible else _DAEMON
     deletes_local = command.has("delete-emptydir-data") or command.has("delete-local-data")
     controller = cluster.controllers.get(cluster.top_owner(pod) or ObjectKey())
-    spec = {} if controller is None else fields(controller.workload.template.get("spec"))
+    spec = {} if controller is None else fields(controller.workload.template, "spec")
     is_local = pod.has_local_storage or any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
     if pod.is_visible and not deletes_local and is_local:
         return _LOCAL

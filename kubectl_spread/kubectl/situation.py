@@ -209,7 +209,7 @@ class Situation:
         made = (
             equal[-1][0] if equal else ObjectKey("ReplicaSet", key.namespace, f"{key.name}-{template_hash(template)}")
         )
-        labels = (template.get("metadata") or {}).get("labels") or {}
+        labels = fields(template, "metadata", "labels")
         new = Controller(current.workload._replace(kind="ReplicaSet", name=made.name, api_version=""), labels=labels)
         replica_set = cluster.controllers.get(made, new)._replace(revision=str(number))
         self.cluster = cluster._replace(
@@ -223,7 +223,7 @@ def _invalid(controller: Controller, release: Release) -> Iterator[str]:
     if owner.is_foreign:
         return
     if owner.kind == "CronJob":
-        spec, root = fields(fields(spec.get("jobTemplate")).get("spec")), "spec.jobTemplate.spec"
+        spec, root = fields(spec, "jobTemplate", "spec"), "spec.jobTemplate.spec"
     for error in validation.spec_errors(owner.kind, spec, minor=release.minor):
         yield error.text(root)
     for error in validation.constraint_errors(constraints(owner.pod_spec), created_with=None, minor=release.minor):
@@ -254,7 +254,7 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
     Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetUpdate; pkg/apis/batch/validation/validation.go,
     ValidateJobSpecUpdate (v1.36.2). Difference: whether a suspended Job has ever started is not known.
     """
-    has_selector = fields(before.get("selector")) != fields(after.get("selector"))
+    has_selector = fields(before, "selector") != fields(after, "selector")
     if kind == "StatefulSet":
         service = before.get("serviceName")
         kept = [(_claims(spec), spec.get("podManagementPolicy") or "OrderedReady") for spec in (before, after)]
@@ -270,7 +270,7 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
         return
     from kubectl_spread.engine.world import same_template  # numpy: 80 ms
 
-    templates = [fields(spec.get("template")) for spec in (before, after)]
+    templates = [fields(spec, "template") for spec in (before, after)]
     if not (same_template(*templates) or (before.get("suspend") and same_template(*map(_fixed, templates)))):
         yield "spec.template: Invalid value: field is immutable"
     may_grow = after.get("completionMode") == "Indexed" and ELASTIC_INDEXED_JOB.of(release)
@@ -283,8 +283,8 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
 
 def _fixed(template: Plain) -> Plain:
     """Return the part of a suspended Job's template that may not change."""
-    spec = fields(template.get("spec"))
-    affinity = {**fields(spec.get("affinity")), "nodeAffinity": None}
+    spec = fields(template, "spec")
+    affinity = {**fields(spec, "affinity"), "nodeAffinity": None}
     return {"spec": {**spec, "affinity": affinity, "nodeSelector": {}, "tolerations": [], "schedulingGates": []}}
 
 

@@ -16,6 +16,7 @@ from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.objects import selectors as selector_text
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
@@ -239,7 +240,7 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
         namespace=situation.namespace,
     )
     for plain in objects if command.value("namespace") else ():
-        namespace = (plain.get("metadata") or {}).get("namespace")
+        namespace = fields(plain, "metadata").get("namespace")
         if plain.get("kind") not in CLUSTER_WIDE and namespace != situation.namespace:
             what = f'"{namespace}" does not match the namespace "{situation.namespace}"'
             pass_it = f"You must pass '--namespace={namespace}' to perform this operation."

@@ -168,9 +168,9 @@ def set_resources(command: Command, situation: Situation) -> Iterator[Part]:
     targets = find_targets(command, situation)
 
     def change(container: Plain) -> Plain:
-        resources = dict(fields(container.get("resources")))
+        resources = dict(fields(container, "resources"))
         for name, of_name in amounts.items():
-            resources[name] = {**fields(resources.get(name)), **of_name}
+            resources[name] = {**fields(resources, name), **of_name}
         return {**container, "resources": resources}
 
     note = "the API server refuses new resources of pod {}, except by its subresource `resize`"
@@ -252,13 +252,13 @@ _FIELDS = ("initContainers", "containers")
 
 
 def _containers(template: Plain) -> list[Plain]:
-    spec = fields(template.get("spec"))
+    spec = fields(template, "spec")
     return [item for field in _FIELDS for item in mappings(spec.get(field))]
 
 
 def _with_containers(template: Plain, change: _Change) -> Plain:
     """Return a template with each container changed."""
-    spec = fields(template.get("spec"))
+    spec = fields(template, "spec")
     changed = {field: [change(item) for item in mappings(spec.get(field))] for field in _FIELDS if spec.get(field)}
     return {**template, "spec": {**spec, **changed}}
 

@@ -596,7 +596,7 @@ def _pods_of(controller: Plain) -> Any:
     """Return how many pods a controller of the bjw-s library has: 1 by default, 0 that are not on a node each."""
     kind = controller.get("type", "deployment")
     if kind in ("job", "cronjob"):
-        return fields(controller.get(kind)).get("parallelism", 1)
+        return fields(controller, kind).get("parallelism", 1)
     return 0 if kind == "daemonset" else controller.get("replicas", 1)
 
 

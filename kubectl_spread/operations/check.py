@@ -490,7 +490,7 @@ def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
 def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:
     """Return the specs of the workloads by their keys, of copies the first."""
     return {
-        checked.workload.key: fields(checked.manifest.plain.get("spec"))
+        checked.workload.key: fields(checked.manifest.plain, "spec")
         for result in reversed(read.results)
         for checked in reversed(result.workloads)
     }

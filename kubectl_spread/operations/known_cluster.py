@@ -43,7 +43,7 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts, Topo
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
@@ -394,7 +394,7 @@ class KnownCluster:
         kept: Plain = {
             CONSTRAINTS: [written[at] for at in positions],
             "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
-            "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
+            "affinity": {"podAntiAffinity": fields(spec, "affinity", "podAntiAffinity")},
         }
         if spec.get("schedulerName"):
             kept["schedulerName"] = spec["schedulerName"]

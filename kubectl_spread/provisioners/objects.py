@@ -17,7 +17,7 @@ from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.selectors import (
     HOSTNAME,
     key_errors,
@@ -168,7 +168,7 @@ def node_pool(plain: Plain, well_known: frozenset[str] = algebra.WELL_KNOWN) -> 
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     template = spec.get("template") or {}
     claim = template.get("spec") or {}
-    conditions = mappings((plain.get("status") or {}).get("conditions"))
+    conditions = mappings(fields(plain, "status").get("conditions"))
     ready = next((item for item in conditions if item.get("type") == "Ready"), None)
     limits = spec.get("limits")
     return NodePool(
@@ -209,15 +209,15 @@ def node_claim(plain: Plain) -> NodeClaim:
 
 def class_zones(plain: Plain) -> tuple[str, ...]:
     """Return the zones of the subnets of a provider's class of nodes."""
-    subnets = mappings((plain.get("status") or {}).get("subnets"))
+    subnets = mappings(fields(plain, "status").get("subnets"))
     return tuple(sorted({item["zone"] for item in subnets if item.get("zone")}))
 
 
 def node_facts(plain: Plain) -> NodeFacts:
     """Read what only Karpenter needs of a Node."""
-    provider_id = (plain.get("spec") or {}).get("providerID") or ""
-    capacity = _amounts((plain.get("status") or {}).get("capacity"))
-    return NodeFacts(provider_id, capacity, (plain.get("metadata") or {}).get("deletionTimestamp") is not None)
+    provider_id = fields(plain, "spec").get("providerID") or ""
+    capacity = _amounts(fields(plain, "status").get("capacity"))
+    return NodeFacts(provider_id, capacity, fields(plain, "metadata").get("deletionTimestamp") is not None)
 
 
 def instance_type(plain: Plain) -> InstanceType:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.objects.reading.plain import mappings, numbered_mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings
 from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.provisioners import objects, versions
 from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeFacts, NodePool
@@ -141,7 +141,7 @@ def read(
     zones: dict[tuple[str, str], tuple[str, ...]] = {}
     nodes: dict[str, NodeFacts] = {}
     for plain in plains:
-        kind, name = str(plain.get("kind")), (plain.get("metadata") or {}).get("name") or ""
+        kind, name = str(plain.get("kind")), fields(plain, "metadata").get("name") or ""
         is_karpenters = str(plain.get("apiVersion")).startswith("karpenter.sh/")  # other groups have NodePools, too
         if kind == "NodePool" and is_karpenters:
             pools[name] = objects.node_pool(plain, options.well_known)

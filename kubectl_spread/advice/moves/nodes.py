@@ -487,5 +487,5 @@ def _asks_for(problem: PendingPodProblem, key: str) -> bool:
 
 
 def _selecting(problem: PendingPodProblem, key: str, value: str) -> Op:
-    there = fields(problem.spec.get("nodeSelector"))
+    there = fields(problem.spec, "nodeSelector")
     return put_op(("nodeSelector", key), value) if there else put_op(("nodeSelector",), {key: value})

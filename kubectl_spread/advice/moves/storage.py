@@ -112,7 +112,7 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
         for at, volume in enumerate(
             mappings(problem.spec.get("volumes")) if near and problem.is_template_known else ()
         ):
-            if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
+            if fields(volume, "persistentVolumeClaim").get("claimName") == name:
                 path = ("volumes", at, "persistentVolumeClaim", "claimName")
                 title = f"write claimName: {near} instead of {name}, which does not exist"
                 yield Change(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE)

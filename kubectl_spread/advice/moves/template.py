@@ -51,7 +51,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 
 def _pods(problem: PendingPodProblem, field: str) -> Iterator[Proposal]:
-    rules = fields(fields(problem.spec.get("affinity")).get(field))
+    rules = fields(problem.spec, "affinity", field)
     terms = mappings(rules.get(REQUIRED))
     for at, term in enumerate(terms):
         if field == "podAntiAffinity":
@@ -162,7 +162,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[P
 
 
 def _node_selector(problem: PendingPodProblem) -> Iterator[Proposal]:
-    selector = fields(problem.spec.get("nodeSelector"))
+    selector = fields(problem.spec, "nodeSelector")
     relaxes = ids_of(problem, plugin=names.NODE_AFFINITY)
     for key, value in selector.items():
         path = ("nodeSelector", key)
@@ -198,7 +198,7 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
 
 
 def _node_affinity(problem: PendingPodProblem) -> Iterator[Proposal]:
-    rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
+    rules = fields(problem.spec, "affinity", "nodeAffinity")
     if not rules.get(REQUIRED):
         return
     path = ("affinity", "nodeAffinity", REQUIRED)
@@ -358,7 +358,7 @@ def propose_requests(problem: PendingPodProblem) -> Iterator[Proposal]:
 def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Proposal]:
     requests = []  # of the containers, in milli-CPU or bytes
     for at, container in enumerate(mappings(problem.spec.get("containers"))):
-        written = fields(fields(container.get("resources")).get("requests")).get(resource)
+        written = fields(container, "resources", "requests").get(resource)
         if written is not None:
             thousandths = quantity.parse(written)
             requests.append(((quantity.milli if resource == CPU else quantity.whole_units)(thousandths), at))

@@ -16,7 +16,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NodeReason, NodeReasonKind, OUTAGES, Taint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.status import status_of
@@ -380,7 +380,7 @@ def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Column
     if template is None:
         return Origin(OriginKind.POD_OF_OWNER, owner)
     key = (constraint.topology_key, constraint.when_unsatisfiable)
-    items = mappings((template.get("spec") or {}).get("topologySpreadConstraints"))
+    items = mappings(fields(template, "spec").get("topologySpreadConstraints"))
     written = next((item for item in items if (item.get("topologyKey"), item.get("whenUnsatisfiable")) == key), None)
     if written is None:
         return Origin(OriginKind.FORMER_TEMPLATE, owner)

@@ -13,6 +13,7 @@ from typing import Any, Optional
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import key_errors, parse_int64, value_errors
 from kubectl_spread.scheduler.configuration.decoding import POINTS
 from kubectl_spread.scheduler.plugins import names
@@ -55,7 +56,7 @@ def _scheduler_name(profile: Plain, *, alone: bool) -> str:
 
 
 def _connection(plain: Plain) -> Iterator[LocatedError]:
-    burst = (plain.get("clientConnection") or {}).get("burst") or 0
+    burst = fields(plain, "clientConnection").get("burst") or 0
     if burst < 0:
         yield FieldPlace(("clientConnection", "burst")).invalid(burst, "must be non-negative")
     election = plain.get("leaderElection") or {}
@@ -92,7 +93,7 @@ def _queue_sort(profiles: list[Plain]) -> Iterator[LocatedError]:
         at = FieldPlace(("profiles", 0, "plugins", "queueSort"))
         path = "profiles[0].plugins.queueSort.Enabled"
         yield at.invalid(len(first), "only one queue sort plugin can be enabled", path=path)
-    sets = [_plugin_set((profile.get("plugins") or {}).get("queueSort") or {}) for profile in profiles]
+    sets = [_plugin_set(fields(profile, "plugins", "queueSort")) for profile in profiles]
     for at_profile, own in enumerate(sets[1:], 1):
         if [own[key] or [] for key in own] != [sets[0][key] or [] for key in own]:
             yield FieldPlace(("profiles", at_profile, "plugins", "queueSort")).problem(
@@ -117,7 +118,7 @@ def _unsorted_json(value: Any) -> str:
 
 
 def _enabled(profile: Plain, point: str) -> list[Plain]:
-    plugins = (profile.get("plugins") or {}).get(point) or {}
+    plugins = fields(profile, "plugins").get(point) or {}
     return [entry or {} for entry in plugins.get("enabled") or ()]
 
 

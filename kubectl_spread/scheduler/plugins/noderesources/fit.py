@@ -22,6 +22,7 @@ from kubectl_spread.objects.amounts.resources import (
     MEMORY,
 )
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.behaviours import (
     ALLOCATION_SKIPS_ABSENT,
     FIT_SKIPS_UNREQUESTED,
@@ -97,7 +98,7 @@ class NodeResourcesFit(NodeResourcesLeastAllocated):
         super().__init__(strategy, release)
         self._ignored = frozenset(args.get("ignoredResources") or ())
         self._ignored_groups = frozenset(args.get("ignoredResourceGroups") or ())
-        points = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
+        points = fields(strategy, "requestedToCapacityRatio").get("shape") or ()
         shape = tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in points)
         self._strategy = self._strategy._replace(type=strategy.get("type") or LEAST_ALLOCATED, shape=shape)
 
