@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
@@ -181,10 +181,8 @@ def waiting(
         cluster: the cluster of the pods.
         profiles: of the scheduler.
     """
-    alike: dict[tuple[ObjectKey, Any], list[Pod]] = {}
     every = list(pods)
-    for key, pod in every:
-        alike.setdefault((key, pod.cls), []).append(pod)
+    alike = grouped(((key, pod.cls), pod) for key, pod in every)
     prospects = Prospects([pod for _, pod in every], cluster, profiles)
     added = {}
     if cluster.provisioning:

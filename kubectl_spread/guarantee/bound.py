@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
-from kubectl_spread.guarantee.model import Filters, GapEffect, Kind, KindFilters, most_at_once, MOST_PODS, Spread
+from kubectl_spread.guarantee.model import Filters, GapEffect, KindFilters, most_at_once, MOST_PODS, Spread
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.space import Space
 
@@ -72,10 +72,7 @@ class Limits:
 
     def pods(self, kinds: Iterable[int]) -> int:
         """Return the most pods of some kinds that run or wait at a time."""
-        by_owner: dict[int, list[Kind]] = {}
-        for at in kinds:
-            kind = self._group.kinds[at]
-            by_owner.setdefault(kind.owner, []).append(kind)
+        by_owner = grouped((kind.owner, kind) for kind in map(self._group.kinds.__getitem__, kinds))
         total = 0
         for owner, mine in by_owner.items():
             spec = self._group.owners[owner]

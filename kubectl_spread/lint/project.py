@@ -147,10 +147,8 @@ class Project:
         self._seen = functools.cache(self._with_target)
         self.facts = facts
         self.namespace = namespace
-        self._by_kind: dict[str, list[Manifest]] = {}
         self.others = tuple(others)
-        for manifest in self.others:
-            self._by_kind.setdefault(manifest.kind, []).append(manifest)
+        self._by_kind = grouped((manifest.kind, manifest) for manifest in self.others)
         self._rollouts = self._referring_rollouts()
         self.subjects = tuple(
             item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
@@ -160,13 +158,12 @@ class Project:
         self._neighbourhoods = functools.cache(self._around)
         self.fewest_pods = functools.cache(self._fewest_pods)
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
-        self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
-        self._by_namespace: dict[str, list[Subject]] = {}
-        for subject in self.subjects:
-            namespace = subject.workload.namespace
-            self._by_namespace.setdefault(namespace, []).append(subject)
-            for key, value in subject.labels.items():
-                self._by_label.setdefault((namespace, key, value), []).append(subject)
+        self._by_namespace = grouped((subject.workload.namespace, subject) for subject in self.subjects)
+        self._by_label = grouped(
+            ((subject.workload.namespace, *label), subject)
+            for subject in self.subjects
+            for label in subject.labels.items()
+        )
 
     @property
     def cluster(self) -> KnownCluster:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, Optional, TypeVar
 
@@ -69,12 +70,8 @@ class CountedConstraint(NamedTuple):
 
     def own_matching(self) -> dict[str, int]:
         """Count the workload's own pods in each domain."""
-        numbers: dict[str, int] = {}
-        for pod in () if self.report.selector.is_empty else self.evidence.own:
-            value = self.domain_of(pod)
-            if value is not None and self.selects(pod):
-                numbers[value] = numbers.get(value, 0) + 1
-        return numbers
+        own = [] if self.report.selector.is_empty else filter(self.selects, self.evidence.own)
+        return Counter(value for pod in own if (value := self.domain_of(pod)) is not None)
 
 
 def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[CountedConstraint]:
@@ -86,16 +83,16 @@ def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[Co
 
 def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:
     """Add the nodes that can take a pod once the workload's own pods there are gone."""
-    by_node: dict[int, list[Pod]] = {}
-    for pod in own:
-        at = filtered.columns.index.get(pod.node_name)
-        if at is not None and filtered.considered[at] and not usable[at]:
-            by_node.setdefault(at, []).append(pod)
+    index = filtered.columns.index
+    by_node = grouped((index[pod.node_name], pod) for pod in own if pod.node_name in index)
     for at, pods in by_node.items():
-        usable[at] = not any(
-            verdict.bits[at] and verdict.state.filter_with(at, pods, ())
-            for verdict in filtered.plugin_results
-            if verdict.plugin != names.POD_TOPOLOGY_SPREAD
+        usable[at] = usable[at] or (
+            filtered.considered[at]
+            and not any(
+                verdict.bits[at] and verdict.state.filter_with(at, pods, ())
+                for verdict in filtered.plugin_results
+                if verdict.plugin != names.POD_TOPOLOGY_SPREAD
+            )
         )
     return usable
 

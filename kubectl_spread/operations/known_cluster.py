@@ -277,13 +277,15 @@ class KnownCluster:
         if found is None:
             return ()
         evidence, report = found
-        numbers: dict[str, int] = {}
-        for namespace, pods in self._by_namespace.items():
-            for pod in () if namespace == evidence.pod_class.namespace else pods:
-                owner = owner_of(pod.cls, self._cluster)
-                is_like = owner is not None and (owner.kind, owner.name) == (workload.kind, workload.name)
-                if not is_like and report.selector.matches(pod.labels):
-                    numbers[namespace] = numbers.get(namespace, 0) + 1
+        own = (workload.kind, workload.name)
+        numbers = Counter(
+            pod.namespace
+            for pod in self._cluster.bound_pods()
+            if pod.namespace != evidence.pod_class.namespace
+            and not pod.terminating
+            and report.selector.matches(pod.labels)
+            and not ((owner := owner_of(pod.cls, self._cluster)) and (owner.kind, owner.name) == own)
+        )
         return tuple(sorted(numbers.items()))
 
     def scale_down(

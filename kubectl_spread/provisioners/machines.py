@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
@@ -167,9 +168,7 @@ def machines(
     """Return the machines in Karpenter's order, and the names of nodes that are being deleted."""
     by_id = {claim.provider_id: claim for claim in provisioning.claims if claim.provider_id}
     by_node = {claim.node_name: claim for claim in provisioning.claims if claim.node_name}
-    bound: dict[str, list[Pod]] = {}
-    for pod in cluster.bound_pods():
-        bound.setdefault(pod.node_name, []).append(pod)
+    bound = grouped((pod.node_name, pod) for pod in cluster.bound_pods())
     found: list[Machine] = []
     deleted, joined = [], set()
     for node in cluster.nodes:

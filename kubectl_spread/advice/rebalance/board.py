@@ -14,6 +14,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.loading import load
@@ -146,12 +147,12 @@ class Board:
     def kinds(self, names: frozenset[str]) -> dict[int, tuple[int, ...]]:
         """Return the nodes that are interchangeable with each node, by index, if the named nodes are unique."""
         signatures = Symmetry(self.world, self.loaded, names).alike(HOSTNAME)
-        groups: dict[object, list[int]] = {}
-        signed = {}
-        for at, node in enumerate(self.world.facts[self.loaded.facts].nodes):
-            if node is not None:
-                signed[at] = signatures.get(node.labels.get(HOSTNAME, ""), f"node {at}")
-                groups.setdefault(signed[at], []).append(at)
+        signed = {
+            at: signatures.get(node.labels.get(HOSTNAME, ""), f"node {at}")
+            for at, node in enumerate(self.world.facts[self.loaded.facts].nodes)
+            if node is not None
+        }
+        groups = grouped((signature, at) for at, signature in signed.items())
         return {at: tuple(groups[signature]) for at, signature in signed.items()}
 
     @property

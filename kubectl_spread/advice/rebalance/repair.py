@@ -38,11 +38,11 @@ from kubectl_spread.advice.rebalance.planner import (
 from kubectl_spread.advice.rebalance.remedies import remedies, restarts, roll_out, volatile_volumes
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.engine.state import Slot
 from kubectl_spread.explain.status import ConstraintState, CountedWorkload
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -55,11 +55,9 @@ _BUDGET = "PodDisruptionBudget"
 
 def chosen_pods(found: Way, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
     """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
-    by_slot: dict[Slot, list[Pod]] = {}
     known = board.world.slot_of
-    for pod in cluster.pods:
-        if pod.uid in known and not pod.terminating:  # The place of one that ends may be the same.
-            by_slot.setdefault(known[pod.uid], []).append(pod)
+    # The place of a pod that ends may be the same.
+    by_slot = grouped((known[pod.uid], pod) for pod in cluster.pods if pod.uid in known and not pod.terminating)
     for pods in by_slot.values():
         # Not ready first, then the lowest deletion cost, then the youngest.
         pods.sort(key=lambda pod: pod.name)

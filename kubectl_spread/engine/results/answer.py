@@ -5,7 +5,7 @@ The skew of a workload includes every pod that its constraint counts, also those
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
@@ -18,6 +18,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at
@@ -147,10 +148,7 @@ class Outcome:
     @cached_property
     def pods_of(self) -> Mapping[Optional[ObjectKey], list[PodState]]:
         """Return the pods by their workloads."""
-        found: dict[Optional[ObjectKey], list[PodState]] = defaultdict(list)
-        for pod in self.pods:
-            found[pod.owner].append(pod)
-        return found
+        return grouped((pod.owner, pod) for pod in self.pods)
 
     @property
     def is_complete(self) -> bool:

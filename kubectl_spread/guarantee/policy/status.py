@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.status import labels_of, pods_by_workload
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, RuleKind
@@ -59,11 +60,11 @@ def _groups(
     spec: GroupSpec, found: dict[ObjectKey, list[GroupPod]], labels: dict[ObjectKey, Labels], *, cluster: Cluster
 ) -> Iterable[GroupStatus]:
     """Yield the groups that a specification makes: by namespace, or of one workload each."""
-    members: dict[tuple[str, str], list[ObjectKey]] = {}
-    for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name)):
-        is_there = not spec.namespace or key.namespace == spec.namespace
-        if is_there and (spec.selector is None or spec.selector.matches(labels[key])):
-            members.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
+    members = grouped(
+        ((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), key)
+        for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name))
+        if spec.namespace in ("", key.namespace) and (spec.selector is None or spec.selector.matches(labels[key]))
+    )
     domains = node_domains(cluster, spec.rules)
     for (namespace, own), keys in members.items():
         name = "/".join(filter(None, (spec.name, own))) or f"{keys[0].kind}/{keys[0].name}"
