@@ -304,10 +304,12 @@ def _sampled(step: StepSummary) -> str:
     return "" if step.is_exact else "in the sampled runs " if step.runs > 1 else "in one sampled run "
 
 
-def skew(spread: WorkloadSpread, step: StepSummary) -> str:
-    """Return `skew: 1 before, up to 2 during, 1 after`."""
+def skew(spread: WorkloadSpread, step: StepSummary, *, is_mixed: bool = False) -> str:
+    """Return `skew: 1 before, up to 2 during, 1 after`; `is_mixed`: the table has pods of several revisions."""
     during = "" if spread.on_the_way is None else f", up to {spread.on_the_way} during"
-    others = f" ({also_counted(spread.also_counted)})" if spread.also_counted else ""
+    which = "only pods of the new revision are counted" if is_mixed and spread.is_of_revision else ""
+    notes = "; ".join(filter(None, (which, also_counted(spread.also_counted))))
+    others = f" ({notes})" if notes else ""
     return f"skew: {_sampled(step)}{spread.before} before{during}, {spread.after} after{others}"
 
 
@@ -324,7 +326,8 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     earlier = [
         [of for number, of in domain.revisions.items() if number != revision and of.most] for domain in spread.domains
     ]
-    if revision and any(earlier):
+    is_mixed = bool(revision) and any(earlier)
+    if is_mixed:
         head += ["old", "new"]
         for row, domain, old in zip(rows, spread.domains, earlier, strict=True):
             row.append(str(Range(sum(of.least for of in old), sum(of.most for of in old))))
@@ -333,7 +336,7 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     if len(rows) > _MOST_DOMAINS and not style.is_detailed:
         shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
     lines = domain_table(head, shown, of=len(rows), style=style)
-    return ["", *lines, *(_indented([skew(spread, step)], style) if spread.is_balanced else ())]
+    return ["", *lines, *(_indented([skew(spread, step, is_mixed=is_mixed)], style) if spread.is_balanced else ())]
 
 
 def was_pending(item: PendingPods) -> bool:

@@ -86,11 +86,12 @@ def _cell(text: str) -> str:
 
 def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
     key = item.topology_key if is_wide else short_key(item.topology_key)
+    least = f" of {item.min_domains}" if item.counts.is_below_min_domains else ""
     cells = (
         f"{key} (default)" if item.is_default else key,
         str(item.max_skew),
         item.when_unsatisfiable,
-        str(len(item.counts.domains)),
+        f"{len(item.counts.domains)}{least}",
         counts_text(item, is_wide=is_wide),
         _NONE if item.skew is None else str(item.skew),
         state_text(item.state, status),

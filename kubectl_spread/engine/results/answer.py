@@ -43,6 +43,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Selector
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
@@ -205,6 +206,14 @@ class Outcome:
         """Return the other workloads whose pods the constraints of a workload count; none if it does not exist."""
         owner = self._world.find_owner(key)
         return () if owner is None else self._view.also_counted(self.state, owner, topology_key)
+
+    def counts_one_revision(self, key: ObjectKey, topology_key: str) -> bool:
+        """Return whether a constraint of a workload counts the pods of its newest revision only."""
+        own = self._world.own(self.state.sets, key)
+        cls = None if own is None else class_of(self._world, self._world.specs[own.spec].rev)
+        label = REVISION_LABEL_OF.get(key.kind)
+        constraints = () if cls is None else cls.constraints
+        return any(item.topology_key == topology_key and label in item.match_label_keys for item in constraints)
 
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""

@@ -72,6 +72,7 @@ class WorkloadSpread(NamedTuple):
     The skew is the most pods that the constraint counts in a domain, minus the fewest.
     on_the_way: the largest skew; None if no constraint of the workload has the key. is_balanced: a constraint counts
     all these pods, so that the skew means something. also_counted: other workloads whose pods the skew counts.
+    is_of_revision: it counts the pods of one revision only.
     """
 
     topology_key: str
@@ -81,6 +82,7 @@ class WorkloadSpread(NamedTuple):
     on_the_way: Optional[int]
     is_balanced: bool = True
     also_counted: tuple[ObjectKey, ...] = ()
+    is_of_revision: bool = False
 
 
 class WorkloadSummary(NamedTuple):
@@ -552,6 +554,7 @@ class _Summary:
             range_of(item.skew(keys, topology_key) for item in self.outcomes),
             self.step.worst_skew.get((keys[0], topology_key)),
             also_counted=tuple(sorted(others.difference(keys))),
+            is_of_revision=any(item.counts_one_revision(key, topology_key) for item in shown for key in keys),
         )
 
     def _refused(self) -> Iterator[BlockedEviction]:

@@ -129,6 +129,8 @@ def test_fewer_domains_than_min_domains_make_the_minimum_0(facts: Any, capsys: p
 
     assert ("violated", 0, 2) == (found["status"], found["globalMinimum"], found["skew"])
     assert found["reason"] == "fewer than 4 domains"
+    run(["status", "-A", "--snapshot", facts(*objects, *pods)])
+    assert "3 of 4    a=2 b=2 c=2   2 " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1064,3 +1064,13 @@ def test_advice_is_for_pods_of_the_step(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Pending already before this step: bare" in out
     assert "claim gone" not in out
     assert "Do: set maxSurge: 0 and maxUnavailable: 1" in out
+
+
+def test_a_skew_of_the_new_revision_only_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the table has pods of both revisions."""
+    running = Path(__file__).parents[3] / "examples" / "shop" / "running.yaml"
+    run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", str(running)])
+
+    assert (
+        "skew: 3 before, up to 3 during, 1 after (only pods of the new revision are counted)" in capsys.readouterr().out
+    )
