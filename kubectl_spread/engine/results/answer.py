@@ -113,8 +113,18 @@ class TraceEvent(NamedTuple):
 
 
 Counts = list[tuple["Counting", ConstraintCounts]]  # of the constraints of a workload
-# Pods, counts, nodes, and the nodes that do not answer.
-Facts = tuple[tuple[PodState, ...], dict[ObjectKey, Counts], tuple[Node, ...], frozenset[str]]
+
+
+class Moment(NamedTuple):
+    """A state in terms of the cluster's objects.
+
+    counts: of each workload's constraints. down: names of nodes that do not answer.
+    """
+
+    pods: tuple[PodState, ...]
+    counts: dict[ObjectKey, Counts]
+    nodes: tuple[Node, ...]
+    down: frozenset[str] = frozenset()
 
 
 class Outcome:
@@ -251,19 +261,19 @@ class Outcome:
         """Return the events on the shortest known path to this outcome."""
         return tuple(event for step in self._path() for event in self._events(step))
 
-    def run(self) -> Iterator[tuple[tuple[TraceEvent, ...], Facts]]:
+    def run(self) -> Iterator[tuple[tuple[TraceEvent, ...], Moment]]:
         """Yield the events of each step of the same path, with the pods and the nodes after it, without messages."""
         for step in self._path():
             pods = self._view.pods(step.state, has_messages=False)
-            yield self._events(step), (pods, *self._view.facts(step.state))
+            yield self._events(step), self._view.moment(step.state, pods)
 
     def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
         """Return the nodes that exist, and the names of those that do not answer."""
         return self._view.nodes(self.state.facts)
 
-    def facts(self) -> Facts:
-        """Return the pods, and the rest, as for each step of `run`."""
-        return (self.pods, *self._view.facts(self.state))
+    def moment(self) -> Moment:
+        """Return the moment of this outcome, as after each step of `run`."""
+        return self._view.moment(self.state, self.pods)
 
     @cached_property
     def added(self) -> tuple[tuple[Node, bool], ...]:
@@ -459,10 +469,10 @@ class View:
         theirs = also_counted((pod for item in found for pod in item.bound), own, self.world.cluster)
         return tuple(sorted({*theirs, *(key_of(self.world, state, other) for other in others)}))
 
-    def facts(self, state: State) -> tuple[dict[ObjectKey, Counts], tuple[Node, ...], frozenset[str]]:
-        """Return the constraint counts of each workload, all nodes, and the names of nodes that do not answer."""
+    def moment(self, state: State, pods: tuple[PodState, ...]) -> Moment:
+        """Return a state with the constraint counts of each workload."""
         counts = {key_of(self.world, state, owner): self.counts(state, owner) for owner in range(len(state.sets))}
-        return (counts, *self.nodes(state.facts))
+        return Moment(pods, counts, *self.nodes(state.facts))
 
     @cached_method
     def _columns(self, facts: int) -> Columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
@@ -10,28 +11,16 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped, Numbering
-from kubectl_spread.engine.results.answer import Counts, Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.engine.results.answer import Moment, Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
-from kubectl_spread.objects.node import Node, nodes_by_pool, NodesOfPool
+from kubectl_spread.objects.node import nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 
 if TYPE_CHECKING:
     from kubectl_spread.advice.suggestion import Suggestion
-
-
-class Moment(NamedTuple):
-    """A state in terms of the cluster's objects.
-
-    counts: of each workload's constraints. down: names of nodes that do not answer.
-    """
-
-    pods: tuple[PodState, ...]
-    counts: dict[ObjectKey, Counts]
-    nodes: tuple[Node, ...]
-    down: frozenset[str] = frozenset()
 
 
 class Frame(NamedTuple):
@@ -428,9 +417,9 @@ class _Summary:
         """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""
         followed = (*self.bad, *self.outcomes)[0]
         return StepFrames(
-            Moment(*(followed.before or followed).facts()),
-            tuple(Frame(events, Moment(*moment)) for events, moment in followed.run()),
-            tuple(Moment(*outcome.facts()) for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]),
+            (followed.before or followed).moment(),
+            tuple(itertools.starmap(Frame, followed.run())),
+            tuple(outcome.moment() for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]),
         )
 
     def _has_changed(self, key: ObjectKey) -> bool:

@@ -55,17 +55,14 @@ class _Group:
             size = 1 if child is None else child.size
             self.classes.append((child, size, len(members)))
             self.size += size * len(members)
-        self._known: dict[Numbers, tuple[Numbers, Order]] = {}
         self._only: Optional[tuple[_Group, range, int]] = None
         if len(self.classes) == 1 and self.classes[0][0] is not None:
             self._only = (self.classes[0][0], range(0, self.size, self.classes[0][1]), self.classes[0][1])
 
+    @cached_method
     def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers in the same order for all equivalent ones, and the order; cached."""
-        found = self._known.get(numbers)
-        if found is None:
-            found = self._known[numbers] = self.compute_order(numbers)
-        return found
+        return self.compute_order(numbers)
 
     def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return what `order` returns, without its cache."""

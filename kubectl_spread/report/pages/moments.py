@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.engine.results.answer import PodState
-from kubectl_spread.engine.results.summary import Moment, StepFrames, WorkloadSummary
+from kubectl_spread.engine.results.answer import Moment, PodState
+from kubectl_spread.engine.results.summary import StepFrames, WorkloadSummary
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.engine.results.answer import Moment
 from kubectl_spread.engine.results.summary import (
     Ending,
-    Moment,
     PlayedStep,
     Simulation,
     StepFrames,

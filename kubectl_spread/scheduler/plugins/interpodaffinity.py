@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import Bools, Columns, Int32s, Int64s
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -219,7 +220,6 @@ class _FilterState(FilterState):
         self._affinity = _DomainTable(columns)
         self._anti_affinity = _DomainTable(columns)
         self._existing_anti_affinity = _DomainTable(columns)
-        self._effects: dict[int, _Effect] = {}
         self._fresh = _ByClass(pod_class, columns)
         self._bits: Optional[Bits] = None  # as long as no table changes
         self._fits: Optional[Bools] = None
@@ -274,11 +274,9 @@ class _FilterState(FilterState):
             if effect is not _NO_EFFECT:
                 self._add(effect, nodes, sign)
 
+    @cached_method
     def _effect_of(self, class_at: int) -> _Effect:
-        found = self._effects.get(class_at)
-        if found is None:
-            found = self._effects[class_at] = self._effect(self._columns.classes[class_at])
-        return found
+        return self._effect(self._columns.classes[class_at])
 
     def _apply(self, pods: Sequence[Pod], node: int, sign: int) -> None:
         """Update the tables for a moment, without results computed from them."""

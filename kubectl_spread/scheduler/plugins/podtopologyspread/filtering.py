@@ -14,6 +14,7 @@ from typing import Optional
 
 import numpy as np
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, MatchCounter, Topology
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -73,7 +74,6 @@ class DomainCounts:
         self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
         self._too_full: Bools = np.zeros(size, np.bool_)
         self._fits: Bools = self.topology.codes >= 0
-        self._nodes_of: dict[int, NodeIndices] = {}
         # The minimum for which `_too_full` and `_fits` were computed; valid while `_at_min` is not 0.
         self._min = 0
         self._at_min = 0  # domains that have no more than that
@@ -182,11 +182,9 @@ class DomainCounts:
         """Return bool (N,): nodes whose domain would be too full; False for nodes without the key."""
         return (self.topology.codes >= 0) & ~self.fits()
 
+    @cached_method
     def _nodes(self, domain: int) -> NodeIndices:
-        found = self._nodes_of.get(domain)
-        if found is None:
-            found = self._nodes_of[domain] = np.flatnonzero(self.topology.codes == domain)
-        return found
+        return np.flatnonzero(self.topology.codes == domain)
 
     def violates_after(self, node: int, change: int, changing: Optional[Bools] = None) -> bool:
         """Return whether a node violates the constraint once its domain counts `change` more pods.
