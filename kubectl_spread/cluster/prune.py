@@ -119,7 +119,7 @@ def _waits(plain: Plain) -> bool:
 
 
 def _is_relevant(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
-    about = event.get("involvedObject") or event.get("regarding") or {}
+    about = event.get("involvedObject") or fields(event, "regarding")
     kind = about.get("kind")
     if kind in ("Pod", "PersistentVolumeClaim"):
         return (kind, about.get("namespace") or "default", about.get("name")) in waiting

@@ -25,6 +25,7 @@ from kubectl_spread.engine.state import (
 )
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
@@ -128,9 +129,9 @@ def _restarted(world: World, before: int, op: steps.Restart) -> int:
     found = world.restarted.get((before, id(op)))
     if found is None:
         rev = world.revisions[before]
-        metadata = rev.workload.template.get("metadata") or {}
+        metadata = fields(rev.workload.template, "metadata")
         times = sum(item.owner == rev.owner for item in world.revisions)
-        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"revision {times + 1}"}
+        annotations = {**fields(metadata, "annotations"), RESTARTED_AT: f"revision {times + 1}"}
         template = {**rev.workload.template, "metadata": {**metadata, "annotations": annotations}}
         made = world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
         found = world.restarted[before, id(op)] = made.at

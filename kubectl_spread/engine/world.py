@@ -472,11 +472,11 @@ def same_template(one: Plain, other: Plain) -> bool:
 
 
 def _without_hash(template: Plain) -> Plain:
-    metadata = template.get("metadata") or {}
-    labels = metadata.get("labels") or {}
+    metadata = fields(template, "metadata")
+    labels = fields(metadata, "labels")
     kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
     rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
-    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(_without_defaults(template.get("spec") or {}))}
+    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(_without_defaults(fields(template, "spec")))}
 
 
 _POD_DEFAULTS: Plain = {

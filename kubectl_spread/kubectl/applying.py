@@ -114,7 +114,7 @@ def _job(command: Command, _: str, situation: Situation) -> tuple[str, Plain]:
     target = ObjectKey("CronJob", situation.namespace, name)
     require(target, situation.cluster)
     job_template = situation.cluster.controllers[target].spec.get("jobTemplate") or {}
-    return "batch/v1", {"spec": copy.deepcopy(job_template.get("spec") or {})}
+    return "batch/v1", {"spec": copy.deepcopy(fields(job_template, "spec"))}
 
 
 def _containers(command: Command) -> list[Plain]:

@@ -103,7 +103,7 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
         raise RefusedError(f"Error from server (BadRequest): {what}")
     if after.get("kind") != target.kind:
         raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
-    spec = {"maxReplicas": 0, **(after.get("spec") or {})}  # of an autoscaler: 0 if the patch removes it
+    spec = {"maxReplicas": 0, **fields(after, "spec")}  # of an autoscaler: 0 if the patch removes it
     for wrong in validation.spec_errors(target.kind, spec, minor=release.minor) if target.kind in OTHERS else ():
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong.text()}')
     return after
@@ -115,7 +115,7 @@ def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> I
         raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
     record = records(target.kind, situation.cluster)[target]
     after = _patched(plain_of(target, record), change, kind, target, situation.release)
-    spec = after.get("spec") or {}
+    spec = fields(after, "spec")
     if target.kind == "PersistentVolumeClaim":
         yield f"a change of claim {target.name} moves no pod"
         return

@@ -232,12 +232,12 @@ def _invalid(controller: Controller, release: Release) -> Iterator[str]:
 
 def controller_of(plain: Plain) -> Controller:
     """Return a workload from an API object that decodes."""
-    metadata = plain.get("metadata") or {}
+    metadata = fields(plain, "metadata")
     return Controller(
         workload(plain, str(plain["kind"])),
-        spec=plain.get("spec") or {},
-        labels=dict(metadata.get("labels") or {}),
-        annotations=dict(metadata.get("annotations") or {}),
+        spec=fields(plain, "spec"),
+        labels=dict(fields(metadata, "labels")),
+        annotations=dict(fields(metadata, "annotations")),
     )
 
 

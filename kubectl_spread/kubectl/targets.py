@@ -250,7 +250,7 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
 
 def key_of_object(plain: dict[str, Any], situation: Situation) -> ObjectKey:
     """Return the key of an object in a manifest."""
-    kind, metadata = str(plain.get("kind")), plain.get("metadata") or {}
+    kind, metadata = str(plain.get("kind")), fields(plain, "metadata")
     namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
     return ObjectKey(kind, namespace, metadata.get("name") or "")
 

@@ -75,9 +75,9 @@ def restart(command: Command, situation: Situation) -> Iterator[Part]:
             what = "can't restart paused deployment (run rollout resume first)"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
         number = len(situation.history(target)) + 1
-        template = plain["spec"].get("template") or {}
-        metadata = template.get("metadata") or {}
-        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"simulated, revision {number}"}
+        template = fields(plain["spec"], "template")
+        metadata = fields(template, "metadata")
+        annotations = {**fields(metadata, "annotations"), RESTARTED_AT: f"simulated, revision {number}"}
         yield situation.put(_with_template(plain, {**template, "metadata": {**metadata, "annotations": annotations}}))
 
 
@@ -272,4 +272,4 @@ def _change_templates(
             yield of_pod.format(target.name)
             continue
         plain = situation.workload_to_change(target)
-        yield situation.put(_with_template(plain, change(plain["spec"].get("template") or {})))
+        yield situation.put(_with_template(plain, change(fields(plain["spec"], "template"))))

@@ -395,12 +395,12 @@ class KnownCluster:
         positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
         kept: Plain = {
             CONSTRAINTS: [written[at] for at in positions],
-            "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
+            "nodeSelector": {key: value for key, value in fields(spec, "nodeSelector").items() if key in keys},
             "affinity": {"podAntiAffinity": fields(spec, "affinity", "podAntiAffinity")},
         }
         if spec.get("schedulerName"):
             kept["schedulerName"] = spec["schedulerName"]
-        template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
+        template = {"metadata": fields(owner.template, "metadata"), "spec": kept}
         return owner._replace(template=template, claim_templates=()), positions
 
     @cached_property

@@ -165,15 +165,15 @@ def _requirement(plain: Plain) -> Requirement:
 
 def node_pool(plain: Plain, well_known: frozenset[str] = algebra.WELL_KNOWN) -> NodePool:
     """Read a NodePool of v1 or v1beta1."""
-    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
-    template = spec.get("template") or {}
-    claim = template.get("spec") or {}
+    metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
+    template = fields(spec, "template")
+    claim = fields(template, "spec")
     conditions = mappings(fields(plain, "status").get("conditions"))
     ready = next((item for item in conditions if item.get("type") == "Ready"), None)
     limits = spec.get("limits")
     return NodePool(
         name=metadata.get("name") or "",
-        labels=constraint.labels(template.get("metadata") or {}),
+        labels=constraint.labels(fields(template, "metadata")),
         requirements=tuple(map(_requirement, mappings(claim.get("requirements")))),
         taints=_taints(claim.get("taints")),
         class_ref=_class_ref(claim.get("nodeClassRef")),
@@ -189,7 +189,7 @@ def node_pool(plain: Plain, well_known: frozenset[str] = algebra.WELL_KNOWN) -> 
 
 def node_claim(plain: Plain) -> NodeClaim:
     """Read a NodeClaim."""
-    metadata, spec, status = plain.get("metadata") or {}, plain.get("spec") or {}, plain.get("status") or {}
+    metadata, spec, status = fields(plain, "metadata"), fields(plain, "spec"), fields(plain, "status")
     ending = any(
         item.get("type") == "InstanceTerminating" and item.get("status") == "True"
         for item in mappings(status.get("conditions"))
@@ -245,7 +245,7 @@ def sample(labels: dict[str, str], capacity: Amounts, allocatable: Amounts, well
 
 def _pool_errors(template: Plain, well_known: frozenset[str]) -> Iterable[str]:
     """Yield why Karpenter refuses a NodePool, so that it is not ready (RuntimeValidate)."""
-    for key, value in constraint.labels(template.get("metadata") or {}).items():
+    for key, value in constraint.labels(fields(template, "metadata")).items():
         if key == NODE_POOL:
             yield f'invalid key name "{key}" in labels, restricted'
         for error in key_errors(key):
@@ -255,7 +255,7 @@ def _pool_errors(template: Plain, well_known: frozenset[str]) -> Iterable[str]:
         restricted = restriction(key, well_known)
         if restricted:
             yield f'invalid key name "{key}" in labels, {restricted}'
-    spec = template.get("spec") or {}
+    spec = fields(template, "spec")
     seen: set[tuple[str, str]] = set()
     for field in ("taints", "startupTaints"):
         for taint in _taints(spec.get(field)):

@@ -17,6 +17,7 @@ from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME
 from kubectl_spread.provisioners import machines, pods, refusals, topology
 from kubectl_spread.provisioners import requirement as algebra
@@ -607,7 +608,7 @@ def daemon_pods(cluster: Cluster) -> Iterator[PodClass]:
         if key.kind != "DaemonSet":
             continue
         template = controller.workload.template
-        written = read.pod_class(key.namespace, template.get("metadata") or {}, template.get("spec") or {}, {})
+        written = read.pod_class(key.namespace, fields(template, "metadata"), fields(template, "spec"), {})
         found, required = newest.get((key.namespace, key.name)), written.node_affinity.required
         cls = written if found is None else found.cls
         affinity = cls.node_affinity

@@ -11,6 +11,7 @@ from kubectl_spread.explain.status import labels_of, pods_by_workload
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, RuleKind
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import Labels
 
 
@@ -47,7 +48,7 @@ def policy_status(
     found = {key: [GroupPod(key, pod.node_name, pod.terminating) for pod in own] for key, own in pods.items()}
     for key, controller in cluster.controllers.items():
         if key not in cluster.owners and controller.workload.replicas and key.kind not in ("Job", "CronJob"):
-            metadata = controller.workload.template.get("metadata") or {}
+            metadata = fields(controller.workload.template, "metadata")
             labels[key] = metadata.get("labels") or labels.get(key, {})
             found.setdefault(key, [])
     chosen = {key: pods for key, pods in found.items() if wants(key, labels_of(key, cluster, labels[key]))}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import Plugin, ScorePlugin
@@ -145,8 +145,8 @@ def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dic
 
 
 def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:
-    sets: Plain = written.get("plugins") or {}
-    args = {item.get("name"): item.get("args") or {} for item in mappings(written.get("pluginConfig"))}
+    sets: Plain = fields(written, "plugins")
+    args = {item.get("name"): fields(item, "args") for item in mappings(written.get("pluginConfig"))}
     available = _available(release)
     defaults = [_Entry(name, _default_weight(name, release)) for name in available]
     multi_point = _merged(defaults, sets.get("multiPoint"))

@@ -59,7 +59,7 @@ def _connection(plain: Plain) -> Iterator[LocatedError]:
     burst = fields(plain, "clientConnection").get("burst") or 0
     if burst < 0:
         yield FieldPlace(("clientConnection", "burst")).invalid(burst, "must be non-negative")
-    election = plain.get("leaderElection") or {}
+    election = fields(plain, "leaderElection")
     lock = election.get("resourceLock") or "leases"
     if election.get("leaderElect") is not False and lock != "leases":
         yield FieldPlace(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
@@ -260,14 +260,14 @@ def _shape(points: list[Plain], here: FieldPlace) -> Iterator[LocatedError]:
 
 def _node_affinity(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check that terms parse (ValidateNodeAffinityArgs); empty terms and preferences of weight 0 are ignored."""
-    affinity, field = args.get("addedAffinity") or {}, here.child("addedAffinity")
+    affinity, field = fields(args, "addedAffinity"), here.child("addedAffinity")
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
     for at, term in enumerate(terms):
         yield from _term(term or {}, field.child(_REQUIRED, "nodeSelectorTerms", at), ())
     for at, item in enumerate(affinity.get(_PREFERRED) or ()):
         if item.get("weight"):
             # The path of a preference does not name the step `preference`.
-            yield from _term(item.get("preference") or {}, field.child(_PREFERRED, at), ("preference",))
+            yield from _term(fields(item, "preference"), field.child(_PREFERRED, at), ("preference",))
 
 
 def _term(term: Plain, here: FieldPlace, step: Route) -> Iterator[LocatedError]:

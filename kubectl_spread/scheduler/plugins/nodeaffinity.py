@@ -13,6 +13,7 @@ from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
@@ -40,7 +41,7 @@ class NodeAffinity(Plugin):
 
     def __init__(self, args: Plain, release: Release) -> None:
         super().__init__(args, release)
-        self.added = read.node_affinity(args.get("addedAffinity") or {})
+        self.added = read.node_affinity(fields(args, "addedAffinity"))
         texts = (ADDED_AFFINITY_REASON, behaviours.NODE_AFFINITY_REASON.of(release))
         self._reasons = tuple(Reason(text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE) for text in texts)
 

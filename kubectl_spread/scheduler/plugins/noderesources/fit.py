@@ -94,7 +94,7 @@ class NodeResourcesFit(NodeResourcesLeastAllocated):
     name = names.NODE_RESOURCES_FIT
 
     def __init__(self, args: Plain, release: Release) -> None:
-        strategy = args.get("scoringStrategy") or {}
+        strategy = fields(args, "scoringStrategy")
         super().__init__(strategy, release)
         self._ignored = frozenset(args.get("ignoredResources") or ())
         self._ignored_groups = frozenset(args.get("ignoredResourceGroups") or ())
