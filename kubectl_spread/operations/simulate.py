@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
-from kubectl_spread.engine import steps
+from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
@@ -24,7 +25,7 @@ from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.situation import Situation
-from kubectl_spread.kubectl.targets import kinds_of
+from kubectl_spread.kubectl.targets import kinds_of, only_pods
 from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.releases.version import LATEST
@@ -166,7 +167,7 @@ def simulate_commands(
     every = enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
     played = tuple(played_step(*step, number=number, has_frames=has_frames) for number, step in every)
     played = tuple(
-        item._replace(notes=(*item.notes, *scene.about_new_nodes(step)))
+        item._replace(notes=(*item.notes, *scene.missing(step), *scene.about_new_nodes(step)))
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
@@ -210,6 +211,16 @@ class SimulationSetup:
         self.situation = Situation(read.known.cluster, self.reader, read.namespace, release)
         objects = self.reader.of_inputs(read.given, read.namespace)
         self.created = combine(apply_objects(objects, self.situation), self.situation) if objects else CommandEffect()
+
+    def missing(self, step: StepAnswer) -> Iterator[str]:
+        """Yield how to add the workloads of pods that are gone, if the facts hold only the pods."""
+        cluster = self._read.known.cluster
+        before = {pod.name for item in step.before for pod in item.pods if pod.maker is not None}
+        kept = [{pod.name for pod in item.pods} for item in step.outcomes]
+        gone = {name for name in before if any(name not in names for names in kept)}
+        for key in dict.fromkeys(workload_of(pod, cluster) for pod in cluster.pods if pod.name in gone):
+            if key.kind in reading.KINDS and key not in cluster.controllers:
+                yield only_pods(key, cluster)
 
     @property
     def errors(self) -> tuple[SourceError, ...]:

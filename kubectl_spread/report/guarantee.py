@@ -74,9 +74,10 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
                 "Pods that wait only while nodes are drained or lost are left aside: --survive zone looks at lost ones."
             )
         if verdict is not ProofStatus.NOT_APPLICABLE:
-            lines.append(
-                "More: --details shows how each rule was proved, what was assumed, and every recommendation in full."
-            )
+            is_asked = verdict is ProofStatus.PROVED or any(found is not None for _, found in groups)
+            recommend = "" if is_asked else "--recommend looks for constraints that keep the policy; "
+            details = "--details shows how each rule was proved, what was assumed, and every recommendation in full."
+            lines.append(f"More: {recommend}{details}")
         blocks += [[line for text in lines for line in wrap(text, style, hanging="  ")]] if lines else []
     return "\n\n".join("\n".join(block) for block in blocks)
 
@@ -87,6 +88,12 @@ def _may_wait(result: GroupResult) -> bool:
     kept = {item.rule.kind: item.verdict for item in last.rules}
     is_kept = kept.get(RuleKind.PLACED) is ProofStatus.PROVED and RuleKind.REPLACED not in kept
     return is_kept and last.regime is Regime.DISRUPTIONS
+
+
+def is_stuck(result: GroupResult) -> bool:
+    """Return whether pods stay Pending in the first regime already."""
+    rules = result.results[0].rules if result.results else ()
+    return any(item.rule.kind is RuleKind.PLACED and item.verdict is ProofStatus.REFUTED for item in rules)
 
 
 def _nameless(blocks: list[list[str]], result: GroupResult) -> str:

@@ -70,8 +70,9 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
         yield list(_refused(found.refused, style))
         yield list(_attempts(found, style))
     if found.relaxed:
-        sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
-        yield wrap(sentence, style)
+        when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""
+        sentence = f"With `at most` instead of `less than`, these constraints keep the policy{when}"
+        yield wrap(f"{sentence}, and leave no pod Pending:", style)
     if found.is_beside_rollouts:
         sentence = (
             "No candidate keeps the policy during rollouts, which start extra pods. The options below keep it except "

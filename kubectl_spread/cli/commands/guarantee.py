@@ -31,9 +31,11 @@ from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import INTERRUPTED
+from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
+    from kubectl_spread.operations.simulate import SimulateRequest
 
 _MAX_STATES = 100_000
 
@@ -147,11 +149,12 @@ def command(
 
         chosen = selection(targets, verb="judge")
         asked["namespace"] = namespace_of(chosen, asked["namespace"], all_namespaces=all_namespaces)
+        inputs = SimulateRequest(**asked)
         with search.interruptible(under_way) as watch:
-            states, inputs = int(_MAX_STATES * effort), SimulateRequest(**asked)
+            states = int(_MAX_STATES * effort)
             found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output, style, inputs=inputs)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -184,7 +187,7 @@ def _policy(
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 
-def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
+def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: SimulateRequest) -> None:
     groups = found.groups
     if output.format in DOCUMENTS:
         from kubectl_spread.report.guarantee import document
@@ -215,5 +218,12 @@ def _print(found: GuaranteeResult, output: Output, style: Style) -> None:
         if found.is_interrupted:
             click.echo(f"{INTERRUPTED}\n")
         click.echo(text.render(found.policy.name, groups, style), color=output.colour)
+        for result, _ in groups:
+            if text.is_stuck(result):
+                key = result.workloads[0]
+                files = [part for name in inputs.paths for part in ("-f", name)]
+                what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
+                click.echo(f"why pods stay Pending: {safe(inputs.source.command('explain', *what))}")
+                break
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")
