@@ -91,9 +91,9 @@ def _may_wait(result: GroupResult) -> bool:
 
 
 def is_stuck(result: GroupResult) -> bool:
-    """Return whether pods stay Pending in the first regime already."""
-    rules = result.results[0].rules if result.results else ()
-    return any(item.rule.kind is RuleKind.PLACED and item.verdict is ProofStatus.REFUTED for item in rules)
+    """Return whether pods are Pending now, before anything happens."""
+    placed = (item.witness for each in result.results for item in each.rules if item.rule.kind is RuleKind.PLACED)
+    return any(witness is not None and witness.from_running and not witness.events for witness in placed)
 
 
 def _nameless(blocks: list[list[str]], result: GroupResult) -> str:

@@ -223,7 +223,7 @@ def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: Simu
                 key = result.workloads[0]
                 files = [part for name in inputs.paths for part in ("-f", name)]
                 what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
-                click.echo(f"why pods stay Pending: {safe(inputs.source.command('explain', *what))}")
+                click.echo(f"why pods are Pending: {safe(inputs.source.command('explain', *what))}")
                 break
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")
