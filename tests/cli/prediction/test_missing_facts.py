@@ -32,11 +32,11 @@ def test_with_the_workload_no_fact_is_missing(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_refuted_rule_names_what_explains_it_and_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(SHOP / "running.yaml")
-    out = _said(capsys, "guarantee", "deploy/web", "-n", "shop", "--less-than", "zone=1/2", "--snapshot", path)
+    web, path = str(SHOP / "web.yaml"), str(SHOP / "cluster.yaml")
+    out = _said(capsys, "guarantee", "-f", web, "--less-than", "zone=1/2", "--snapshot", path)
 
     assert "More: --recommend looks for constraints that keep the policy;" in out
-    assert out.endswith(f"why pods are Pending: kubectl spread explain deployment/web -n shop --snapshot {path}")
+    assert out.endswith(f"why pods are Pending: kubectl spread explain -f {web} --snapshot {path}")
 
 
 def test_a_proved_policy_needs_neither(capsys: pytest.CaptureFixture[str]) -> None:
