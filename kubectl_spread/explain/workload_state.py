@@ -87,9 +87,9 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
     """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
-    if not state.missing:
-        return state
     waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
+    if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
+        return state if state.pending else state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)
     is_idle = state.is_suspended or bool(controller.spec.get("paused"))
     if not (failures or waiting or is_idle):

@@ -71,7 +71,7 @@ _IN_EVERY_ORDER = {
     Verdict.NO_WORSE: "no workload lacks more than before",
 }
 _MOST_DOMAINS = 12
-_MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
+_MOST_WORKLOADS = 1  # with a table; of more there is one for all together
 _MOST_LISTED = 20  # workloads
 _MOST_CAUSES = 2
 _MOST_NAMED = 5  # workloads with one cause
@@ -128,7 +128,6 @@ def _step_blocks(
     concerned = [item for item in step.workloads if item.is_concerned]
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
-    yield _paragraphs(played.notes, style)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
     waiting = [item for item in step.waiting(has_names=False) if item.owner not in unaffected]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
@@ -145,6 +144,7 @@ def _step_blocks(
     gone = ", ".join(step.lost)
     stuck = ", ".join(stuck_before(step))
     notes = (
+        *played.notes,
         *(f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled),
         "" if concerned or played.refusal or step.scheduled or not step.endings else "No workload changes.",
         *added_nodes(step),
@@ -450,7 +450,8 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
             for event in events
             if event.kind is not EventKind.DONE and not is_plain and (is_detailed or not _follows(event))
         ]
-        sentences += without_repeats([f"`{step.text}` is accepted.", *told])
+        begun = [f"`{step.text}` is accepted."] if before or is_detailed else []
+        sentences += without_repeats([*begun, *told])
     stuck: dict[object, list[PodState]] = {}
     for pod in played.summary.stuck:
         stuck.setdefault(pod.owner or pod.name, []).append(pod)

@@ -271,7 +271,7 @@ ANSWERS = (
                 "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 0 of the current template, 1 old pod stays "
                 "Terminating"
             ),
-            "  2. Pod agent-c1 on c1 is deleted.",
+            "  1. Pod agent-c1 on c1 is deleted.",
         ),
     ),
     Case(
