@@ -110,14 +110,12 @@ def bound_pod_report(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]
         scores=scores,
     )
     scheduler.columns.bind(pod, at)
-    skews = []
+    skews, is_default = [], not pod.cls.constraints
     for counts in hard_counts(filtered):
         counts.sync()
         item = counts.constraint
         if counts.domains_num:
-            skews.append(
-                SkewNow(item.position, not pod.cls.constraints, item.topology_key, item.max_skew, counts.now())
-            )
+            skews.append(SkewNow(item.position, is_default, item.topology_key, item.max_skew, counts.now()))
     return report._replace(skews=tuple(skews))
 
 

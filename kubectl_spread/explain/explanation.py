@@ -17,7 +17,6 @@ from kubectl_spread.explain.requirements.decisive import (
     causes,
     Conflict,
     conflict_sets,
-    ConflictSets,
     merge_causes,
 )
 from kubectl_spread.explain.requirements.requirement import Requirement
@@ -77,16 +76,15 @@ def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
         if problem is None or key in found:
             continue
         event = next(iter(cluster.events.get(ObjectKey("PersistentVolumeClaim", *key), ())), None)
-        storage_class = None if claim is None else cluster.storage.classes.get(claim.storage_class)
-        found[key] = ClaimTrouble(
-            problem,
-            key,
-            storage_class="" if claim is None else claim.storage_class,
-            provisioner="" if storage_class is None else storage_class.provisioner,
-            volume="" if claim is None else claim.volume_name,
-            selected_node="" if claim is None else claim.selected_node or "",
-            event=event,
-        )
+        found[key] = ClaimTrouble(problem, key, event=event)
+        if claim is not None:
+            storage_class = cluster.storage.classes.get(claim.storage_class)
+            found[key] = found[key]._replace(
+                storage_class=claim.storage_class,
+                provisioner="" if storage_class is None else storage_class.provisioner,
+                volume=claim.volume_name,
+                selected_node=claim.selected_node or "",
+            )
     return tuple(found.values())
 
 
@@ -236,10 +234,23 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Exam
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
         return ExaminedPod(Explanation(pod, PodVerdict.FINISHED, nothing))
-    if pod.node_name:
-        return ExaminedPod(_bound(pod, cluster, profiles))
     if pod.terminating:
-        return ExaminedPod(Explanation(pod, PodVerdict.TERMINATING, nothing, reported=pod.message))
+        return ExaminedPod(
+            Explanation(pod, PodVerdict.TERMINATING, nothing, reported="" if pod.node_name else pod.message)
+        )
+    if pod.node_name:  # the scheduler's decision today
+        today = bound_pod_report(pod, cluster, profiles)
+        taints = next((node.taints for node in cluster.nodes if node.name == pod.node_name), None)
+        return ExaminedPod(
+            Explanation(
+                pod,
+                PodVerdict.NODE_GONE if taints is None else PodVerdict.RUNNING,
+                nothing,
+                constraints=today.constraints,
+                bound_pod=today,
+                outage=next((taint.key for taint in taints or () if taint.key in OUTAGES), ""),
+            )
+        )
     if pod.cls.gates:
         return ExaminedPod(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
@@ -248,23 +259,6 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Exam
     filtered = scheduler.filter(pod)
     explanation = explain_filtered(pod, filtered, scheduler, is_detailed=True)
     return ExaminedPod(_awaiting(explanation, filtered), scheduler, filtered)
-
-
-def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Explanation:
-    """Explain a bound pod: the scheduler's decision today, unless the pod is terminating."""
-    nothing = Diagnosis(len(cluster.nodes))
-    if pod.terminating:
-        return Explanation(pod, PodVerdict.TERMINATING, nothing)
-    today = bound_pod_report(pod, cluster, profiles)
-    node = next((node for node in cluster.nodes if node.name == pod.node_name), None)
-    return Explanation(
-        pod,
-        PodVerdict.NODE_GONE if node is None else PodVerdict.RUNNING,
-        nothing,
-        constraints=today.constraints,
-        bound_pod=today,
-        outage=next((taint.key for taint in node.taints if taint.key in OUTAGES), "") if node is not None else "",
-    )
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
@@ -340,13 +334,16 @@ def explain_filtered(
         item = item._replace(message=message, nominated_node=result.node, victims=result.victims, preemption=report)
     found = requirements(cls, filtered)
     of_causes = merge_causes(found)
-    sets = ConflictSets() if diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
+    if not diagnosis.feasible:
+        conflicts, more, is_complete = conflict_sets(of_causes, has_words=is_detailed)
+        item = item._replace(
+            conflicts=conflicts,
+            more_conflicts=more,
+            conflicts_are_complete=is_complete,
+            causes=causes(of_causes, conflicts, item.node_names, has_words=is_detailed),
+        )
     return item._replace(
         requirements=tuple(found),
-        conflicts=sets.sets,
-        more_conflicts=sets.more,
-        conflicts_are_complete=sets.is_complete,
-        causes=causes(of_causes, sets.sets, item.node_names, has_words=is_detailed),
         constraints=constraint_reports(
             cls,
             filtered,

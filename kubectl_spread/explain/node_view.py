@@ -59,8 +59,8 @@ class NodeView(NamedTuple):
     refusing: tuple[Requirement, ...]
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
-    not_considered: Optional[NotConsidered] = None
-    chosen: str = ""  # the chosen node, if it is the reason why this one is not examined
+    not_considered: Optional[NotConsidered]
+    chosen: str  # the chosen node, if it is the reason why this one is not examined
 
 
 def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:

@@ -6,7 +6,7 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -79,14 +79,11 @@ class MessageComparison(NamedTuple):
 
 def reported_message(pod: Pod, cluster: Cluster) -> ReportedMessage:
     """Return the pod's condition, or its last FailedScheduling event if that is later."""
-    events = [event for event in events_of(pod, cluster) if event.reason == _FAILED_SCHEDULING]
-    condition = ReportedMessage(pod.message, pod.refused_since, is_condition=True)
-    if not events:
-        return condition if pod.message else ReportedMessage()
-    event = events[0]
-    if pod.message and not pod.node_name and event.message != pod.message and event.last <= pod.refused_since:
-        return condition
-    return ReportedMessage(event.message, event.last, times=event.times)
+    event = next((event for event in events_of(pod, cluster) if event.reason == _FAILED_SCHEDULING), None)
+    is_later = event is None or (not pod.node_name and event.message != pod.message and event.last <= pod.refused_since)
+    if pod.message and is_later:
+        return ReportedMessage(pod.message, pod.refused_since, is_condition=True)
+    return ReportedMessage() if event is None else ReportedMessage(event.message, event.last, times=event.times)
 
 
 def events_of(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:
@@ -130,7 +127,14 @@ def compare_with_now(
         changes = changes._replace(node_count=(message.total, len(cluster.nodes)))
     if changes != ClusterChanges():
         return found._replace(status=MessageStatus.OUTDATED, changes=changes)
-    limits = tuple(_limits(explanation, cluster, is_other_release=era is not None))
+    doubts = {
+        Doubt.OTHER_RELEASE: era is not None,
+        Doubt.NO_STORAGE: bool(explanation.pod.cls.volumes) and cluster.storage == Storage(),
+        Doubt.NOMINATED_PODS: any(pod.nominated_node for pod in cluster.pending()),
+        Doubt.CONFIGURATION: True,
+        Doubt.UNTRACED_PODS: True,
+    }
+    limits = tuple(doubt for doubt, is_possible in doubts.items() if is_possible)
     return found._replace(status=MessageStatus.DIFFERENT, limits=limits)
 
 
@@ -150,14 +154,3 @@ def _changes(explanation: Explanation, at: str, cluster: Cluster) -> ClusterChan
         deleted=since((pod.key, pod.deleted) for pod in cluster.pods),
         evicted=evicted,
     )
-
-
-def _limits(explanation: Explanation, cluster: Cluster, *, is_other_release: bool) -> Iterator[Doubt]:
-    if is_other_release:
-        yield Doubt.OTHER_RELEASE
-    if explanation.pod.cls.volumes and cluster.storage == Storage():
-        yield Doubt.NO_STORAGE
-    if any(pod.nominated_node for pod in cluster.pending()):
-        yield Doubt.NOMINATED_PODS
-    yield Doubt.CONFIGURATION
-    yield Doubt.UNTRACED_PODS

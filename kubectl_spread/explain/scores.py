@@ -55,7 +55,7 @@ class Share(NamedTuple):
     points: int
     one: int
     other: int
-    because: Optional[Because] = None
+    because: Optional[Because]
 
 
 class Decision(NamedTuple):
@@ -86,7 +86,6 @@ class SoftConstraint(NamedTuple):
     position: int
     is_default: bool
     topology_key: str
-    max_skew: int
     domains: tuple[SoftDomain, ...]
 
 
@@ -251,21 +250,18 @@ class _Table:
         rivals = np.flatnonzero(self._best & (points < points[favourite])).tolist()
         if not raw or not rivals:
             return vote
+        shares, enough = [*self._shares(rivals[0], favourite)], []  # the largest that together outweigh all against
+        against = -sum(share.points for share in shares if share.points < 0)
+        for share in shares:
+            if share.points > 0 and against >= 0:
+                against -= share.points
+                enough.append(share)
         return vote._replace(
             is_tied=bool(self._best[favourite]),
             favourite=self._names[favourite],
             margin=int(points[favourite] - points[rivals[0]]),
-            outvoted_by=tuple(_enough(list(self._shares(rivals[0], favourite)))),
+            outvoted_by=tuple(enough),
         )
-
-
-def _enough(shares: list[Share]) -> Iterator[Share]:
-    """Yield the largest shares that together outweigh all points against."""
-    against = -sum(share.points for share in shares if share.points < 0)
-    for share in shares:
-        if share.points > 0 and against >= 0:
-            against -= share.points
-            yield share
 
 
 def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: Columns) -> SoftConstraint:
@@ -277,4 +273,4 @@ def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: 
         if value not in found:
             found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))
     domains = sorted(found.values(), key=lambda domain: (domain.matching, domain.value))
-    return SoftConstraint(raw.constraint.position, not cls.constraints, key, raw.constraint.max_skew, tuple(domains))
+    return SoftConstraint(raw.constraint.position, not cls.constraints, key, tuple(domains))

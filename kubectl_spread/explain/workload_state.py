@@ -36,9 +36,9 @@ class WorkloadState(NamedTuple):
 
     key: ObjectKey
     wanted: Optional[int]
-    running: tuple[Pod, ...] = ()
-    pending: tuple[Pod, ...] = ()
-    terminating: tuple[Pod, ...] = ()
+    running: tuple[Pod, ...]
+    pending: tuple[Pod, ...]
+    terminating: tuple[Pod, ...]
     failures: tuple[CreationFailure, ...] = ()
     waiting: Optional[Pod] = None
     is_paused: bool = False  # and pods are missing
@@ -70,9 +70,8 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
     # The number of pods that the controller maintains; some kinds have no fixed number.
     wanted = None
     if controller is not None and controller.workload.kind not in ("Job", "CronJob"):
-        wanted = controller.workload.replicas
-        if wanted is None:
-            wanted = len(wanted_nodes(controller.workload, owned.cluster))
+        replicas = controller.workload.replicas
+        wanted = len(wanted_nodes(controller.workload, owned.cluster)) if replicas is None else replicas
     state = WorkloadState(
         key=key,
         wanted=wanted,

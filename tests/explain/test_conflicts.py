@@ -38,7 +38,7 @@ def test_no_node_meets_a_set_and_some_node_every_part_of_it(case: Plain) -> None
     if of is None or not of.cluster.nodes:
         return
     found = requirements(of.pod.cls, of.filtered)
-    for conflict in conflict_sets(found, has_words=True).sets[:6]:
+    for conflict in conflict_sets(found, has_words=True)[0][:6]:
         chosen = conflict.requirements
         others = {item.kind for item in found if item not in chosen}
         if any(item.kind is RequirementKind.VOLUME_LIMIT for item in chosen) and others & _ABOUT_VOLUMES:
@@ -86,12 +86,12 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
             if not fits.any() and not any(set(other) <= set(chosen) for other in expected):
                 expected.append(chosen)
 
-    sets = conflict_sets(found, has_words=False)
+    sets, more, is_complete = conflict_sets(found, has_words=False)
 
-    told = [tuple(item.at for item in conflict.requirements) for conflict in sets.sets]
+    told = [tuple(item.at for item in conflict.requirements) for conflict in sets]
     assert told == expected[: decisive.MAX_SETS]
-    assert sets.more == max(0, len(expected) - decisive.MAX_SETS)
-    assert sets.is_complete
+    assert more == max(0, len(expected) - decisive.MAX_SETS)
+    assert is_complete
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
@@ -101,7 +101,7 @@ def test_a_cause_has_a_reason_for_each_node(found: list[Requirement], choosing: 
     affinity = RequirementKind.NODE_AFFINITY
     found = [item._replace(kind=affinity) if choosing >> at & 1 else item for at, item in enumerate(found)]
     names = [f"n{at}" for at in range(len(found[0].allowed))] if found else []
-    every = causes(found, conflict_sets(found, has_words=False).sets, names, has_words=False)
+    every = causes(found, conflict_sets(found, has_words=False)[0], names, has_words=False)
 
     assert sum(len(cause.ids) for cause in every) == len({item for cause in every for item in cause.ids})
     for cause in every:
@@ -113,25 +113,25 @@ def test_sets_beyond_the_first_are_counted() -> None:
     """Five nodes that either of two requirements refuses each: 2 ** 5 sets."""
     found = [_requirement(tuple(node != at // 2 for node in range(5)), at) for at in range(10)]
 
-    sets = conflict_sets(found, has_words=False)
+    sets, more, is_complete = conflict_sets(found, has_words=False)
 
-    assert (len(sets.sets), sets.more, sets.is_complete) == (20, 12, True)
+    assert (len(sets), more, is_complete) == (20, 12, True)
 
 
 def test_the_search_ends_where_there_are_too_many_sets() -> None:
     """Twenty such nodes: a million sets of twenty requirements each, of which one is told."""
     found = [_requirement(tuple(node != at // 2 for node in range(20)), at) for at in range(40)]
 
-    sets = conflict_sets(found, has_words=False)
+    sets, _, is_complete = conflict_sets(found, has_words=False)
 
-    assert not sets.is_complete
-    assert [[item.at for item in conflict.requirements] for conflict in sets.sets] == [list(range(0, 40, 2))]
+    assert not is_complete
+    assert [[item.at for item in conflict.requirements] for conflict in sets] == [list(range(0, 40, 2))]
 
 
 def test_each_requirement_speaks_of_the_nodes_that_those_before_it_leave() -> None:
     first = _requirement((False, False, True), 0)
     second = _requirement((False, True, False), 1)
 
-    (conflict,) = conflict_sets([first, second], has_words=True).sets
+    ((conflict,), *_) = conflict_sets([first, second], has_words=True)
 
     assert conflict.arithmetic == ("2", "1")

@@ -134,9 +134,7 @@ _WITH_REQUIREMENTS = (
 )
 
 
-def reasons_for_not_running(
-    filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()
-) -> NodeReasons:
+def reasons_for_not_running(filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement]) -> NodeReasons:
     """Return why nodes cannot run the pod, spread constraints aside: the first plugin that refuses each node.
 
     `refusing`: the pod's requirements, which replace the plugin's reason if they are more precise.
@@ -224,11 +222,14 @@ def notes(
     elif constraint.selector.requirements is None:
         yield Note(NoteKind.NO_SELECTOR)
     elif not constraint.self_match_num:
-        labels = tuple(f"{key}={value}" for key, value in cls.labels[:_MOST_LABELS])
-        yield Note(NoteKind.NOT_SELF_MATCHING, values=labels)
+        own = tuple(f"{key}={value}" for key, value in cls.labels[:_MOST_LABELS])
+        yield Note(NoteKind.NOT_SELF_MATCHING, values=own)
     # A key that no node has: a hard constraint refuses every node, a soft one does nothing.
     if columns.n and not (topology.codes >= 0).any():
-        yield Note(NoteKind.NO_DOMAINS, constraint.topology_key, _near(constraint.topology_key, columns))
+        # The node label that resembles the key most: with another prefix, or spelt similarly
+        key, labels = constraint.topology_key, sorted({label for node in columns.nodes for label in node.labels})
+        alike = (label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2])
+        yield Note(NoteKind.NO_DOMAINS, key, next(alike, "") or nearest(key, labels, cutoff=0.8))
     if constraint.self_match_num and selects and counts.domains_num and counts.is_below_min_domains:
         minimum, least = counts.min_match_num, constraint.min_domains
         yield Note(NoteKind.BELOW_MIN_DOMAINS, number=least, minimum=minimum, max_skew=constraint.max_skew)
@@ -241,23 +242,11 @@ def notes(
     yield from _odd_values(counts, columns)
     yield from _bad_nodes(counts, filtered, usable)
     if selects and constraint.selector.requirements is not None:  # pods that are still listed, but not counted
-        pods = [
-            pod.name
-            for pod in columns.cluster.pods
-            if not pod.is_visible
-            and pod.node_name
-            and pod.namespace == cls.namespace
-            and constraint.selector.matches(pod.labels)
-        ]
+        ended = (pod for pod in columns.cluster.pods if pod.node_name and not pod.is_visible)
+        same = (pod for pod in ended if pod.namespace == cls.namespace)
+        pods = [pod.name for pod in same if constraint.selector.matches(pod.labels)]
         if pods:
             yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))
-
-
-def _near(key: str, columns: Columns) -> str:
-    """Return the node label that resembles a key most: with another prefix, or spelt similarly; empty without one."""
-    labels = sorted({label for node in columns.nodes for label in node.labels})
-    same = (label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2])
-    return next(same, "") or nearest(key, labels, cutoff=0.8)
 
 
 def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Iterator[Note]:
@@ -351,9 +340,7 @@ class Origin(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
-def origin_of(
-    constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns, *, is_built_in: bool = False
-) -> Origin:
+def origin_of(constraint: TopologySpreadConstraint, cls: PodClass, columns: Columns, *, is_built_in: bool) -> Origin:
     """Return the origin of a pod's constraint, or of a default constraint if the pod has none.
 
     `is_built_in`: the default constraints are the scheduler's own, not configured.

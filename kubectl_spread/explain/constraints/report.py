@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -67,7 +66,7 @@ class CountedPods(NamedTuple):
     is_own: bool
     number: int
     names: tuple[str, ...]
-    revisions: tuple[tuple[str, int], ...] = ()
+    revisions: tuple[tuple[str, int], ...]
 
 
 class TerminatingPod(NamedTuple):
@@ -327,13 +326,10 @@ class _Reports:
         """Return a report with the bound pods that the selector matches; the empty selector matches none."""
         cls, columns, selector = self._cls, self._columns, counts.constraint.selector
         topology, groups = counts.topology, columns.groups
-        # Names of the first nodes of each domain.
-        order = np.argsort(topology.codes, kind="stable")
-        starts = np.searchsorted(topology.codes[order], np.arange(len(topology.values) + 1)).tolist()
-        names_of = {
-            value: tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
-            for value, (start, end) in zip(topology.values, itertools.pairwise(starts), strict=True)
-        }
+        names_of: dict[str, list[str]] = {value: [] for value in topology.values}
+        for node, code in zip(columns.nodes, topology.codes.tolist(), strict=True):
+            if code >= 0 and len(names_of[topology.values[code]]) < _NAMED_NODES:
+                names_of[topology.values[code]].append(node.name)
         counted: dict[str, tuple[CountedPods, ...]] = {}
         terminating: dict[str, list[TerminatingPod]] = {}
         if not selector.is_empty and groups:
@@ -345,9 +341,9 @@ class _Reports:
             is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
             counted = self._counted(pods[is_here & ~is_ending & is_counted], counts)
             for at in pods[is_here & is_ending & is_counted].tolist():
-                pod, node = columns.bound_pods[at], int(columns.bound_nodes[at])
-                ended = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
-                terminating.setdefault(topology.values[topology.codes[node]], []).append(ended)
+                pod, on_node = columns.bound_pods[at], int(columns.bound_nodes[at])
+                ended = TerminatingPod(pod.name, columns.nodes[on_node].name, pod.deleted, pod.finalizers)
+                terminating.setdefault(topology.values[topology.codes[on_node]], []).append(ended)
             numbers = Counter(groups[at].namespace for at in of[~is_here & ~is_ending].tolist())
             report = report._replace(
                 ignored=self._ignored(pods[is_here & ~is_ending & ~is_counted], why_not),
@@ -356,7 +352,7 @@ class _Reports:
         report = report._replace(
             domains=tuple(
                 domain._replace(
-                    node_names=names_of[domain.value],
+                    node_names=tuple(names_of[domain.value]),
                     pods=counted.get(domain.value, ()),
                     terminating=tuple(terminating.get(domain.value, ())),
                 )
@@ -374,29 +370,26 @@ class _Reports:
     def _counted(self, pods: Indices, counts: DomainCounts) -> dict[str, tuple[CountedPods, ...]]:
         """Return the pods of each domain by workload: the pod's own first, then the one with the most pods."""
         columns, cluster = self._columns, self._columns.cluster
-        own = owner_of(self._cls, cluster)
-        owners = {at: owner_of(columns.classes[at], cluster) for at in unique(columns.bound_classes[pods]).tolist()}
-        # The pods of each domain and class, in the order they were bound.
-        domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
-        order = np.lexsort((pods, classes, domains))
-        pods, domains, classes = pods[order], domains[order], classes[order]
-        starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
-        runs: dict[str, dict[Optional[ObjectKey], list[tuple[int, Indices]]]] = {}
-        for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
-            of_domain = runs.setdefault(counts.topology.values[domains[start]], {})
-            class_at = int(classes[start])
-            of_domain.setdefault(owners[class_at], []).append((class_at, pods[start:end]))
+        own, classes = owner_of(self._cls, cluster), columns.bound_classes[pods]
+        of_class = {
+            at: (owner_of(columns.classes[at], cluster), revision_of(columns.classes[at]))
+            for at in unique(classes).tolist()
+        }
+        # The pods of one class together, in the order they were bound; each with its revision.
+        order = np.argsort(classes, kind="stable")
+        domains = counts.topology.codes[columns.bound_nodes[pods]]
+        by_domain: dict[str, dict[Optional[ObjectKey], list[tuple[int, str]]]] = {}
+        for at, class_at, code in zip(*(part[order].tolist() for part in (pods, classes, domains)), strict=True):
+            owner, revision = of_class[class_at]
+            of_domain = by_domain.setdefault(counts.topology.values[code], {})
+            of_domain.setdefault(owner, []).append((at, revision))
         found: dict[str, tuple[CountedPods, ...]] = {}
-        for domain, by_owner in runs.items():
+        for domain, by_owner in by_domain.items():
             groups = []
             for owner, of_owner in by_owner.items():
-                revisions: Counter[str] = Counter()
-                for class_at, run in of_owner:
-                    revisions[revision_of(columns.classes[class_at])] += len(run)
-                first = itertools.islice((at for _, run in of_owner for at in run.tolist()), MOST_NAMES)
-                names = tuple(columns.bound_pods[at].name for at in first)
-                known = tuple(sorted((revision, number) for revision, number in revisions.items() if revision))
-                groups.append(CountedPods(owner, owner == own, revisions.total(), names, known))
+                names = tuple(columns.bound_pods[at].name for at, _ in of_owner[:MOST_NAMES])
+                revisions = Counter(revision for _, revision in of_owner if revision)
+                groups.append(CountedPods(owner, owner == own, len(of_owner), names, tuple(sorted(revisions.items()))))
             groups.sort(key=lambda item: (not item.is_own, -item.number, item.owner or ("", "", "")))
             found[domain] = tuple(groups)
         return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from enum import Enum
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.explain.messages.catalogue import Component
-from kubectl_spread.explain.messages.parse import Message, parse, Part
+from kubectl_spread.explain.messages.parse import Message, parse, Part, Preemption
 from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
@@ -36,8 +36,8 @@ class Comparison(NamedTuple):
     """Two messages. `changes` compare the lists of nodes, `preemption` compares the clauses if both have one."""
 
     outcome: ComparisonResult
-    total_then: Optional[int] = None
-    total_now: Optional[int] = None
+    total_then: Optional[int]
+    total_now: Optional[int]
     changes: tuple[CountChange, ...] = ()
     preemption: tuple[CountChange, ...] = ()
 
@@ -52,11 +52,10 @@ def compare(reported: str, now: str) -> Comparison:
         return Comparison(ComparisonResult.INCOMPARABLE, old.total, new.total)
     if _plain(old) == _plain(new):
         return Comparison(ComparisonResult.SAME, old.total, new.total)
-    changes = _changes(old.parts, new.parts, old.total, new.total)
-    preemption: tuple[CountChange, ...] = ()
+    changes, preemption = _changes(old, new), tuple[CountChange, ...]()
     if old.preemption is not None and new.preemption is not None:
-        preemption = _changes(old.preemption.parts, new.preemption.parts, old.preemption.total, new.preemption.total)
-    is_same = not changes and not preemption and not _has_other_clause(old, new) and old.total == new.total
+        preemption = _changes(old.preemption, new.preemption)
+    is_same = not (changes or preemption or _has_other_clause(old, new)) and old.total == new.total
     outcome = ComparisonResult.SAME_BUT_WORDING if is_same else ComparisonResult.DIFFERENT
     return Comparison(outcome, old.total, new.total, changes, preemption)
 
@@ -110,12 +109,9 @@ def _plain(message: Message) -> str:
     return message.text.rstrip(". ").replace("..", ".")
 
 
-def _changes(
-    old: tuple[Part, ...], new: tuple[Part, ...], total_then: Optional[int], total_now: Optional[int]
-) -> tuple[CountChange, ...]:
-    are_named = all(part.subject for part in (*old, *new) if part.kind is ReasonKind.TAINT)
-    then = _counts(old, total_then, are_named=are_named)
-    now = _counts(new, total_now, are_named=are_named)
+def _changes(old: Union[Message, Preemption], new: Union[Message, Preemption]) -> tuple[CountChange, ...]:
+    are_named = all(part.subject for part in (*old.parts, *new.parts) if part.kind is ReasonKind.TAINT)
+    then, now = (_counts(item.parts, item.total, are_named=are_named) for item in (old, new))
     found = []
     for key in dict.fromkeys((*then, *now)):
         (old_words, before), (new_words, after) = then.get(key, ("", 0)), now.get(key, ("", 0))

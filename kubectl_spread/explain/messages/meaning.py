@@ -58,10 +58,15 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
     text = (reasons.SPREAD_CUT if is_spread_cut else part.kind.form.meaning).format_map(
         _words(part, of_groups=of_groups)
     )
-    if part.kind is ReasonKind.TAINT and not part.subject:
-        text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
     if part.kind is ReasonKind.TAINT:
-        text += _of_taint(part)
+        key = part.subject.strip("{} ").partition(":")[0].strip()
+        if not part.subject and "untolerated" in part.reason:
+            text += f" {_ERA_OF_TAINTS}"
+        elif key in ROLES:
+            text += f" {ROLES[key]}"
+        elif key in _WELL_KNOWN:
+            words = _words(part, of_groups=False)
+            text += f" The taint says that {words['those']} {words['are']} {_WELL_KNOWN[key]}."
     if part.may_go_on:
         words = _words(part, of_groups=of_groups)
         text += (
@@ -71,18 +76,6 @@ def meaning(part: Part, *, of_groups: bool = False) -> str:
     if part.is_cut and part.kind is not ReasonKind.CUT and not is_spread_cut:
         text += " The text is cut off here."
     return text
-
-
-def _of_taint(part: Part) -> str:
-    """Return the meaning of a well-known taint for its nodes; empty for others."""
-    key = part.subject.strip("{} ").partition(":")[0].strip()
-    if key in ROLES:
-        return f" {ROLES[key]}"
-    state = _WELL_KNOWN.get(key)
-    if state is None:
-        return ""
-    words = _words(part, of_groups=False)
-    return f" The taint says that {words['those']} {words['are']} {state}."
 
 
 def meaning_in_preemption(part: Part) -> str:
@@ -222,28 +215,24 @@ def inconsistency(message: Message) -> str:
 
 def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
-    pod = _POD.fullmatch(message.pod or "")
-    return tuple(
-        text.replace("pod NAME", f"pod {pod[2]}").replace("-n NAMESPACE", f"-n {pod[1] or 'NAMESPACE'}")
-        if pod
-        else text
-        for text in _commands(message)
-    )
-
-
-def _commands(message: Message) -> tuple[str, ...]:
-    if message.form not in ("nodes", "notScaled", "unknown"):
-        return tuple(
-            fill_template(text, {"key": "KEY", **dict(message.details)}, of_provisioners=message.of_provisioners)
-            for text in _form(message).commands
-        )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
     found = [command for part in parts for command in part.kind.form.commands]
     if message.is_of_nodes:
         found[:0] = [COMMANDS["EXPLAIN"], *([COMMANDS["WHOLE_MESSAGE"]] if message.is_cut else [])]
     if message.form == "notScaled" and not found:
         found.append(COMMANDS["AUTOSCALER"])
-    return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
+    found = [*dict.fromkeys(found)][:_MOST_COMMANDS]
+    if message.form not in ("nodes", "notScaled", "unknown"):
+        details = {"key": "KEY", **dict(message.details)}
+        templates = _form(message).commands
+        found = [fill_template(text, details, of_provisioners=message.of_provisioners) for text in templates]
+    pod = _POD.fullmatch(message.pod or "")
+    return tuple(
+        text.replace("pod NAME", f"pod {pod[2]}").replace("-n NAMESPACE", f"-n {pod[1] or 'NAMESPACE'}")
+        if pod
+        else text
+        for text in found
+    )
 
 
 _MOST_COMMANDS = 5

@@ -20,7 +20,7 @@ from kubectl_spread.explain.requirements.requirement import (
 )
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim, READ_WRITE_ONCE_POD, Volume
+from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
@@ -139,29 +139,25 @@ def claims(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
         if claim is not None and claim.volume_name:
             by_zone = names.VOLUME_ZONE in by_plugin and not volume.is_ephemeral
             by_affinity = names.VOLUME_BINDING in by_plugin and claim.is_bound
-            yield _bound(claim, columns, at=at, by_affinity=by_affinity, by_zone=by_zone)
+            there = columns.storage.volumes.get(claim.volume_name)
+            allowed = np.full(columns.n, there is not None or not by_affinity, np.bool_)
+            topologies = topologies_of(there.labels) if there is not None and by_zone else []
+            if there is not None and by_affinity:
+                allowed &= columns.storage.reachable(there)
+            if topologies:
+                allowed &= allowed_nodes(topologies, columns)
+            yield Requirement(
+                names.VOLUME_BINDING if by_affinity else names.VOLUME_ZONE,
+                f"the volume of claim {claim.key.name}",
+                allowed,
+                RequirementKind.CLAIM,
+                claim.key.name,
+                at,
+                partial(_why_bound, claim.volume_name, there, topologies, columns),
+            )
     verdict = by_plugin.get(names.VOLUME_BINDING)
     if verdict is not None:
         yield from _unbound(verdict, cls, columns)
-
-
-def _bound(claim: Claim, columns: Columns, *, at: int, by_affinity: bool, by_zone: bool) -> Requirement:
-    volume = columns.storage.volumes.get(claim.volume_name)
-    allowed = np.full(columns.n, volume is not None or not by_affinity, np.bool_)
-    topologies = topologies_of(volume.labels) if volume is not None and by_zone else []
-    if volume is not None and by_affinity:
-        allowed &= columns.storage.reachable(volume)
-    if topologies:
-        allowed &= allowed_nodes(topologies, columns)
-    return Requirement(
-        names.VOLUME_BINDING if by_affinity else names.VOLUME_ZONE,
-        f"the volume of claim {claim.key.name}",
-        allowed,
-        RequirementKind.CLAIM,
-        claim.key.name,
-        at,
-        partial(_why_bound, claim.volume_name, volume, topologies, columns),
-    )
 
 
 def _why_bound(
@@ -179,16 +175,15 @@ def _why_bound(
 
 
 def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
-    waiting = dict.fromkeys(
-        key.name
+    waiting = {
+        key.name: claim
         for key, claim in columns.storage.claims_of(cls)
         if claim is not None and columns.storage.waits(claim) and not claim.is_bound
-    )
+    }
     if not waiting:
         return
     masks = {text: mask for text, mask in _masks_by_reason(verdict).items() if text in _WHY_UNBOUND}
-    by_name = {name: columns.storage.claims.get(NamespacedName(cls.namespace, name)) for name in waiting}
-    selected = {name: claim.selected_node for name, claim in by_name.items() if claim and claim.selected_node}
+    selected = {name: claim.selected_node for name, claim in waiting.items() if claim.selected_node}
     yield Requirement(
         verdict.plugin,
         f"a volume for {'claim' if len(waiting) == 1 else 'claims'} {short_list([*waiting])}",

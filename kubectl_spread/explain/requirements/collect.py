@@ -79,12 +79,10 @@ def _of_plugins(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
                     constraint.position,
                     partial(_why_skewed, counts),
                 )
+        elif plugin in _MAKERS and verdict.bits.any():
+            yield from _MAKERS[plugin](verdict, cls, filtered.columns)
         elif verdict.bits.any():
-            maker_of_one = _MAKERS.get(plugin)
-            if maker_of_one is None:
-                yield Requirement(plugin, plugin, verdict.bits == 0)
-            else:
-                yield from maker_of_one(verdict, cls, filtered.columns)
+            yield Requirement(plugin, plugin, verdict.bits == 0)
 
 
 def constraint_name(position: int, *, is_default: bool) -> str:

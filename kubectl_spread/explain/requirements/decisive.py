@@ -30,29 +30,31 @@ class Conflict(NamedTuple):
     """
 
     requirements: tuple[Requirement, ...]
-    arithmetic: tuple[str, ...] = ()
+    arithmetic: tuple[str, ...]
 
     def singles(self) -> Iterator[tuple[Requirement, ...]]:
         """Yield the same sets without merged requirements: a part of each in every combination."""
         yield from itertools.product(*(item.parts or (item,) for item in self.requirements))
 
 
-class ConflictSets(NamedTuple):
-    """Conflicts, the smallest first.
+def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> tuple[tuple[Conflict, ...], int, bool]:
+    """Return irredundant sets of requirements that leave no node, the smallest first; none if a node meets all.
 
-    `more` further sets are left out. Unless `is_complete`, others may exist.
+    Also return how many further sets are left out, and whether no others can exist.
     """
-
-    sets: tuple[Conflict, ...] = ()
-    more: int = 0
-    is_complete: bool = True
-
-
-def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictSets:
-    """Return irredundant sets of requirements that leave no node; none if a node meets all."""
-    rows = _rows(found)
+    if not found:
+        return (), 0, True
+    failing = ~np.array([requirement.allowed for requirement in found], np.bool_)  # (R, N)
+    packed = np.packbits(failing, axis=0, bitorder="little").T  # (N, bytes)
+    # The requirements that refuse each node, as bits of a number, without rows that contain another row
+    rows: list[int] = []
+    for row in sorted(
+        {int.from_bytes(row.tobytes(), "little") for row in packed}, key=lambda row: (row.bit_count(), row)
+    ):
+        if not any(other & row == other for other in rows):
+            rows.append(row)
     if not rows or 0 in rows:
-        return ConflictSets()
+        return (), 0, True
     chosen_sets, is_complete = _hitting_sets(rows, len(found))
     ordered = sorted(chosen_sets, key=lambda chosen: (len(chosen), chosen))
     sets = []
@@ -62,30 +64,15 @@ def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> ConflictS
             words.append(found[at].why(left & ~found[at].allowed))
             left &= found[at].allowed
         sets.append(Conflict(tuple(found[at] for at in chosen), tuple(words)))
-    return ConflictSets(tuple(sets), len(ordered) - len(sets), is_complete)
+    return tuple(sets), len(ordered) - len(sets), is_complete
 
 
-def _rows(found: Sequence[Requirement]) -> set[int]:
-    """Return the requirements that refuse each node, as bits of a number, without rows that contain another row."""
-    if not found:
-        return set()
-    failing = ~np.array([requirement.allowed for requirement in found], np.bool_)  # (R, N)
-    packed = np.packbits(failing, axis=0, bitorder="little").T  # (N, bytes)
-    distinct = {int.from_bytes(row, "little") for row in {row.tobytes() for row in packed}}
-    least: list[int] = []
-    for row in sorted(distinct, key=lambda row: (row.bit_count(), row)):
-        if not any(other & row == other for other in least):
-            least.append(row)
-    return set(least)
-
-
-def _hitting_sets(unordered: set[int], count: int) -> tuple[list[tuple[int, ...]], bool]:
+def _hitting_sets(rows: Sequence[int], count: int) -> tuple[list[tuple[int, ...]], bool]:
     """Return minimal hitting sets, and whether there are no others. Rows and requirements are bits of numbers.
 
     All sets of one requirement are extended to sets of two, and so on. `critical`: for each chosen requirement, the
     rows that only it hits. `left`: the rows that none hits.
     """
-    rows = sorted(unordered, key=lambda row: (row.bit_count(), row))
     hits = [sum(1 << at for at, row in enumerate(rows) if row >> item & 1) for item in range(count)]
     every, found, steps = (1 << len(rows)) - 1, list[tuple[int, ...]](), 0
     level: list[tuple[tuple[int, ...], list[int], int, int]] = [((), [], every, (1 << count) - 1)]
@@ -171,7 +158,7 @@ class UnmetRequirement(NamedTuple):
 
     requirement: Requirement
     nodes: tuple[str, ...]
-    why: str = ""
+    why: str
 
 
 class Cause(NamedTuple):

@@ -138,8 +138,6 @@ def named_nodes(filtered: FilterResult) -> Iterator[Requirement]:
 
 def features(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
     """Yield each feature that nodes must declare."""
-    if not verdict.bits.any():
-        return
     for at, feature in enumerate(dict.fromkeys(cls.features)):
         allowed = np.array([feature in node.features for node in columns.nodes], np.bool_)
         why = partial(_why_feature, columns)

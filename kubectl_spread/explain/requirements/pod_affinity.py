@@ -46,12 +46,12 @@ def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iter
         own.append((rule._replace(cause=rule.id), domains))
         yield own[-1][0]
     others = _others(cls, columns)
-    for who, domains in others[:MOST_OTHERS]:
-        owner = "" if who.owner is None else f"{who.owner.kind} {who.owner.name}"
-        place = f" of namespace {who.namespace}" if who.namespace else ""
-        text = f"the anti-affinity of {owner or 'pods without a controller'}{place} on {who.key} "
-        text += f"against {_selected(who.selector)}"
-        rule = _rule(text, RequirementKind.OTHERS_ANTI_AFFINITY, f"{owner}{place}/{who.key}", domains, columns)
+    for (key, namespace, topology_key, selector), domains in others[:MOST_OTHERS]:
+        owner = "" if key is None else f"{key.kind} {key.name}"
+        place = f" of namespace {namespace}" if namespace else ""
+        text = f"the anti-affinity of {owner or 'pods without a controller'}{place} on {topology_key} "
+        text += f"against {_selected(selector)}"
+        rule = _rule(text, RequirementKind.OTHERS_ANTI_AFFINITY, f"{owner}{place}/{topology_key}", domains, columns)
         yield rule._replace(cause=_cause(rule, domains, own))
     if len(others) > MOST_OTHERS:
         allowed = ~np.logical_or.reduce([domains.nodes for _, domains in others[MOST_OTHERS:]])
@@ -100,13 +100,8 @@ def _cause(rule: Requirement, domains: _Domains, own: list[tuple[Requirement, _D
     return ""
 
 
-class _Against(NamedTuple):
-    """The anti-affinity of another workload's pods; `namespace` is empty if it is the same as the pod's."""
-
-    owner: Optional[ObjectKey]
-    namespace: str
-    key: str
-    selector: Selector
+# The anti-affinity of another workload's pods: owner, namespace (empty for the pod's own), topology key and selector.
+_Against = tuple[Optional[ObjectKey], str, str, Selector]
 
 
 def _others(cls: PodClass, columns: Columns) -> list[tuple[_Against, _Domains]]:
@@ -120,9 +115,9 @@ def _others(cls: PodClass, columns: Columns) -> list[tuple[_Against, _Domains]]:
             if term.matches(cls.namespace, labels, namespace_labels):
                 owner = owner_of(known, columns.cluster)
                 namespace = "" if known.namespace == cls.namespace else known.namespace
-                classes.setdefault(_Against(owner, namespace, term.topology_key, term.selector), set()).add(at)
+                classes.setdefault((owner, namespace, term.topology_key, term.selector), set()).add(at)
     located = [
-        (who, _domains(who.key, (at in of_who for at in range(len(columns.classes))), columns))
+        (who, _domains(who[2], (at in of_who for at in range(len(columns.classes))), columns))
         for who, of_who in classes.items()
     ]
     kept = [(who, domains) for who, domains in located if domains.nodes.any()]

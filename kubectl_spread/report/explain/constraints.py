@@ -33,13 +33,27 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
 
     With all details also the origin, ordinary policies and the counted pods.
     """
-    width, is_detailed = style.width, style.is_detailed
-    return [
-        *wrap(heading(report), style, hanging="    "),
-        *hang_indent((f"  {safe(text)}" for text in facts(report, is_detailed=is_detailed)), width),
-        *_domain_table(report, style, most=_MOST_DOMAINS if is_detailed else _FEW_DOMAINS),
-        *hang_indent((f"  {safe(text)}" for text in details(report, is_detailed=is_detailed)), width),
+    is_detailed, every = style.is_detailed, report.domains
+    out = wrap(heading(report), style, hanging="    ")
+    out += hang_indent((f"  {safe(text)}" for text in facts(report, is_detailed=is_detailed)), style.width)
+    visible = domains_to_show(every, _MOST_DOMAINS if is_detailed else _FEW_DOMAINS)
+    rows = [
+        (
+            domain.value or '""',
+            str(domain.nodes),
+            str(domain.usable),
+            str(domain.matching) if domain.eligible else "-",
+            inequality(domain, report),
+            _fits(domain, report),
+        )
+        for domain in visible
     ]
+    if rows:
+        head = ("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")
+        out += table([head, *rows], style, indent="  ")
+    if len(visible) < len(every):
+        out.append(f"  and {len(every) - len(visible)} more domains")
+    return out + hang_indent((f"  {safe(text)}" for text in details(report, is_detailed=is_detailed)), style.width)
 
 
 def heading(report: ConstraintReport) -> str:
@@ -60,7 +74,6 @@ def details(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[s
         yield f"{count_noun(len(report.without_key), 'node')} without this label: {names}"
     if is_detailed:
         yield from _matching_pods(report)
-        yield from _also(report)
     yield from _uncounted_pods(report)
     yield from (note(item) for item in report.notes)
 
@@ -97,28 +110,6 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
 
 def _values(values: Iterable[str]) -> str:
     return comma_list(value or '""' for value in values)
-
-
-def _domain_table(report: ConstraintReport, style: Style, *, most: int) -> list[str]:
-    rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
-    visible = domains_to_show(report.domains, most)
-    for domain in visible:
-        rows.append(
-            (
-                domain.value or '""',
-                str(domain.nodes),
-                str(domain.usable),
-                str(domain.matching) if domain.eligible else "-",
-                inequality(domain, report),
-                _fits(domain, report),
-            )
-        )
-    out = []
-    if visible:
-        out = table(rows, style, indent="  ")
-    if len(visible) < len(report.domains):
-        out.append(f"  and {len(report.domains) - len(visible)} more domains")
-    return out
 
 
 def domains_to_show(domains: tuple[DomainReport, ...], most: int = _MOST_DOMAINS) -> tuple[DomainReport, ...]:
@@ -179,87 +170,7 @@ def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str
 
 
 def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
-    """Yield the matching pods that do not count."""
-    yield from _terminating(report)
-    if report.ignored_pods and not report.ignored:
-        yield f"{count_noun(report.ignored_pods, 'matching pod')} on nodes that are not counted"
-    for item in report.ignored[:_MOST_LINES]:
-        where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
-        why = f": {node_reason(item.why)}" if item.why else ""
-        verb = "does" if item.number == 1 else "do"
-        yield f"{count_noun(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
-    if report.other_namespaces:
-        parts = [f"{number} in {namespace}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
-        more = len(report.other_namespaces) - _MOST_PODS
-        parts += [f"in {more} more"] if more > 0 else []
-        yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
-
-
-def _cut(names: tuple[str, ...], number: int) -> str:
-    """Return the first names, and the number of others."""
-    shown = names[:_MOST_PODS]
-    text = ", ".join(map(safe, shown))
-    return f"{text} and {number - len(shown)} more" if number > len(shown) else text
-
-
-def _matching_pods(report: ConstraintReport) -> Iterator[str]:
-    having = [domain for domain in domains_to_show(report.domains) if domain.pods]
-    if not having:
-        return
-    yield "matching pods:"
-    for domain in having[:_MOST_LINES]:
-        parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
-        more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
-        parts += [f"{more} of others"] if more else []
-        yield f"  {domain.value or chr(34) * 2}: {'; '.join(parts)}"
-    total = sum(bool(domain.pods) for domain in report.domains)
-    if total > _MOST_LINES:
-        yield f"  and in {count_noun(total - _MOST_LINES, 'more domain')}"
-
-
-def _workload(pods: CountedPods, report: ConstraintReport) -> str:
-    """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    owner = short_name(pods.owner)
-    text = f"{pods.number} of {owner}"
-    if pods.owner is None:
-        text = f"{count_noun(pods.number, 'pod')} without a controller"
-    elif _is_static(pods.owner):
-        text = f"{count_noun(pods.number, 'static pod')} of {owner}"
-    text += f" ({_cut(pods.names, pods.number)})"
-    others = [(name, number) for name, number in pods.revisions if name != report.revision]
-    if not pods.is_own or not report.revision or not others:
-        return text
-    number = sum(number for _, number in others)
-    whose = "another revision" if len(others) == 1 else "other revisions"
-    which = comma_list((name for name, _ in others), most=_MOST_PODS)
-    of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
-    return f"{text}, {of_them}of {whose} ({which})"
-
-
-def _is_static(owner: ObjectKey) -> bool:
-    """Return whether pods are static pods of a kubelet, whose mirror pods the node owns."""
-    return owner.kind == "Node"
-
-
-def _also(report: ConstraintReport) -> Iterator[str]:
-    """Yield the other workloads that the selector matches."""
-    others: dict[ObjectKey, list[tuple[str, int]]] = {}
-    for domain in report.domains:
-        for pods in domain.pods:
-            if not pods.is_own and pods.owner is not None:
-                others.setdefault(pods.owner, []).append((domain.value, pods.number))
-    ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
-    for owner, numbers in ordered[:_MOST_PODS]:
-        where = ", ".join(f"{number} in {value or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
-        more = len(numbers) - _MOST_NAMES
-        rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
-        static = "static pods of " if _is_static(owner) else ""
-        yield f"the selector also matches {static}{short_name(owner)}: {where}{rest}"
-    if len(others) > _MOST_PODS:
-        yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
-
-
-def _terminating(report: ConstraintReport) -> Iterator[str]:
+    """Yield the matching pods that do not count: terminating, on nodes that do not count, and of other namespaces."""
     having = [domain for domain in report.domains if domain.terminating]
     for domain in having[:_MOST_LINES]:
         value = domain.value or '""'
@@ -273,6 +184,65 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
         yield f"{value}: {count_noun(number, 'matching pod')} not counted, as terminating: {which}{more}"
     if len(having) > _MOST_LINES:
         yield f"and pods are terminating in {count_noun(len(having) - _MOST_LINES, 'more domain')}"
+    if report.ignored_pods and not report.ignored:
+        yield f"{count_noun(report.ignored_pods, 'matching pod')} on nodes that are not counted"
+    for item in report.ignored[:_MOST_LINES]:
+        where, names = short_list(item.node_names, of=item.nodes), short_list(item.names, of=item.number)
+        why = f": {node_reason(item.why)}" if item.why else ""
+        verb = "does" if item.number == 1 else "do"
+        yield f"{count_noun(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
+    if report.other_namespaces:
+        parts = [f"{number} in {namespace}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
+        others = len(report.other_namespaces) - _MOST_PODS
+        parts += [f"in {others} more"] if others > 0 else []
+        yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
+
+
+def _matching_pods(report: ConstraintReport) -> Iterator[str]:
+    """Yield the counted pods of each domain, and the other workloads that the selector matches."""
+    having = [domain for domain in domains_to_show(report.domains) if domain.pods]
+    if having:
+        yield "matching pods:"
+    for domain in having[:_MOST_LINES]:
+        parts = [_workload(pods, report) for pods in domain.pods[:_MOST_PODS]]
+        more = sum(pods.number for pods in domain.pods[_MOST_PODS:])
+        parts += [f"{more} of others"] if more else []
+        yield f"  {domain.value or chr(34) * 2}: {'; '.join(parts)}"
+    total = sum(bool(domain.pods) for domain in report.domains)
+    if total > _MOST_LINES:
+        yield f"  and in {count_noun(total - _MOST_LINES, 'more domain')}"
+    others: dict[ObjectKey, list[tuple[str, int]]] = {}
+    for value, pods in ((domain.value, pods) for domain in report.domains for pods in domain.pods):
+        if not pods.is_own and pods.owner is not None:
+            others.setdefault(pods.owner, []).append((value, pods.number))
+    ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
+    for owner, numbers in ordered[:_MOST_PODS]:
+        where = ", ".join(f"{number} in {value or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
+        more = len(numbers) - _MOST_NAMES
+        rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
+        static = "static pods of " if owner.kind == "Node" else ""
+        yield f"the selector also matches {static}{short_name(owner)}: {where}{rest}"
+    if len(others) > _MOST_PODS:
+        yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
+
+
+def _workload(pods: CountedPods, report: ConstraintReport) -> str:
+    """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
+    owner = short_name(pods.owner)
+    text = f"{pods.number} of {owner}"
+    if pods.owner is None:
+        text = f"{count_noun(pods.number, 'pod')} without a controller"
+    elif pods.owner.kind == "Node":  # mirror pods
+        text = f"{count_noun(pods.number, 'static pod')} of {owner}"
+    text += f" ({short_list(pods.names, of=pods.number)})"
+    others = [(name, number) for name, number in pods.revisions if name != report.revision]
+    if not pods.is_own or not report.revision or not others:
+        return text
+    number = sum(number for _, number in others)
+    whose = "another revision" if len(others) == 1 else "other revisions"
+    which = comma_list((name for name, _ in others), most=_MOST_PODS)
+    of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
+    return f"{text}, {of_them}of {whose} ({which})"
 
 
 def _leaving(pod: TerminatingPod) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Optional
+from typing import Any
 
-from kubectl_spread.advice.suggestion import Effect, SpreadChange, Suggestion, Suggestions
+from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.bound_pod import BoundPodReport, SkewNow
 from kubectl_spread.explain.constraints.report import (
@@ -20,6 +20,7 @@ from kubectl_spread.explain.explanation import ClaimTrouble, NodeReport
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
+from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
 from kubectl_spread.explain.workload_state import CreationFailure, WorkloadState
@@ -43,7 +44,7 @@ def explanations(items: Iterable[PodReport]) -> Plain:
 
 def explanation(report: PodReport) -> Plain:
     """Return an Explanation; scores, preemption, the bound pod's report and the forecast are optional."""
-    item, found, bound = report.explanation, report.suggestions or Suggestions(), report.explanation.bound_pod
+    item, bound = report.explanation, report.explanation.bound_pod
     table = item.scores if bound is None else bound.scores
     more = {"preemption": item.preemption, "boundPod": bound, "forecast": report.forecast}
     fields = {
@@ -56,7 +57,6 @@ def explanation(report: PodReport) -> Plain:
             "causes claims assumed rivals refusedFor lastMessage events workload node suggestions search",
             pod=to_document(item.pod, "namespace name node=node_name"),
             victims=[victim.key for victim in item.victims],
-            constraints=item.constraints if bound is None else bound.constraints,
             conflicts=[_conflict(conflict, item.node_names) for conflict in item.conflicts],
             summary=verdict.sentence(item, report.outlook),
             assumed=[{"pod": key, "node": node} for key, node in item.assumed],
@@ -64,12 +64,13 @@ def explanation(report: PodReport) -> Plain:
                 to_document(part, "count=number reason kind")
                 for part in (() if item.disagreement is None else item.disagreement.parts)
             ],
-            lastMessage=_last_message(report),
+            lastMessage=report.comparison
+            and {**to_document(report.reported, "message at times"), **to_document(report.comparison)},
             events=report.other_events,
             workload=report.workload,
             node=report.node,
-            suggestions=found.items,
-            search=None if report.suggestions is None else _search(found),
+            suggestions=() if report.suggestions is None else report.suggestions.items,
+            search=report.suggestions,
         ),
         **({} if table is None else to_document(table)),
         **{name: to_document(record) for name, record in more.items() if record is not None},
@@ -97,29 +98,19 @@ def _conflict(conflict: Conflict, node_names: Sequence[str]) -> Plain:
     return {"requirements": requirements, "nodes": []}
 
 
-def _last_message(report: PodReport) -> Optional[Plain]:
-    comparison = report.comparison
-    if comparison is None:
-        return None
-    return to_document(
-        report.reported,
-        "message at times comparison numbers changed limits",
-        comparison=comparison.status,
-        numbers=reported_message.difference(comparison),
-        changed=reported_message.changes(comparison),
-        limits=reported_message.limits(comparison),
-    )
-
-
-def _search(found: Suggestions) -> Plain:
-    failed = [{"title": item.title, "reason": suggestions.setback_sentence(item)} for item in found.failed]
-    return to_document(found, "tried helping=verified notTried failed", failed=failed)
-
-
 def _ranges(pods: dict[str, Range]) -> dict[str, Any]:
     return {name: of_name._asdict() for name, of_name in pods.items()}
 
 
+form(
+    MessageComparison,
+    "comparison=status numbers changed limits",
+    numbers=reported_message.difference,
+    changed=reported_message.changes,
+    limits=reported_message.limits,
+)
+form(Suggestions, "tried helping=verified notTried failed")
+form(Setback, "title reason", reason=suggestions.setback_sentence)
 form(Status, "plugin reasons")
 form(NodeReport, "name plugin=recorded.plugin code=recorded.code reasons=recorded.reasons also")
 form(ClusterEvent, "reason message type=kind times at=last source")
@@ -261,12 +252,15 @@ form(
     domains=lambda item: _ranges(item.domains),
     skew=lambda item: item.skew._asdict(),
 )
-_ROLLOUT = "outcomes exhaustive=is_exact restarts underWay notFollowed"
 form(
     Suggestion,
     "title verified complete certainty=effect.certainty manifest=is_of_manifest changes lines commands effect rollout "
     "managedBy givesUp notes",
-    rollout=lambda item: {**to_document(item.effect, _ROLLOUT), "text": suggestions.effect_sentence(item)},
+    rollout=lambda item: to_document(
+        item.effect,
+        "outcomes exhaustive=is_exact restarts underWay notFollowed text",
+        text=suggestions.effect_sentence(item),
+    ),
 )
 form(
     Effect,

@@ -95,10 +95,7 @@ def one_node_blocks(found: NodeView) -> list[Block]:
         verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
-    out: list[Block] = [
-        f"Node {found.node.name} {verdict}.",
-        *(f"  {fact}" for fact in _facts(found)),
-    ]
+    out: list[Block] = [f"Node {found.node.name} {verdict}.", *(f"  {fact}" for fact in _facts(found))]
     plugins = [("PLUGIN", "REASONS")]
     plugins += [(answer.plugin, ", ".join(answer.reasons) or "fits") for answer in found.plugins]
     rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "POD REQUESTS", "FITS")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kubectl_spread.explain.reported_message import Doubt, MessageComparison, MessageStatus, ReportedMessage
@@ -13,24 +12,22 @@ if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Comparison, CountChange
 
 
-def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
+def sentence(reported: ReportedMessage, comparison: MessageComparison) -> str:
     """Return how the reported message compares with the message of now."""
     where = "the pod's status" if reported.is_condition else "the pod's last event"
     last = f"{where}{times_text(reported.at, reported.times)}"
     numbers = difference(comparison)
     if comparison.status is MessageStatus.SAME:
-        return [f"This is the message in {last}{f', {numbers}' if numbers else ''}."]
+        return f"This is the message in {last}{f', {numbers}' if numbers else ''}."
     if comparison.status is MessageStatus.BEFORE_BINDING:
-        return [f"Outdated: reported before the pod was scheduled, in {last}:"]
+        return f"Outdated: reported before the pod was scheduled, in {last}:"
     numbers = f" ({numbers})" if numbers else ""
     if comparison.status is MessageStatus.OUTDATED:
-        return [f"The message in {last} is outdated{numbers}. Since then {', '.join(changes(comparison))}:"]
-    return [
-        (
-            f"The message in {last} differs{numbers}, and no change since then is known. "
-            f"Possible reasons: {'; '.join(limits(comparison))}:"
-        )
-    ]
+        return f"The message in {last} is outdated{numbers}. Since then {', '.join(changes(comparison))}:"
+    return (
+        f"The message in {last} differs{numbers}, and no change since then is known. "
+        f"Possible reasons: {'; '.join(limits(comparison))}:"
+    )
 
 
 def difference(comparison: MessageComparison) -> str:
@@ -62,20 +59,16 @@ def changes(comparison: MessageComparison) -> list[str]:
 
 def limits(comparison: MessageComparison) -> list[str]:
     """Return why the prediction may differ although no change is known, a clause each."""
-    return [_limit(item, comparison) for item in comparison.limits]
-
-
-def _limit(item: Doubt, comparison: MessageComparison) -> str:
-    if item is Doubt.OTHER_RELEASE and comparison.era is not None:
-        return (
+    other = "another release wrote the message"
+    if comparison.era is not None:
+        other = (
             f"the message is {_wording(comparison.era)}, and the rules of "
             f"1.{comparison.minor} are followed here (--kubernetes-version)"
         )
-    return _LIMITS[item]
+    return [_LIMITS.get(item, other) for item in comparison.limits]
 
 
 _LIMITS = {
-    Doubt.OTHER_RELEASE: "another release wrote the message",
     Doubt.NO_STORAGE: "the pod has volumes, but the facts contain no claims and no volumes",
     Doubt.NOMINATED_PODS: "pods are nominated to nodes, which counts only while the scheduler remembers it",
     Doubt.CONFIGURATION: "the scheduler's configuration or plugins differ from those assumed (--scheduler-config)",
@@ -119,11 +112,6 @@ def _wording(era: Range) -> str:
 
 def times_text(at: str, times: int) -> str:
     """Return ` (7 times, last 2026-11-21T10:00:00Z)`; empty without a time."""
-    return f" ({', '.join(_parts(at, times))})" if at or times > 1 else ""
-
-
-def _parts(at: str, times: int) -> Iterator[str]:
-    if times > 1:
-        yield f"{times} times"
-    if at:
-        yield f"{'last ' if times > 1 else ''}{safe(at)}"
+    number = f"{times} times" if times > 1 else ""
+    when = f"{'last ' if number else ''}{safe(at)}" if at else ""
+    return f" ({', '.join(filter(None, (number, when)))})" if number or when else ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.suggestion import (
     Effect,
@@ -17,7 +15,8 @@ from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.table import hang_indent, paint, Style, wrap
-from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
+from kubectl_spread.report.wording import series
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _USUAL = Style()
 _MOST_GROUPS = 5  # of domains with the same number of pods
@@ -143,8 +142,10 @@ def _end(item: Suggestion) -> str:
         is_certain = effect.is_exact and not effect.not_followed
         return f"{_restarted(effect)} Afterwards {run}{', in every simulated order' if is_certain else ''}"
     if waiting == 1 or effect.placed_after == 1:
-        then = f"; then {run}" if effect.placed_after > 1 and item.verified else ""
-        return f"The pod goes to {_any_of(effect.nodes)}{then}"
+        where = series(effect.nodes, "or")
+        if len(effect.nodes) > _MOST_NODES:
+            where = f"one of {len(effect.nodes)} nodes, such as {safe(effect.nodes[0])}"
+        return f"The pod goes to {where}{f'; then {run}' if effect.placed_after > 1 and item.verified else ''}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
     created = f", and {count_noun(more, 'pod')} that the controller then creates" if more > 0 else ""
     return f"{_all(waiting).capitalize()} Pending pods find a node{created}"
@@ -152,14 +153,6 @@ def _end(item: Suggestion) -> str:
 
 def _all(number: int) -> str:
     return "both" if number == 2 else f"all {number}"
-
-
-def _any_of(nodes: Sequence[str]) -> str:
-    """Return `a`, `a or b`, or a number of nodes."""
-    names = [safe(name) for name in nodes]
-    if len(names) > _MOST_NODES:
-        return f"one of {len(names)} nodes, such as {names[0]}"
-    return join_with_and(names, word="or")
 
 
 def _restarted(rollout: Effect) -> str:

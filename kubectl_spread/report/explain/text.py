@@ -62,13 +62,8 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         state, is_first = report.workload, key not in headed
         headed.add(key)
         is_fine = len(reports) > 1 and report.explanation.verdict is PodVerdict.SCHEDULABLE
-        head = (
-            []
-            if not is_first
-            else workload_lines(state)
-            if state is not None
-            else list(filter(None, [headline(report)]))
-        )
+        head = workload_lines(state) if state is not None else [*filter(None, [headline(report)])]
+        head = head if is_first else []
         blocks.append(
             "\n".join(
                 [
@@ -238,12 +233,10 @@ def _skew(constraint: ConstraintForecast) -> str:
 
 
 def headline(report: PodReport) -> str:
-    """Return the pod counts of the pod's workload; empty if only the pod was requested."""
-    if report.workload is not None:
-        return _counts(report.workload)
-    if report.placement is not None and report.placement.pending:
-        return f"{table.unpainted(workloads.headline(report.placement))}."
-    return ""
+    """Return the pod counts of a workload that is placed; empty if none of its pods is Pending."""
+    if report.placement is None or not report.placement.pending:
+        return ""
+    return f"{table.unpainted(workloads.headline(report.placement))}."
 
 
 def _counts(state: WorkloadState) -> str:
@@ -307,20 +300,17 @@ def _message(report: PodReport, style: Style) -> list[str]:
     message, comparison = report.explanation.message, report.comparison
     if not message and comparison is None:
         return []
-    known = [] if comparison is None else reported_message.sentences(report.reported, comparison)
+    known = "" if comparison is None else reported_message.sentence(report.reported, comparison)
     if not style.is_detailed:
-        return [line for text in known for line in table.wrap(f"{text.rstrip('.:')}.", style)]
-    out = ["Message:", *(table.wrap(message, style, indent="  ") if message else ())]
-    out += [line for text in known for line in table.wrap(text, style)]
+        return table.wrap(known and f"{known.rstrip('.:')}.", style)
+    out = ["Message:", *table.wrap(message, style, indent="  "), *table.wrap(known, style)]
     if comparison is not None and comparison.status is not MessageStatus.SAME:
         out += table.wrap(report.reported.message, style, indent="  ")
     return out
 
 
 def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
-    if not events:
-        return []
-    out = ["Other events of the pod:"]
+    out = ["Other events of the pod:"] if events else []
     for event in events[: _MOST_NOTICES if style.is_detailed else 1]:
         what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
         out += table.wrap(what, style, indent="  ", hanging="  ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Optional, TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,6 @@ from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Expla
 from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.table import Style, wrap
@@ -54,9 +53,13 @@ def _running(explanation: Explanation) -> str:
     return f"is bound to node {node}{state}.{waits}{in_vain}{_broken_by_now(explanation)}"
 
 
-def _again(explanation: Explanation) -> str:
-    owner = explanation.pod.owner
-    return "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
+def _node_gone(explanation: Explanation) -> str:
+    owner, node = explanation.pod.owner, safe(explanation.pod.node_name)
+    then = "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
+    return (
+        f"is bound to node {node}, which does not exist: no kubelet will run it. The pod garbage collector deletes it; "
+        f"{then}."
+    )
 
 
 def _terminating(explanation: Explanation) -> str:
@@ -94,15 +97,36 @@ def _waits_for_preemption(explanation: Explanation) -> str:
     )
 
 
-def _last_turn(explanation: Explanation) -> str:
-    """Return the cause that keeps a pod Pending if its rivals come first."""
-    last = explanation.last_turn
-    return "" if last is None or last.verdict is not PodVerdict.PENDING else f" Then {cause(last)}."
+def _contended(explanation: Explanation) -> str:
+    last = explanation.last_turn  # the cause that keeps it Pending if its rivals come first
+    then = f" Then {cause(last)}." if last is not None and last.verdict is PodVerdict.PENDING else ""
+    return (
+        f"may stay Pending: it fits on {_fits(explanation)}, but the cluster does not have room for all Pending pods. "
+        "The outcome depends on the scheduler's order; it may place "
+        f"{comma_list(explanation.rivals, most=_MOST_FEW)} first.{then}"
+    )
 
 
-def _refusal_words(explanation: Explanation) -> str:
-    parts = explanation.disagreement.parts if explanation.disagreement is not None else ()
-    return safe(", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in parts))
+def _refused_by_scheduler(explanation: Explanation) -> str:
+    """Return the scheduler's reasons, and a sentence for each kind of reason that the facts do not explain."""
+    parts, unexplained = explanation.disagreement or ((), ())
+    constraints = explanation.pod.cls.constraints
+    spread = (
+        "The pod has no constraint of its own, so the scheduler's configuration must have a hard default constraint "
+        f"{_CONFIGURED}."
+    )
+    if constraints:
+        spread = "The pod has only soft constraints, so a hard constraint must have been added to it since."
+    if any(constraint.is_hard for constraint in constraints):
+        spread = "It must count other pods or other domains than the facts show."
+    words = {**_BY_KIND, **dict.fromkeys(_SPREAD, spread)}
+    kinds = sorted((part.kind.value for part in unexplained), key=lambda kind: kind not in _SPREAD)
+    sentences = dict.fromkeys(words.get(kind, _OTHER) for kind in kinds)
+    reasons = safe(", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in parts))
+    return (
+        f"stays Pending: the scheduler refuses it on every node ({reasons}), although by the cluster facts it fits on "
+        f"{_fits(explanation)}. {' '.join([*sentences][:_MOST_SENTENCES])}"
+    )
 
 
 def _pending(explanation: Explanation) -> str:
@@ -139,7 +163,7 @@ def _in_vain(explanation: Explanation) -> str:
     for report in explanation.constraints:
         if report.is_default:
             continue
-        words = _constraint_words(report.constraint, is_default=False)
+        words = _constraint_words(report)
         if not report.self_match:
             return f" But {words} does not spread pods like this one: it does not count them."
         if report.constraint.is_hard and report.eligible_domains == 1 and len(report.domains) > 1:
@@ -150,12 +174,12 @@ def _in_vain(explanation: Explanation) -> str:
 
 def _broken_by_now(explanation: Explanation) -> str:
     """Return a sentence on the hard constraint that is violated most today; empty if all hold."""
-    skews = explanation.bound_pod.skews if explanation.bound_pod is not None else ()
-    broken = [skew for skew in skews if not skew.holds]
+    bound = explanation.bound_pod
+    broken = [skew for skew in bound.skews if not skew.holds] if bound is not None else []
     if not broken:
         return ""
     worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
-    words = _constraint_words(worst, is_default=worst.is_default)
+    words = _constraint_words(worst)
     domains = f"{safe(worst.counts.fullest)}={worst.counts.most}"
     if worst.emptiest:
         domains += f" {safe(worst.emptiest)}={worst.counts.minimum}"
@@ -198,10 +222,7 @@ def _outcome(explanation: Explanation) -> str:
 
 _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.RUNNING: _running,
-    PodVerdict.NODE_GONE: lambda item: (
-        f"is bound to node {safe(item.pod.node_name)}, which does not exist: no kubelet will run it. The pod garbage "
-        f"collector deletes it; {_again(item)}."
-    ),
+    PodVerdict.NODE_GONE: _node_gone,
     PodVerdict.FINISHED: lambda item: f"has finished ({safe(item.pod.phase)}); the scheduler ignores it.",
     PodVerdict.TERMINATING: _terminating,
     PodVerdict.GATED: lambda item: (
@@ -219,15 +240,8 @@ _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
     PodVerdict.SCHEDULABLE: _schedulable,
     PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
     PodVerdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
-    PodVerdict.CONTENDED: lambda item: (
-        f"may stay Pending: it fits on {_fits(item)}, but the cluster does not have room for all Pending pods. The "
-        f"outcome depends on the scheduler's order; it may place {comma_list(item.rivals, most=_MOST_FEW)} first."
-        f"{_last_turn(item)}"
-    ),
-    PodVerdict.REFUSED: lambda item: (
-        f"stays Pending: the scheduler refuses it on every node ({_refusal_words(item)}), although by the cluster "
-        f"facts it fits on {_fits(item)}. {' '.join(list(dict.fromkeys(_differences(item)))[:_MOST_SENTENCES])}"
-    ),
+    PodVerdict.CONTENDED: _contended,
+    PodVerdict.REFUSED: _refused_by_scheduler,
 }
 
 _CONFIGURED = "that is not known: name its file with --scheduler-config"
@@ -252,24 +266,6 @@ _OTHER = "The scheduler must see objects, or have a configuration, that the fact
 def ignored_sentence(ignored: IgnoredFields) -> str:
     """Return `ignored by 1.24: minDomains`."""
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
-
-
-def _differences(explanation: Explanation) -> Iterator[str]:
-    """Yield a sentence for each kind of reason that the facts do not explain."""
-    unexplained = explanation.disagreement.unexplained if explanation.disagreement is not None else ()
-    constraints = explanation.pod.cls.constraints
-    for kind in sorted((part.kind.value for part in unexplained), key=lambda kind: kind not in _SPREAD):
-        if kind not in _SPREAD:
-            yield _BY_KIND.get(kind, _OTHER)
-        elif any(constraint.is_hard for constraint in constraints):
-            yield "It must count other pods or other domains than the facts show."
-        elif constraints:
-            yield "The pod has only soft constraints, so a hard constraint must have been added to it since."
-        else:
-            yield (
-                "The pod has no constraint of its own, so the scheduler's configuration must have a hard default "
-                f"constraint {_CONFIGURED}."
-            )
 
 
 def cause(explanation: Explanation) -> str:
@@ -325,10 +321,11 @@ _CLAIMS: dict[object, str] = {
 }
 
 
-def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_default: bool) -> str:
+def _constraint_words(item: ConstraintReport | SkewNow) -> str:
     """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
+    constraint = item.constraint if isinstance(item, ConstraintReport) else item
     key = constraint.topology_key
-    own = "the cluster's default" if is_default else "the"
+    own = "the cluster's default" if item.is_default else "the"
     short = f" {DOMAIN_NOUNS[key]}" if key in DOMAIN_NOUNS else ""
     return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
 
@@ -360,7 +357,7 @@ def _clause(found: Cause, explanation: Explanation) -> str:
 
 def _requirement_words(item: Requirement, reports: Mapping[Optional[int], ConstraintReport]) -> str:
     report = None if item.position is None else reports.get(item.position)
-    return safe(item.text) if report is None else _constraint_words(report.constraint, is_default=report.is_default)
+    return safe(item.text) if report is None else _constraint_words(report)
 
 
 def _refused(found: Cause, subject: str, *, is_one: bool = False) -> str:
@@ -398,15 +395,19 @@ def _predicate(refusals: Sequence[UnmetRequirement], *, is_one: bool) -> str:
 
 
 def _by_constraint(report: ConstraintReport, found: Cause) -> str:
-    words = _constraint_words(report.constraint, is_default=report.is_default)
-    key = report.constraint.topology_key
+    words, key = _constraint_words(report), report.constraint.topology_key
     if not report.domains:
         return f"no node has the label {safe(key)}, which {words} asks for"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
     eligible = [domain for domain in open_to if domain.eligible]
-    if eligible:
+    if eligible:  # What refuses the decisive nodes, those of other domains aside?
         aside = {name for domain in open_to if not domain.eligible for name in domain.node_names}
-        found, open_to = _without(aside, found), eligible
+        kept = ((item, tuple(name for name in item.nodes if name not in aside)) for item in found.refusals)
+        found = found._replace(
+            decisive=tuple(name for name in found.decisive if name not in aside),
+            refusals=tuple(item._replace(nodes=nodes) for item, nodes in kept if nodes),
+        )
+        open_to = eligible
     names = [safe(domain.value or '""') for domain in open_to]
     where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
@@ -426,15 +427,6 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
         return text
     verb = "lacks" if len(lacking) == 1 else "lack"
     return f"{text}; {count_noun(len(lacking), 'node')} {verb} its label: {comma_list(lacking, most=_MOST_FEW)}"
-
-
-def _without(nodes: Container[str], found: Cause) -> Cause:
-    """Return what refuses the decisive nodes, some of them left aside."""
-    kept = ((item, tuple(name for name in item.nodes if name not in nodes)) for item in found.refusals)
-    return found._replace(
-        decisive=tuple(name for name in found.decisive if name not in nodes),
-        refusals=tuple(item._replace(nodes=names) for item, names in kept if names),
-    )
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:
