@@ -22,7 +22,7 @@ from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.domain_pods import ranges_of
@@ -61,7 +61,13 @@ class Judge:
     def __init__(self, problem: PendingPodProblem) -> None:
         self.problem = problem
         self._start = start_of(problem)
-        self._key = simulated_key(problem, self._start)
+        # The workload's key in the simulation; None for a bare pod or an unknown controller.
+        owner = problem.owner
+        key = key_of(owner)
+        if owner.kind == "CronJob" and problem.pod.owner is not None:
+            key = ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
+        is_known = key in self._start.controllers if problem.exists else key.kind in reading.KINDS
+        self._key = key if is_known and owner.kind != "Pod" else None
         self._others: Counter[Optional[ObjectKey]] = Counter()  # pods of each other workload that wait in any case
         self._rivals = len(problem.before) + len(problem.after)
         own = len(problem.own) + len(problem.running)
@@ -124,15 +130,26 @@ class Judge:
         for key, number in others.items():
             if number > self._others[key]:
                 return Setback(Why.OTHERS_WAIT, number - self._others[key], key)
-        found = self._effect(change, scene, plan, last)._replace(pending_after=waiting)
-        placed = [len(self._own_placed(item)) for item in last.outcomes]
+        outcomes, placed = last.outcomes, [len(self._own_placed(item)) for item in last.outcomes]
+        counts = [self._counts(outcome, scene.model) for outcome in outcomes]
+        found = self._unsimulated(change, max(map(self._restarts, outcomes)))._replace(
+            placed_after=placed[0] + (len(problem.running) if self._key is None else 0),
+            pending_after=waiting,
+            nodes=() if problem.pod.key in scene.ended else self._nodes(last),
+            spreads=spreads(self._counts_before, counts, last),
+            outcomes=len(outcomes),
+            basis=last.basis_for((self._key,)),
+            lost=tuple(sorted({name for outcome in outcomes for name in self._lost(outcome, plan)})),
+            not_followed=tuple(plan.not_followed),
+            is_followed=plan.is_followed,
+        )
         if self._key is None and any(number != len(problem.own) for number in placed):
             return Setback(Why.OWN_WAIT, waiting)
         # A change may also place more pods of the workload and restart none, although others still wait. A pod with a
         # name of its own must be among them; a ReplicaSet's pods stand for each other.
         is_partial = min(placed) > len(problem.running) and not found.restarts
         if is_partial and problem.owner.kind not in CREATING_AT_WILL:
-            pods = (pod for outcome in last.outcomes for pod in outcome.pods)
+            pods = (pod for outcome in outcomes for pod in outcome.pods)
             is_partial = not any(pod.name == _usual_name(problem.pod) and not pod.node for pod in pods)
         return found if not waiting or is_partial else Setback(Why.OWN_WAIT, waiting, self._key)
 
@@ -177,29 +194,15 @@ class Judge:
             running=len(problem.running),
         )
 
-    def _effect(self, change: Change, scene: HypotheticalCluster, plan: Plan, answer: StepAnswer) -> Effect:
-        problem, outcomes = self.problem, answer.outcomes
-        found = [self._counts(outcome, scene.model) for outcome in outcomes]
-        restarts = max(self._restarts(outcome) for outcome in outcomes)
-        own = len(self._own_placed(outcomes[0]))
-        return self._unsimulated(change, restarts)._replace(
-            placed_after=own + (len(problem.running) if self._key is None else 0),
-            nodes=() if problem.pod.key in scene.ended else self._nodes(answer),
-            spreads=spreads(self._counts_before, found, answer),
-            outcomes=len(outcomes),
-            basis=answer.basis_for((self._key,)),
-            lost=tuple(sorted({name for outcome in outcomes for name in self._lost(outcome, plan)})),
-            not_followed=tuple(plan.not_followed),
-            is_followed=plan.is_followed,
-        )
-
     def _own_placed(self, outcome: Outcome) -> list[PodState]:
         """Return the workload's pods with a node; for bare pods, the ones that waited at the start."""
-        placed = [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
-        if self._key is None:
-            keys = {(pod.namespace, pod.name) for pod in self.problem.own}
-            return [pod for pod in placed if (pod.namespace, pod.name) in keys]
-        return placed
+        keys = {(pod.namespace, pod.name) for pod in self.problem.own}
+        return [
+            pod
+            for pod in outcome.pods
+            if pod.owner == self._key and pod.node and not pod.is_terminating
+            if self._key is not None or (pod.namespace, pod.name) in keys
+        ]
 
     def _nodes(self, answer: StepAnswer) -> tuple[str, ...]:
         """Return the nodes of the problem's pod in all outcomes, also on interchangeable nodes.
@@ -244,11 +247,9 @@ class Judge:
 
     def _lost(self, outcome: Outcome, plan: Plan) -> Iterator[str]:
         """Yield the names of pods without a controller that run at the start but not at the end."""
-        if not self._bare:
-            return
         there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended | plan.deleted  # Others took no part.
-        for pod in self._bare:
+        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended | plan.deleted if self._bare else set()
+        for pod in self._bare:  # Others took no part.
             if pod.uid not in known and (pod.namespace, pod.name) not in there:
                 yield pod.name
 
@@ -389,13 +390,3 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
             )
         changes.append(change)
     return tuple(changes)
-
-
-def simulated_key(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
-    """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
-    owner = problem.owner
-    key = key_of(owner)
-    if owner.kind == "CronJob" and problem.pod.owner is not None:
-        key = ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
-    is_known = key in start.controllers if problem.exists else key.kind in reading.KINDS
-    return key if is_known and owner.kind != "Pod" else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import is_made_of, recreated_pod, recreation, whole_spec_of
-from kubectl_spread.advice.target import edited, Op
+from kubectl_spread.advice.target import edited, KEEPING_PODS, Op
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
@@ -113,11 +113,8 @@ class HypotheticalCluster(NamedTuple):
 
     def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> HypotheticalCluster:
         """Return the cluster with some nodes replaced or added, and others removed."""
-        by_name = {node.name: node for node in self.cluster.nodes}
-        by_name |= {node.name: node for node in changed}
-        for name in without:
-            by_name.pop(name, None)
-        nodes = tuple(sorted(by_name.values(), key=lambda node: node.name))
+        by_name = {node.name: node for node in (*self.cluster.nodes, *changed)}
+        nodes = tuple(by_name[name] for name in sorted(by_name.keys() - {*without}))
         return self._replace(cluster=self.cluster._replace(nodes=nodes))
 
     def without_pods(self, pods: Sequence[Pod], *, replaced: bool) -> HypotheticalCluster:
@@ -134,7 +131,6 @@ class HypotheticalCluster(NamedTuple):
 
 OTHER_FIELDS = "fields that the scheduler does not read: where {pod} differs in one, it is replaced, too"
 _OF_PODS = ("StatefulSet", "DaemonSet")  # An older template of these is often known from its pods only.
-_KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class Plan:
@@ -185,8 +181,12 @@ class Plan:
         key = pod.owner_key
         if key is None:
             return True
-        if key not in self._start.controllers and key.kind in _REPLACING and key not in self._made:
-            self._made[key] = _like(pod, key, self._start)
+        if key not in self._start.controllers and key.kind in (*KEEPING_PODS, "Job") and key not in self._made:
+            count = sum(other.is_visible and not other.terminating for other in OwnedPods(self._start).of(key))
+            labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
+            template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}
+            version = pod.owner.api_version if pod.owner is not None else ""
+            self._made[key] = Controller(Workload(key.kind, version, key.namespace, key.name, count, template))
         return False
 
     def edit_template(self, ops: Sequence[Op]) -> None:
@@ -213,7 +213,7 @@ class Plan:
                 self.not_followed.append(f"{text}: the default ones were used for its {self.problem.replicas} pods")
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
             self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
-            if key.kind in _KEEP_THEIR_PODS:
+            if key.kind in KEEPING_PODS:
                 self.ops.append(steps.DeleteSome(steps.PodMatch(key, is_pending=True)))
 
     def _rolled_back(self, workload: Workload) -> Workload:
@@ -307,18 +307,6 @@ class Plan:
             self.is_followed = False
 
 
-_REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
-
-
-def _like(pod: Pod, key: ObjectKey, cluster: Cluster) -> Controller:
-    """Return a controller, missing from the cluster facts, that is built from one of its pods."""
-    count = sum(other.is_visible and not other.terminating for other in OwnedPods(cluster).of(key))
-    labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
-    template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}
-    version = pod.owner.api_version if pod.owner is not None else ""
-    return Controller(Workload(key.kind, version, key.namespace, key.name, count, template))
-
-
 def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
     return owner.with_pod_spec(edited(owner.pod_spec, ops))
 
@@ -337,20 +325,17 @@ def start_of(problem: PendingPodProblem) -> Cluster:
     if owner.kind == "Deployment":
         sets = {pod.owner.name for pod in (*problem.own, *problem.running) if pod.owner is not None}
         owners |= {ObjectKey("ReplicaSet", owner.namespace, name): top for name in sets}
-        _tell_apart(controllers, [key for key, above in owners.items() if above == top])
+        # The cluster facts may omit how the templates of older ReplicaSets differ.
+        known = [key for key, above in owners.items() if above == top and key in controllers]
+        known.sort(key=lambda key: natural(controllers[key].revision) or 0)
+        for at, key in enumerate(known[:-1]):
+            mine = controllers[key].workload
+            later = (controllers[other].workload.template for other in known[at + 1 :])
+            if any(mine.template.get("spec") == template.get("spec") for template in later):
+                metadata = {**fields(mine.template, "metadata"), "annotations": {"revision": key.name}}
+                changed = mine._replace(template={**mine.template, "metadata": metadata})
+                controllers[key] = controllers[key]._replace(workload=changed)
     return cluster._replace(controllers=controllers, owners=owners)
-
-
-def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectKey]) -> None:
-    """Mark the templates of older ReplicaSets as different, because the cluster facts may omit the difference."""
-    known = sorted((key for key in sets if key in controllers), key=lambda key: natural(controllers[key].revision) or 0)
-    for at, key in enumerate(known[:-1]):
-        mine = controllers[key]
-        later = (controllers[other].workload.template for other in known[at + 1 :])
-        if any(mine.workload.template.get("spec") == template.get("spec") for template in later):
-            metadata = fields(mine.workload.template, "metadata")
-            template = {**mine.workload.template, "metadata": {**metadata, "annotations": {"revision": key.name}}}
-            controllers[key] = mine._replace(workload=mine.workload._replace(template=template))
 
 
 def _synthesized(problem: PendingPodProblem) -> dict[ObjectKey, Controller]:

@@ -267,7 +267,19 @@ def of_pod(
     keys = {other.key for other in own}
     others = [other for other in waiting if other.key not in keys]
     running = [item for item in cluster.bound_pods() if not item.terminating and _is_sibling(item, pod, cluster)]
-    owner, target, is_known = _owner(pod, own, cluster)
+    key = workload_of(pod, cluster)
+    controller = cluster.controllers.get(key)
+    is_known = controller is not None and key.kind in KINDS and has_constraints_of(pod, controller.workload)
+    if controller is not None and is_known:
+        owner = controller.workload
+        is_paused = bool(controller.spec.get("paused")) and owner.kind == "Deployment"
+        target = target_of(owner, is_live=True, is_paused=is_paused)
+    else:
+        version = "" if pod.owner is None else pod.owner.api_version
+        template = {"metadata": {"labels": pod.labels}, "spec": spec_of(pod.cls)}
+        owner = Workload(key.kind, version, key.namespace, key.name, len(own), template)
+        is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
+        target = target_of(owner, is_live=True, is_guessed=is_guessed)
     return PendingPodProblem(
         pod=pod,
         owner=owner,
@@ -336,17 +348,3 @@ def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
     if pod.owner is None:
         return other.key == pod.key
     return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
-
-
-def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, TemplateOwner, bool]:
-    """Return the workload of a pod, the object to patch, and whether the written template is known."""
-    key = workload_of(pod, cluster)
-    controller = cluster.controllers.get(key)
-    if controller is not None and key.kind in KINDS and has_constraints_of(pod, controller.workload):
-        is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
-        return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
-    is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
-    version = "" if pod.owner is None else pod.owner.api_version
-    template = {"metadata": {"labels": pod.labels}, "spec": spec_of(pod.cls)}
-    owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
-    return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False

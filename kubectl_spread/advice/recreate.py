@@ -19,7 +19,7 @@ from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, REGION, Selector, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 
@@ -209,10 +209,10 @@ def recreated_pod(pod: Pod, cluster: Cluster) -> Optional[Pod]:
 
     It is created from the controller's current template, which may differ from the old pod's.
     """
-    if pod.owner is None or pod.owner.kind in _NEVER_AGAIN:
+    if pod.owner is None or pod.owner.kind == "Node":  # The kubelet of a node creates its mirror pods.
         return None
     cls = current_class(pod, cluster)
-    labels = tuple(item for item in cls.labels if item[0] not in _OF_ITS_NODE)
+    labels = tuple(item for item in cls.labels if item[0] not in (ZONE, REGION))
     if labels != cls.labels:
         cls = cls._replace(labels=labels)
     return pod._replace(
@@ -228,10 +228,6 @@ def recreated_pod(pod: Pod, cluster: Cluster) -> Optional[Pod]:
     )
 
 
-_NEVER_AGAIN = ("Node",)  # The kubelet of a node creates its mirror pods.
-_OF_ITS_NODE = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
-
-
 def current_class(pod: Pod, cluster: Cluster) -> PodClass:
     """Return the class of the pods that a pod's controller creates now; the pod's own if the template is unchanged.
 
@@ -239,18 +235,14 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
     """
     cls, key = pod.cls, pod.owner_key
     known = None if key is None else cluster.controllers.get(key)
-    if known is None or key is None or key.kind not in KINDS:
-        return cls
-    spec = known.workload.pod_spec
-    if not spec.get("containers"):  # The cluster facts lack the template.
+    spec = {} if known is None else known.workload.pod_spec
+    if key is None or key.kind not in KINDS or not spec.get("containers"):  # The cluster facts lack the template.
         return cls
     made = _read(cls, dict(cls.labels), spec)
     changed = _changed_fields(cls, made, is_daemon=key.kind == "DaemonSet")
-    if not changed:
-        return cls
     if "requests" in changed:
         changed |= {"nonzero": made.nonzero, "scored": made.scored}
-    return cls._replace(**changed)
+    return cls._replace(**changed) if changed else cls
 
 
 def is_made_of(pod: Pod, spec: Plain) -> bool:

@@ -103,14 +103,6 @@ class TriedChange(NamedTuple):
     is_rough: bool = False
 
     @property
-    def comes_late(self) -> bool:
-        """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
-        problem = self.scene.problem
-        restarts = problem.target.replaces_its_pods and len(problem.running) > len(problem.outdated_pods)
-        is_restarting = restarts if self.change.edits_template else True
-        return is_restarting and not self.change.is_gentle
-
-    @property
     def damage(self) -> Damage:
         """Return the worst effect; re-creating a Job or a bare pod ends its running pods."""
         problem, damage = self.scene.problem, self.change.damage
@@ -149,11 +141,18 @@ class _Search:
     def run(self, most: int) -> Suggestions:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
-        ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        steps = ((ladder, ladder.step(0)) for ladder in ladders)
+        proposals = (item for propose in MOVES for item in propose(self._problem))
+        every = (
+            item if isinstance(item, Ladder) else Ladder(1, functools.partial(lambda change, _at: change, item))
+            for item in proposals
+        )
+        # Without duplicates of the first step; those that give up the least come first
+        by_title = {change.title: (change, ladder) for ladder in every for change in [ladder.step(0)]}
+        steps = sorted(by_title.values(), key=lambda item: (item[0].rank, item[0].weight))
+        ladders = [ladder for _, ladder in steps]
         enough = [
             ladder
-            for ladder, change in steps
+            for change, ladder in steps
             if self._is_for_new_nodes(change) or all(_loosens(change, one) for one in self._conflicts)
         ]
         best = arrange(filter(None, map(self._probe, enough)))
@@ -177,24 +176,19 @@ class _Search:
         helps.
         """
         chosen: list[TriedChange] = []
-        hides_harm = most <= SHOWN
         for number, item in enumerate(best):
-            if len(chosen) == most or (hides_harm and chosen and is_harmful(item)):
+            if len(chosen) == most or (most <= SHOWN and chosen and is_harmful(item)):
                 repair = next((other for other in best[number:] if other.change.rank == Rank.MISTAKE), None)
                 if repair is not None and repair.waiting and not self._partial:
                     self._held(self._least(repair))
                 return chosen, [other for other in best[number:] if not is_redundant(other, chosen)]
             held = None if is_redundant(item, chosen) else self._held(self._least(item))
-            if held is not None:
-                chosen.append(held._replace(equals=tuple(self._equals(held))))
+            if held is not None:  # Which changes of other objects also help in the end? Only a few are tried.
+                equals = list(map(self._least, held.equals[:_MOST_EQUAL]))
+                effects = [self._judge.judge(other.change, other.scene) for other in equals]
+                helps = [isinstance(effect, Effect) and not effect.pending_after for effect in effects]
+                chosen.append(held._replace(equals=tuple(itertools.compress(equals, helps))))
         return chosen, []
-
-    def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
-        """Yield changes of other objects that also help in the end; only a few are tried."""
-        for other in map(self._least, item.equals[:_MOST_EQUAL]):
-            effect = self._judge.judge(other.change, other.scene)
-            if isinstance(effect, Effect) and not effect.pending_after:
-                yield other
 
     def _held(self, item: TriedChange) -> Optional[TriedChange]:
         """Return a change that still helps once the cluster is at rest: this one, or a later step of its ladder."""
@@ -221,9 +215,8 @@ class _Search:
     def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
         """Return the change with a rollout that deletes old pods before it creates new ones."""
         problem, change = self._problem, item.change
-        if not is_stuck_for_room(problem, change) or not problem.running:
-            return None
-        for other in deleting_first(problem, change):
+        is_stuck = is_stuck_for_room(problem, change) and problem.running
+        for other in deleting_first(problem, change) if is_stuck else ():
             scene = self._applied(other)
             effect = None if scene is None else self._judge.judge(other, scene, is_thorough=True)
             if scene is not None and isinstance(effect, Effect) and not effect.pending_after:
@@ -275,8 +268,9 @@ class _Search:
                 if isinstance(effect, Effect):
                     return TriedChange(change, scene, effect.pending_after, ladder, at)
             others = [workload_of(pod, self._problem.cluster) for pod in placed.refused if pod.key not in self._own]
-            owner = others[0] if others else None
-            setback = Setback(Why.OTHERS_WAIT, others.count(owner) if owner else 0, owner)
+            setback = (
+                Setback(Why.OTHERS_WAIT, others.count(others[0]), others[0]) if others else Setback(Why.OTHERS_WAIT)
+            )
             if any(pod.key == self._problem.pod.key for pod in placed.refused):
                 setback = Setback(Why.POD_WAITS, 1)
             self._failed.append((change, setback))
@@ -319,25 +313,15 @@ class _Search:
 
     def _pairs(self, ladders: list[Ladder]) -> Iterator[Ladder]:
         """Yield pairs of changes that together loosen every conflict; pairs that give up less come first."""
-        pairs: list[tuple[int, int, Ladder, Ladder]] = []
+        pairs: list[tuple[int, Ladder, Ladder]] = []
         for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
             if _can_be_done_together(*changes) and all(
-                _loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts
+                any(_loosens(change, conflict) for change in changes) for conflict in self._conflicts
             ):
-                pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
-        for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
+                pairs.append((sum(change.rank for change in changes), one, other))
+        for _, one, other in sorted(pairs, key=lambda pair: pair[0]):
             yield _together(one, other)
-
-
-def _different(proposals: Iterable[Proposal]) -> list[Ladder]:
-    """Return the proposals as ladders without duplicates of the first step; those that give up the least come first."""
-    by_start: dict[str, tuple[int, int, Ladder]] = {}
-    for item in proposals:
-        ladder = item if isinstance(item, Ladder) else Ladder(1, functools.partial(lambda change, _at: change, item))
-        step = ladder.step(0)
-        by_start[step.title] = (step.rank, step.weight, ladder)
-    return [ladder for *_, ladder in sorted(by_start.values(), key=lambda item: item[:2])]
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
@@ -431,10 +415,20 @@ def _adds_nodes(change: Change) -> bool:
 
 
 def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
-    """Return the position of a change; new nodes come after idle ones and Karpenter's, even if that restarts pods."""
-    change = item.change
-    comes_late = item.comes_late or (buys_late and _adds_nodes(change))
-    worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)
+    """Return the position of a change; new nodes come after idle ones and Karpenter's, even if that restarts pods.
+
+    A change comes late, too, if it loosens a rule and restarts pods that would otherwise keep running.
+    """
+    change, problem = item.change, item.scene.problem
+    restarts = problem.target.replaces_its_pods and len(problem.running) > len(problem.outdated_pods)
+    comes_late = (restarts or not change.edits_template) and not change.is_gentle
+    worth = (
+        is_harmful(item),
+        item.waiting,
+        item.damage,
+        change.parts,
+        comes_late or (buys_late and _adds_nodes(change)),
+    )
     return (*worth, change.rank, change.weight, change.title)
 
 

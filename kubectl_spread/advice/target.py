@@ -22,7 +22,7 @@ from kubectl_spread.text.node import Route
 Plain = dict[str, Any]
 
 # Kinds that do not replace waiting pods automatically when the template changes.
-_KEEP_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+KEEPING_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 _LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
 # Kinds whose template or pod is immutable.
 _FIXED = frozenset({"Pod", "Job"})
@@ -135,7 +135,7 @@ class TemplateOwner(NamedTuple):
         if self.is_paused:
             patch.append(put_op(("spec", "paused"), False).document())
             lines.append(command("rollout", "resume", self.display_name, namespace=self.namespace))
-        if self.kind in _KEEP_THEIR_PODS and waiting:
+        if self.kind in KEEPING_PODS and waiting:
             names = [pod.name for pod in waiting]
             documents.append({"kind": "Pod", "namespace": self.namespace, "name": names[0], "deleted": names})
             lines.append(command("delete", "pod", *names, namespace=self.namespace))

@@ -263,20 +263,24 @@ def _known_as(problem: PendingPodProblem, key: str) -> str:
 
 def propose_selectors(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose selectors that match the workload's pods and no others, and that count each revision by itself."""
-    revised = []
+    revised, label = list[tuple[ConstraintReport, Op]](), problem.revision_label
     for report in problem.reports:
         yield from _narrowed(problem, report) if report.self_match else _own(problem, report)
-        ops = _revision_ops(problem, report)
-        if ops:
-            revised.append((report, ops))
-    title = f"add matchLabelKeys: [{problem.revision_label}] to"
-    for report, ops in revised:
+        # Are pods of another revision counted?
+        keys, selected = report.constraint.match_label_keys, report.constraint.selected_keys
+        if report.self_match and label and label not in keys and label not in selected:
+            own = problem.pod.labels.get(label)
+            revisions = {dict(group.labels).get(label, own) for group in problem.counted_groups(report.selector)}
+            if not revisions <= {own}:
+                revised.append((report, put_op(route(report, "matchLabelKeys"), [*keys, label])))
+    title = f"add matchLabelKeys: [{label}] to"
+    for report, op in revised:
         title_of_one = f"{title} {constraint_name(problem, report)}"
-        yield _edit(problem, report, title_of_one, *ops, rank=Rank.REVISION, gives_up=_BY_REVISION)
+        yield _edit(problem, report, title_of_one, op, rank=Rank.REVISION, gives_up=_BY_REVISION)
     if len(revised) > 1:
         yield Change(
             f"{title} every DoNotSchedule constraint",
-            [op for report, ops in revised for op in _guarded(report, *ops)],
+            [op for report, revision in revised for op in _guarded(report, revision)],
             family="matchLabelKeys",
             rank=Rank.REVISION,
             weight=1,
@@ -349,15 +353,3 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
 
 
 _OTHERS_APART = "the pods of other workloads that are counted now are no longer spread together with these"
-
-
-def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[Op]:
-    """Count only the pod's own revision, if pods of another one are counted."""
-    label, constraint = problem.revision_label, report.constraint
-    if not report.self_match or not label or label in constraint.match_label_keys or label in constraint.selected_keys:
-        return []
-    own = problem.pod.labels.get(label)
-    revisions = {dict(group.labels).get(label, own) for group in problem.counted_groups(report.selector)}
-    if revisions <= {own}:
-        return []
-    return [put_op(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]

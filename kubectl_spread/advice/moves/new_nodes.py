@@ -53,14 +53,11 @@ def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     It does not if the domain is down or about to be removed, or if its value is misspelt. It does not either if all
     nodes there have an operating system that the workload cannot use.
     """
-    there = _nodes_at(problem, place)
-    if not there or not place:
-        return True
+    there, wanted = _nodes_at(problem, place), problem.operating_system
     systems = {node.labels.get(OS) for node in there} - {None}
-    wanted = problem.operating_system
-    is_other_system = bool(systems) and bool(wanted) and wanted not in systems
+    is_other_system = bool(systems and wanted) and wanted not in systems
     is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
-    return not (is_unfit(there) or is_misspelt or is_other_system)
+    return not (there and place) or not (is_unfit(there) or is_misspelt or is_other_system)
 
 
 def _is_slip(problem: PendingPodProblem, key: str, value: str) -> bool:
@@ -191,13 +188,20 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
     def step(at: int) -> Change:
         nodes, pods = sizes[at % len(sizes)]
         room = _room(problem, pods, with_rivals=at >= len(sizes))
-        made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
+        made: list[Plain] = []
+        for number in range(1, nodes + 1):
+            name = f"new-node-{number}"
+            while name in problem.columns.index:
+                name = f"{name}-x"
+            metadata = {"name": name, "labels": {**labels, HOSTNAME: name}}
+            status = {"allocatable": room}
+            made.append({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {}, "status": status})
         size = ", ".join(f"{name} {amount}" for name, amount in room.items() if name != PODS)
         free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
         title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}{labelled}"
         fold = f"{FAMILY} {' '.join(place)}" if there and place else ""
         note = "the node also needs room for your DaemonSet pods"
-        return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
+        return Change(title, (AddNodes(tuple(made)),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
 
@@ -234,16 +238,3 @@ def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[s
             room[resource] = str(total)
     room[PODS] = str(max(110, pods))
     return room
-
-
-def _node(problem: PendingPodProblem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:
-    name = f"new-node-{number}"
-    while name in problem.columns.index:
-        name = f"{name}-x"
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {**labels, HOSTNAME: name}},
-        "spec": {},
-        "status": {"allocatable": room},
-    }

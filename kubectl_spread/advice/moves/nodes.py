@@ -317,60 +317,38 @@ SAME_PLACE = {
 def propose_labels(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose labels that are missing on nodes, or corrections of wrong ones."""
     made = _OF_PROVISIONED if problem.cluster.provisioning else _OF_MACHINES  # nodes are made with these labels
+    nodes = problem.cluster.nodes
     for report in problem.reports:
-        if report.constraint.topology_key.startswith(made):
+        key = report.constraint.topology_key
+        if key.startswith(made):
             continue
-        yield from _misspelt(problem, report)
-        yield from _empty(problem, report)
-        yield from _shared(problem, report)
-        yield from _missing(problem, report)
-
-
-def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Correct a value that is a misspelling of another one: us-east1b for us-east-1b."""
-    key = report.constraint.topology_key
-    for wrong, right in misspelt_values(problem.cluster.nodes, key).items():
-        nodes = [node for node in problem.cluster.nodes if node.labels.get(key) == wrong]
-        if len(nodes) > _MOST_LABELLED:
-            continue
-        listed = ", ".join(node.name for node in nodes)
-        title = f"correct the label {key} of node {listed}: {right} instead of {wrong}"
-        note = f"{wrong} and {right} look like two spellings of one value: label the node only if they are"
-        yield _of_labels(title, key, [(node, right) for node in nodes], Rank.MISTAKE)._replace(notes=(note,))
-
-
-def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    key = report.constraint.topology_key
-    empty = [node for node in problem.cluster.nodes if node.labels.get(key) == ""]
-    if empty and len(empty) <= _MOST_VALUES:
-        title = f"remove the empty label {key} from node {', '.join(node.name for node in empty)}"
-        change = _of_labels(title, key, [(node, None) for node in empty], Rank.NODE_LABEL)
-        yield change._replace(gives_up="the pods no longer go to the node")
-
-
-def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Give each of the nodes that share a hostname label its own."""
-    key = report.constraint.topology_key
-    if key != HOSTNAME:
-        return
-    shared = [node for node in problem.cluster.nodes if key in node.labels and node.labels[key] != node.name]
-    values = [node.labels[key] for node in shared]
-    twice = [node for node in shared if values.count(node.labels[key]) > 1]
-    if twice and len(twice) <= _MOST_LABELLED:
-        title = f"give each of {', '.join(node.name for node in twice)} its own {key}"
-        change = _of_labels(title, key, [(node, node.name) for node in twice], Rank.NODE_LABEL)
-        yield change._replace(gives_up="selectors that use the shared value no longer find these nodes")
-
-
-def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    """Label the nodes that lack a constraint's key."""
-    key = report.constraint.topology_key
-    missing = [node for node in problem.cluster.nodes if key not in node.labels]
-    known = [(node, value) for node in missing if (value := _known(node, key))]
-    if known and len(known) <= _MOST_LABELLED:
-        yield _labelled(known, key, rank=Rank.NODE_LABEL)
-    elif missing and not known:
-        yield from _unknown(problem, report, missing)
+        # A value that is a misspelling of another one: us-east1b for us-east-1b
+        for wrong, right in misspelt_values(nodes, key).items():
+            pairs = [(node, right) for node in nodes if node.labels.get(key) == wrong]
+            listed = ", ".join(node.name for node, _ in pairs)
+            title = f"correct the label {key} of node {listed}: {right} instead of {wrong}"
+            note = f"{wrong} and {right} look like two spellings of one value: label the node only if they are"
+            if len(pairs) <= _MOST_LABELLED:
+                yield _of_labels(title, key, pairs, Rank.MISTAKE)._replace(notes=(note,))
+        empty = [node for node in nodes if node.labels.get(key) == ""]
+        if empty and len(empty) <= _MOST_VALUES:
+            title = f"remove the empty label {key} from node {', '.join(node.name for node in empty)}"
+            change = _of_labels(title, key, [(node, None) for node in empty], Rank.NODE_LABEL)
+            yield change._replace(gives_up="the pods no longer go to the node")
+        # Nodes that share a hostname label get their own.
+        shared = [node for node in nodes if node.labels.get(key, node.name) != node.name]
+        values = Counter(node.labels[key] for node in shared)
+        twice = [node for node in shared if values[node.labels[key]] > 1]
+        if twice and key == HOSTNAME and len(twice) <= _MOST_LABELLED:
+            title = f"give each of {', '.join(node.name for node in twice)} its own {key}"
+            change = _of_labels(title, key, [(node, node.name) for node in twice], Rank.NODE_LABEL)
+            yield change._replace(gives_up="selectors that use the shared value no longer find these nodes")
+        missing = [node for node in nodes if key not in node.labels]
+        known = [(node, value) for node in missing if (value := _known(node, key))]
+        if known and len(known) <= _MOST_LABELLED:
+            yield _labelled(known, key, rank=Rank.NODE_LABEL)
+        elif missing and not known:
+            yield from _unknown(problem, report, missing)
 
 
 def _known(node: Node, key: str) -> str:
@@ -438,11 +416,7 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
             Rank.NODE_KIND,
             gives_up=f"the pods never run on nodes without {OS}={wanted}",
         )
-    yield from _device(problem)
-
-
-def _device(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Select the nodes with a requested resource, if only some nodes have it."""
+    # The nodes with a requested resource, if only some nodes have it
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
         having, others = (
@@ -470,13 +444,11 @@ def _device(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:
     """Return the label that all nodes of one kind have and no other node has; an accelerator's label comes first."""
-    first, *rest = having
-    common = {item for item in first.labels.items() if item[0] != HOSTNAME}
-    for node in rest:
-        common &= set(node.labels.items())
-    for node in others:
-        common -= set(node.labels.items())
-    telling = [item for item in common if not item[0].startswith(("topology.", "failure-domain."))]
+    common = set.intersection(*(set(node.labels.items()) for node in having))
+    common = common.difference(*(node.labels.items() for node in others))
+    telling = [
+        item for item in common if item[0] != HOSTNAME and not item[0].startswith(("topology.", "failure-domain."))
+    ]
     return min(telling, key=lambda item: ("gpu" not in item[0] and "accelerator" not in item[0], item), default=None)
 
 

@@ -28,14 +28,14 @@ from kubectl_spread.advice.moves.nodes import (
 )
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import current_class
-from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.advice.target import KEEPING_PODS
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import differences, Pod
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.wording import comma_list
 
-_CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 _MOST_ASKED = 400  # Most pods whose removal is tried.
 _MOST = 6
 _MOST_OWN = 8
@@ -44,10 +44,23 @@ _MOST_SCALED = 3
 
 def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Propose to remove pods whose absence lets the pod in."""
-    found = blocking_pods(problem)
+    found, columns, seen = blocking_pods(problem), problem.columns, set[str]()
     for pod in found[:_MOST]:
         yield from _without(problem, pod)
-    yield from _siblings(problem)
+    # The youngest pod of the workload in each full domain
+    for report in problem.reports:
+        full = {domain.value for domain in report.domains if domain.usable and not domain.fits}
+        by_value: dict[str, list[Pod]] = {}
+        for pod in problem.running:
+            at = columns.index.get(pod.node_name)
+            value = None if at is None else columns.nodes[at].labels.get(report.constraint.topology_key)
+            if value in full and _is_replaced(pod):
+                by_value.setdefault(str(value), []).append(pod)
+        for _, pods in sorted(by_value.items()):
+            pod = max(pods, key=lambda pod: (pod.created, pod.name))
+            if pod.uid not in seen and len(seen) < _MOST_OWN:
+                seen.add(pod.uid)
+                yield from _without(problem, pod)
     yield from _scaled(problem, found)
 
 
@@ -66,7 +79,7 @@ def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
 
 
 def _is_replaced(pod: Pod) -> bool:
-    return pod.owner is not None and pod.owner.kind in _CREATED_AGAIN and not pod.terminating
+    return pod.owner is not None and pod.owner.kind in KEEPING_PODS and not pod.terminating
 
 
 def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
@@ -102,27 +115,6 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
     )
 
 
-def _siblings(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Delete the youngest pod of the workload in each full domain, to make room for another."""
-    columns = problem.columns
-    proposed = 0
-    seen: set[str] = set()
-    for report in problem.reports:
-        full = {domain.value for domain in report.domains if domain.usable and not domain.fits}
-        by_value: dict[str, list[Pod]] = {}
-        for pod in problem.running:
-            at = columns.index.get(pod.node_name)
-            value = None if at is None else columns.nodes[at].labels.get(report.constraint.topology_key)
-            if value in full and _is_replaced(pod):
-                by_value.setdefault(str(value), []).append(pod)
-        for _, pods in sorted(by_value.items()):
-            pod = max(pods, key=lambda pod: (pod.created, pod.name))
-            if pod.uid not in seen and proposed < _MOST_OWN:
-                seen.add(pod.uid)
-                proposed += 1
-                yield from _without(problem, pod)
-
-
 def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Proposal]:
     """Scale down another workload, to one replica at least; its controller chooses the pods to delete."""
     owners = Counter(
@@ -133,20 +125,15 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Propo
         and owner.kind in SCALED_KINDS
         and not problem.is_own(pod.labels)
     )
-    if not owners:
-        return
-    running: dict[ObjectKey, list[Pod]] = {owner: [] for owner in owners}
-    for pod in problem.cluster.bound_pods():
-        owner = workload_of(pod, problem.cluster)
-        if owner in running and not pod.terminating:
-            running[owner].append(pod)
+    owned = OwnedPods(problem.cluster)
     for owner, _ in owners.most_common(_MOST_SCALED):
-        ranked = _victims_first(owner.kind, running[owner])
+        running = (pod for pod in owned.of(owner) if pod.node_name and pod.is_visible and not pod.terminating)
+        ranked = victims_first(owner.kind, running)
         if len(ranked) > 1:
             yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
 
 
-def _victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
+def victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
     """Return the pods in the order in which a controller deletes them; for a StatefulSet the last ordinal first.
 
     Of ready pods, others delete first the ones that share a node with most others, and of these the youngest.
@@ -160,13 +147,11 @@ def _victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
 
 
 def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
-    count = at + 1
-    left = len(ranked) - count
-    action = ScaleDown(owner, left, tuple(ranked[:count]))
-    pods = ", ".join(pod.name for pod in ranked[:count])
+    count, deleted = at + 1, tuple(ranked[: at + 1])
+    left, pods = len(ranked) - count, ", ".join(pod.name for pod in deleted)
     return Change(
         f"scale {owner.kind.lower()}/{owner.name} down from {len(ranked)} to {left}",
-        (action,),
+        (ScaleDown(owner, left, deleted),),
         "scale",
         Rank.SCALED,
         weight=count,
@@ -181,18 +166,11 @@ _MOST_NAMED = 4
 
 def propose_preemption(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Wait until the scheduler has evicted pods in favour of this one."""
-    item = problem.explanation
-    victims = [pod for pod in item.victims if pod.node_name]
-    node = item.nominated_node
-    if not victims or not node:
-        return
-    names = comma_list((pod.name for pod in victims), most=_MOST_NAMED)
-    yield Change(
-        f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
-        (EndPods(tuple(victims), PREEMPTED),),
-        "wait for preemption",
-        Rank.WAIT,
-    )
+    victims = tuple(pod for pod in problem.explanation.victims if pod.node_name)
+    if victims and (node := problem.explanation.nominated_node):
+        names = comma_list((pod.name for pod in victims), most=_MOST_NAMED)
+        title = f"only wait: preemption evicts {names} from {node}, and this pod takes its place"
+        yield Change(title, (EndPods(victims, PREEMPTED),), "wait for preemption", Rank.WAIT)
 
 
 def propose_terminating(problem: PendingPodProblem) -> Iterator[Proposal]:
@@ -328,9 +306,7 @@ def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
     """Return whether a rollout of the change could lack room because new pods run next to old ones."""
     is_rolled_out = problem.owner.kind == "Deployment" and change.edits_template and problem.target.is_live
     has_settings = any(isinstance(action, SetRollout) for action in change.actions)
-    return (
-        is_rolled_out and not has_settings and change.family not in ("rollout", "matchLabelKeys") and problem.may_surge
-    )
+    return is_rolled_out and problem.may_surge and not has_settings and change.family != "matchLabelKeys"
 
 
 def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
@@ -340,10 +316,4 @@ def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
         return
     own = problem.pod.labels.get(label)
     old = [pod for pod in problem.running if pod.labels.get(label) not in (None, own)]
-    if old:
-        yield first_deleted(old)
-
-
-def first_deleted(pods: Sequence[Pod]) -> Pod:
-    """Return the pod that a ReplicaSet deletes first, if all are ready."""
-    return _victims_first("ReplicaSet", pods)[0]
+    yield from victims_first("ReplicaSet", old)[:1]

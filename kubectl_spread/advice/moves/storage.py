@@ -37,12 +37,10 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     yield from _missing(problem)
     yield from _held(problem)
     # The claims of the waiting pods, except claims in use by a pod with a node: these cannot go away
-    keys = _named(problem.own)
+    keys, there = _named(problem.own), problem.cluster.storage.claims
     used = _named(problem.columns.bound_pods) if keys else {}
-    there = problem.cluster.storage.claims
     claims = [there[key] for key in keys if key in there and key not in used]
-    classes = {claim.storage_class for claim in claims}
-    for name in sorted(classes):
+    for name in sorted({claim.storage_class for claim in claims}):
         found = problem.cluster.storage.classes.get(name)
         if found is not None and found.provisioner not in ("", NO_PROVISIONER):
             yield from _of_class(problem, found, [claim for claim in claims if claim.storage_class == name])
@@ -66,11 +64,9 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
             title=f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {name}",
             gives_up=f"{again}; it then creates volumes only for scheduled pods",
         )
-    missing = False  # Whether there is a domain in which the class provisions no volumes.
-    for key in (report.constraint.topology_key for report in problem.reports):
-        allowed = found.allowed_values(key)
-        missing |= allowed is not None and bool(problem.values(key) - allowed)
-    if found.allowed and missing:
+    limits = {key: found.allowed_values(key) for key in (report.constraint.topology_key for report in problem.reports)}
+    # Is there a domain in which the class provisions no volumes?
+    if found.allowed and any(there is not None and problem.values(key) - there for key, there in limits.items()):
         yield _with_class(
             found._replace(allowed=None),
             [drop(("allowedTopologies",))],
@@ -131,9 +127,8 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
         }
         for name in missing
     )
-    listed = ", ".join(missing)
     yield Change(
-        f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
+        f"create the missing claim{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
         (CreateClaims(written),),
         "missing claim",
         Rank.MISTAKE,
@@ -153,15 +148,25 @@ def _held(problem: PendingPodProblem) -> Iterator[Proposal]:
     holders = [
         pod for pod in problem.cluster.bound_pods() if not pod.terminating and not own.isdisjoint(pod.cls.claims())
     ]
+    listed = ", ".join(sorted(claims))
     for pod in holders:
-        if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):
-            yield _stopped(problem, pod, ", ".join(sorted(claims)))
+        owner = workload_of(pod, problem.cluster)
+        if owner == workload_of(problem.pod, problem.cluster):
+            continue
+        title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {listed}: one pod at a time may use it"
+        action: Action = RemovePods((pod,))
+        gives_up = f"pod {pod.name} ends{'' if pod.owner else ', and nothing creates it again'}"
+        if pod.owner is not None and owner.kind in SCALED_KINDS:
+            pods = [other for other in problem.cluster.bound_pods() if workload_of(other, problem.cluster) == owner]
+            action = ScaleDown(owner, 0, tuple(pods))
+            gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
+        yield Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
     if claims and problem.replicas > 1 and problem.owner.kind in SCALED_KINDS:
         is_set = problem.owner.kind == "StatefulSet"
         own_claims = f"claim templates of {'the' if is_set else 'a'} StatefulSet"
         left = max(0, 1 - len(problem.running))  # Its controller deletes Pending pods first.
         yield Change(
-            f"run one replica: one pod at a time may use claim {', '.join(sorted(claims))}",
+            f"run one replica: one pod at a time may use claim {listed}",
             (SetReplicas(1, tuple(problem.own[left:])),),
             "replicas",
             Rank.REPLICAS,
@@ -173,19 +178,6 @@ def _held(problem: PendingPodProblem) -> Iterator[Proposal]:
                 ),
             ),
         )
-
-
-def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
-    owner = workload_of(pod, problem.cluster)
-    title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
-    if pod.owner is None or owner.kind not in SCALED_KINDS:
-        action: Action = RemovePods((pod,))
-        gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
-    else:
-        own = [other for other in problem.cluster.bound_pods() if workload_of(other, problem.cluster) == owner]
-        action = ScaleDown(owner, 0, tuple(own))
-        gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
-    return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
 
 
 def _with_class(after: StorageClass, ops: list[Op], *, claims: list[Claim], title: str, gives_up: str) -> Change:

@@ -10,10 +10,10 @@ from kubectl_spread.advice.change import Change, Damage, ids_of, Ladder, Proposa
 from kubectl_spread.advice.moves.nodes import idle_taints, is_of_system
 from kubectl_spread.advice.moves.pods import (
     deleting_first,
-    first_deleted,
     first_pod_to_delete,
     is_stuck_for_room,
     ONE_MISSING,
+    victims_first,
 )
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import PREFERRED, REQUIRED
@@ -57,22 +57,34 @@ def _pods(problem: PendingPodProblem, field: str) -> Iterator[Proposal]:
         if field == "podAntiAffinity":
             yield from _of_revision(problem, at, term)
             yield from _spread(problem, rules, at, term)
-        yield _deleting_first(problem, _preferred(field, rules, at, term))
+        key = term.get("topologyKey") or ""
+        given = {name: value for name, value in term.items() if value is not None}
+        what, lost = "anti-affinity", f"pods may share one value of {key}"
+        if field == "podAffinity":
+            what, lost = "affinity", f"pods may run in another value of {key} than the pods that they need"
+        path, weighted = ("affinity", field, PREFERRED), {"weight": 100, "podAffinityTerm": given}
+        change = Change(
+            f"make the required pod {what} on {key} a preferred one",
+            [*_dropped(field, rules, at), _appended(path, weighted, there=bool(rules.get(PREFERRED)))],
+            family=f"preferred {field}",
+            rank=Rank.SOFT_AFFINITY,
+            weight=at,
+            gives_up=f"the rule becomes a preference: {lost}",
+        )
+        yield _deleting_first(problem, change)
 
 
 def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
     """Return a change of a rule between pods, and the same with a rollout that first deletes pods with the old rule."""
     steps = [change]
     if is_stuck_for_room(problem, change) and problem.running:
-        first = first_deleted(problem.running)
-        steps += deleting_first(problem, change, (first,))
+        steps += deleting_first(problem, change, tuple(victims_first("ReplicaSet", problem.running)[:1]))
     return Ladder(len(steps), lambda at: steps[at])
 
 
 def _dropped(field: str, rules: Plain, at: int) -> list[Op]:
     """Return the operations that remove a required term, and the list with its last one."""
-    path = ("affinity", field, REQUIRED)
-    terms = mappings(rules.get(REQUIRED))
+    path, terms = ("affinity", field, REQUIRED), mappings(rules.get(REQUIRED))
     return [
         test((*path, at, "topologyKey"), terms[at].get("topologyKey") or ""),
         drop(path if len(terms) == 1 else (*path, at)),
@@ -112,23 +124,6 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
             weight=at,
             gives_up=f"pods may share one value of {key}, if all values have as many",
         ),
-    )
-
-
-def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
-    key = term.get("topologyKey") or ""
-    weighted = {"weight": 100, "podAffinityTerm": {name: value for name, value in term.items() if value is not None}}
-    what, lost = "anti-affinity", f"pods may share one value of {key}"
-    if field == "podAffinity":
-        what, lost = "affinity", f"pods may run in another value of {key} than the pods that they need"
-    there = bool(rules.get(PREFERRED))
-    return Change(
-        f"make the required pod {what} on {key} a preferred one",
-        [*_dropped(field, rules, at), _appended(("affinity", field, PREFERRED), weighted, there=there)],
-        family=f"preferred {field}",
-        rank=Rank.SOFT_AFFINITY,
-        weight=at,
-        gives_up=f"the rule becomes a preference: {lost}",
     )
 
 
@@ -352,12 +347,13 @@ def propose_requests(problem: PendingPodProblem) -> Iterator[Proposal]:
     """Lower the largest container's request of a lacking resource, if the containers are known."""
     for requirement in problem.explanation.requirements if problem.is_template_known else ():
         if requirement.kind is RequirementKind.RESOURCE and requirement.key in (CPU, MEMORY):
-            yield from _lowered(problem, requirement.key, requirement)
+            yield from _lowered(problem, requirement)
 
 
-def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Proposal]:
-    requests = []  # of the containers, in milli-CPU or bytes
-    for at, container in enumerate(mappings(problem.spec.get("containers"))):
+def _lowered(problem: PendingPodProblem, requirement: Requirement) -> Iterator[Proposal]:
+    resource = requirement.key
+    requests, containers = [], mappings(problem.spec.get("containers"))  # in milli-CPU or bytes
+    for at, container in enumerate(containers):
         written = fields(container, "resources", "requests").get(resource)
         if written is not None:
             thousandths = quantity.parse(written)
@@ -375,7 +371,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
     amounts = {share if resource == CPU and share < unit else share // unit * unit for share in shares}
     steps = sorted((amount for amount in amounts if least <= amount < request and amount > 0), reverse=True)
     path = ("containers", at, "resources", "requests", resource)
-    name = mappings(problem.spec.get("containers"))[at].get("name")
+    name = containers[at].get("name")
 
     def step(number: int) -> Change:
         text = _text(steps[number], resource)

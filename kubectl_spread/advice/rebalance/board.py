@@ -212,9 +212,10 @@ class Board:
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
             return Obstacle(ObstacleKind.DISPLACES)
-        waiting = _additional_pending(after, most_pending)
-        if waiting is not None:
-            return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(waiting, after))
+        more = {owner for owner, number in pending([after]).items() if number > most_pending.get(owner, 0)}
+        for pod in after.pods:
+            if pod.owner in more and pod.node == PENDING and pod.end == Deletion.ALIVE:
+                return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(pod, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
             return Obstacle(ObstacleKind.UNCREATED)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
@@ -384,10 +385,3 @@ def originals(states: Iterable[State]) -> list[P]:
     return list(
         dict.fromkeys(pod for pod in first.pods if not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING)
     )
-
-
-def _additional_pending(after: State, most_pending: Mapping[int, int]) -> Optional[P]:
-    """Return a Pending pod of a workload that has more of them than before; None if there is none."""
-    more = {owner for owner, number in pending([after]).items() if number > most_pending.get(owner, 0)}
-    waiting = (pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE)
-    return next((pod for pod in waiting if pod.owner in more), None)

@@ -78,7 +78,9 @@ class Goal(NamedTuple):
             missing = sum(least - number for number in numbers if number < least) - counts.arriving
             if missing > found.evictions:
                 break  # It only grows.
-            need = max(missing, _to_remove(numbers, able, least + self.most_skew))
+            over = [max(0, number - least - self.most_skew) for number in numbers]
+            is_able = all(number <= own for number, own in zip(over, able, strict=True))
+            need = max(missing, sum(over)) if is_able else NEVER
             if need < found.evictions:
                 found = Need(need, least)
         if found.evictions or max(numbers) - minima[0] <= self.most_skew:
@@ -91,14 +93,6 @@ class Need(NamedTuple):
 
     evictions: int
     least: int
-
-
-def _to_remove(numbers: Sequence[int], able: Sequence[int], most: int) -> int:
-    """Return the number of pods to remove so that each domain has at most `most`."""
-    over = [number - most for number in numbers]
-    if any(number > own for number, own in zip(over, able, strict=True) if number > 0):
-        return NEVER
-    return sum(number for number in over if number > 0)
 
 
 def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:

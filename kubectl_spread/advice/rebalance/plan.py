@@ -35,11 +35,11 @@ class Eviction(NamedTuple):
     owner: ObjectKey
     node: str
     nodes: tuple[str, ...]
-    places: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
-    budget: str = ""
-    volatile: tuple[str, ...] = ()
-    asks_budgets: bool = False
-    uid: str = ""
+    places: dict[str, tuple[str, ...]]
+    budget: str
+    volatile: tuple[str, ...]
+    asks_budgets: bool
+    uid: str
 
 
 class DomainChange(NamedTuple):
@@ -47,7 +47,7 @@ class DomainChange(NamedTuple):
 
     value: str
     before: int
-    after: Optional[Range] = None
+    after: Optional[Range]
 
 
 class ConstraintChange(NamedTuple):
@@ -60,7 +60,7 @@ class ConstraintChange(NamedTuple):
     status: ConstraintStatus
     is_violated: bool
     domains: tuple[DomainChange, ...]
-    skew_after: Optional[Range] = None
+    skew_after: Optional[Range]
 
 
 class Coverage(NamedTuple):
@@ -131,7 +131,7 @@ class RestartPlan(NamedTuple):
     fewest_ready: int
     coverage: Coverage
     changes: tuple[ConstraintChange, ...]
-    volatile: tuple[str, ...] = ()
+    volatile: tuple[str, ...]
 
 
 class ObstacleKind(Enum):
@@ -226,9 +226,9 @@ class Repair(NamedTuple):
     wanted: dict[ObjectKey, int]
     verdict: RepairVerdict
     before: tuple[ConstraintChange, ...]
-    plan: Optional[EvictionPlan] = None
-    restarts: tuple[RestartPlan, ...] = ()
-    obstacles: tuple[Obstacle, ...] = ()
+    plan: Optional[EvictionPlan]
+    restarts: tuple[RestartPlan, ...]
+    obstacles: tuple[Obstacle, ...]
     remedies: tuple[Remedy, ...] = ()
 
     @property

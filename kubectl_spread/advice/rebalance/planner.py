@@ -89,9 +89,9 @@ class Search:
             self._seen, self._next = {}, NEVER
             found = self._from(start.states, (), limit, allowed)
             if found is not None or self._is_stopped:
-                return self._result(found, limit, is_over=not self._is_stopped)
+                return SearchResult(found, limit, not self._is_stopped, tuple(self._troubles), self._tries)
             limit = self._next
-        return self._result(None, limit, is_over=True)
+        return SearchResult(None, limit, True, tuple(self._troubles), self._tries)
 
     def any(self, before: SearchResult) -> SearchResult:
         """Return a list of any length, after a search that was cut off; the lower bound stays the same."""
@@ -99,9 +99,6 @@ class Search:
         start = self._board.beginning
         found = self._from(start.states, (), self._most, pending(start.states))
         return before._replace(plan=found, troubles=tuple(self._troubles), evictions=before.evictions + self._tries)
-
-    def _result(self, plan: Optional[Way], limit: int, *, is_over: bool) -> SearchResult:
-        return SearchResult(plan, limit, is_over, tuple(self._troubles), self._tries)
 
     @property
     def _is_stopped(self) -> bool:
@@ -198,14 +195,16 @@ def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Ite
     if any(not cls.constraints for cls in moving):
         return cluster  # Default constraints count by labels that Services select.
     selectors = {goal.selector for goal in goals}
-    selectors.update(selector for cls in moving for selector in _selectors(cls))
+    for cls in moving:  # the selectors by which a pod counts others
+        selectors.update(effective_selector(item, dict(cls.labels)) for item in cls.constraints)
+        selectors.update(term.selector for term in affinity_terms(cls))
     for budget in cluster.budgets:
         if any(budget.selector.matches(dict(cls.labels)) for cls in moving):
             selectors.add(budget.selector)
-    known: dict[int, PodClass] = {}
+    classes = {id(pod.cls): pod.cls for pod in cluster.pods}
+    reduced = {at: cls if _is_needed(cls, selectors) else cls._replace(labels=()) for at, cls in classes.items()}
     pods = tuple(
-        pod if _is_moving(pod, keys, cluster) else pod._replace(cls=_reduced(pod.cls, selectors, known))
-        for pod in cluster.pods
+        pod if _is_moving(pod, keys, cluster) else pod._replace(cls=reduced[id(pod.cls)]) for pod in cluster.pods
     )
     return cluster._replace(pods=pods)
 
@@ -215,21 +214,10 @@ def _is_moving(pod: Pod, keys: Collection[ObjectKey], cluster: Cluster) -> bool:
     return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
 
 
-def _selectors(cls: PodClass) -> Iterator[Selector]:
-    """Yield the selectors by which a pod counts others."""
+def _is_needed(cls: PodClass, selectors: Collection[Selector]) -> bool:
+    """Return whether something selects pods of a class, or their own rules look at other pods."""
     labels = dict(cls.labels)
-    yield from (effective_selector(item, labels) for item in cls.constraints)
-    yield from (term.selector for term in affinity_terms(cls))
-
-
-def _reduced(cls: PodClass, selectors: Collection[Selector], known: dict[int, PodClass]) -> PodClass:
-    """Return a class without labels if nothing selects it; `known` keeps results by the id of the class."""
-    found = known.get(id(cls))
-    if found is None:
-        labels = dict(cls.labels)
-        is_needed = cls.has_pod_affinity or any(selector.matches(labels) for selector in selectors)
-        found = known[id(cls)] = cls if is_needed else cls._replace(labels=())
-    return found
+    return cls.has_pod_affinity or any(selector.matches(labels) for selector in selectors)
 
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods

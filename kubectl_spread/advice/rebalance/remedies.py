@@ -119,7 +119,20 @@ def roll_out(
     basis = next((item for item in bases if not item.is_exact), Basis.ALL_OUTCOMES)
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
     statuses = [item for item in results if item is not None]
-    return answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage
+    changes = tuple(
+        constraint_change(
+            key,
+            status,
+            has_soft=has_soft,
+            counts=[own[at].counts.domains for after in statuses if at < len(own := after[key].constraints)],
+            alike=last.symmetry.alike(status.topology_key),
+        )
+        for item in known.items
+        if (key := item.status.key) in statuses[0]
+        for at, status in enumerate(item.status.constraints)
+        if status.counts.domains and (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE)
+    )
+    return answer.steps[1:], changes, coverage
 
 
 def _size(known: Workloads, keys: Sequence[ObjectKey]) -> int:
@@ -158,24 +171,6 @@ def _repaired_status(
             if is_broken(constraint, has_soft=has_soft) and not is_old:
                 return None
     return {key: found[key] for key in keys if key in found}
-
-
-def _changes(
-    known: Workloads, statuses: Sequence[Mapping[ObjectKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
-) -> tuple[ConstraintChange, ...]:
-    return tuple(
-        constraint_change(
-            key,
-            status,
-            has_soft=has_soft,
-            counts=[own[at].counts.domains for after in statuses if at < len(own := after[key].constraints)],
-            alike=last.symmetry.alike(status.topology_key),
-        )
-        for item in known.items
-        if (key := item.status.key) in statuses[0]
-        for at, status in enumerate(item.status.constraints)
-        if status.counts.domains and (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE)
-    )
 
 
 NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's value has no space.
@@ -382,27 +377,20 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
             }
             name = _NUMBERS.get(kind, "")
             for number in numbers.get(name, [0]):
-                remedy = Remedy(kind, key, status.topology_key, number=number, position=status.position)
                 fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
-                yield from _template(case, key, status, remedy, fields)
-
-
-def _template(
-    case: _Case, key: ObjectKey, status: ConstraintStatus, remedy: Remedy, fields: Mapping[str, Any]
-) -> Iterator[Remedy]:
-    """Change a constraint of the template; yield the change if the rollout ends well."""
-    if case.is_late or ("matchLabelKeys" in fields and key.kind != "Deployment"):
-        return
-    controller = case.known.cluster.controllers[key]
-    spec = controller.workload.pod_spec
-    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
-    written[status.position].update(fields)
-    if remedy.kind is RemedyKind.SOFTEN:
-        written[status.position].pop("minDomains", None)
-    owner = controller.workload.with_pod_spec({**spec, "topologySpreadConstraints": written})
-    changed = controller._replace(workload=owner)
-    request = case.request._replace(has_soft=case.request.has_soft and remedy.kind is not RemedyKind.SOFTEN)
-    case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
-    found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
-    if found is not None:
-        yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)
+                if case.is_late or ("matchLabelKeys" in fields and key.kind != "Deployment"):
+                    continue
+                controller, is_softened = case.known.cluster.controllers[key], kind is RemedyKind.SOFTEN
+                spec = controller.workload.pod_spec
+                written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
+                written[status.position].update(fields)
+                if is_softened:
+                    written[status.position].pop("minDomains", None)
+                owner = controller.workload.with_pod_spec({**spec, "topologySpreadConstraints": written})
+                changed = controller._replace(workload=owner)
+                request = case.request._replace(has_soft=case.request.has_soft and not is_softened)
+                case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
+                found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})
+                if found is not None:
+                    remedy = Remedy(kind, key, status.topology_key, number=number, position=status.position)
+                    yield remedy._replace(is_rollout=True, is_exact=found[2].is_exact)

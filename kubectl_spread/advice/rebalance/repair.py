@@ -50,8 +50,6 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 
-_BUDGET = "PodDisruptionBudget"
-
 
 def chosen_pods(found: Way, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
     """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
@@ -95,17 +93,9 @@ def evictions(
 
 def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ...]:
     """Return the budgets of a namespace whose selected pods are unknown."""
-    invalid = [
-        UnclearBudget(budget.namespace, budget.name, budget.selector_error)
-        for budget in cluster.budgets
-        if budget.namespace == namespace and budget.selector_error
-    ]
-    lost = [
-        UnclearBudget(namespace, key.name)
-        for key in cluster.undecodable
-        if key.kind == _BUDGET and key.namespace == namespace
-    ]
-    return (*invalid, *lost)
+    invalid = [(item.namespace, item.name, item.selector_error) for item in cluster.budgets if item.selector_error]
+    lost = [(key.namespace, key.name, "") for key in cluster.undecodable if key.kind == "PodDisruptionBudget"]
+    return tuple(UnclearBudget(*item) for item in (*invalid, *lost) if item[0] == namespace)
 
 
 def budget_of(pod: Pod, cluster: Cluster) -> str:
@@ -146,7 +136,17 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
     if unsettled:
         yield from (Obstacle(ObstacleKind.UNSETTLED, key) for key in unsettled)
         return
-    yield from _unreachable(known.cluster, keys, proposal)
+    # The constraints that no distribution of the movable pods satisfies
+    states = board.beginning.states
+    together = conflict(tally.goals, tally.counts(min(states)))
+    for at, goal in enumerate(tally.goals):
+        if together == (goal,) or any(tally.needs(state)[at].evictions > proposal.movable for state in states):
+            owners = {workload_of(pod, known.cluster) for pod in goal.pods}
+            others = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in owners.difference(keys))
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
+    if len(together) > 1:
+        topology_keys = tuple(goal.status.topology_key for goal in together)
+        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
     yield from pinned_pods(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
     # One obstacle for all pods whose eviction fails with the same message
     found: dict[tuple[ObstacleKind, str], dict[str, None]] = {}
@@ -160,20 +160,6 @@ def of_search(known: Workloads, keys: Collection[ObjectKey], proposal: GroupSear
         yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
     elif result.evictions and not result.troubles:
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
-
-
-def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
-    """Yield the constraints that no distribution of the movable pods satisfies."""
-    tally, states = proposal.tally, proposal.board.beginning.states
-    together = conflict(tally.goals, tally.counts(min(states)))
-    for at, goal in enumerate(tally.goals):
-        if together == (goal,) or any(tally.needs(state)[at].evictions > proposal.movable for state in states):
-            owners = {workload_of(pod, cluster) for pod in goal.pods}
-            others = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in owners.difference(keys))
-            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
-    if len(together) > 1:
-        topology_keys = tuple(goal.status.topology_key for goal in together)
-        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
 
 
 def pinned_pods(cluster: Cluster, keys: Iterable[ObjectKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
@@ -222,9 +208,11 @@ def rebalance(
     request = request or RepairRequest()
     request = request._replace(limit=Limit(int(_STATES * request.effort)), watch=watch or Watch())
     known = workloads_of(cluster, profiles)
-    wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
-    chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
-    checked = tuple(item.status.key for item in chosen)
+    chosen = [
+        item
+        for item in known.items
+        if request.wants(item.status.key, item.status.labels) and (request.has_defaults or item.status.has_own)
+    ]
     broken = [
         item
         for item in chosen
@@ -234,8 +222,7 @@ def rebalance(
             for status in item.status.constraints
         )
     ]
-    groups = _groups(broken, known)
-    return _Repairing(known, request).all(groups, checked)
+    return _Repairing(known, request).all(_groups(broken, known), tuple(item.status.key for item in chosen))
 
 
 def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[ObjectKey, ...]]:
@@ -316,12 +303,11 @@ class _Repairing:
             if (change := constraint_change(item.status.key, status, has_soft=self._request.has_soft)).is_violated
         )
         wanted = self._wanted(keys)
-        verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
-        if restarts and plan is not None:  # Do they keep more pods ready than evictions?
+        verdict, is_better = RepairVerdict.NO_PLAN, bool(restarts)
+        if plan is not None:  # Do restarts keep more pods ready than evictions?
             is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
-            is_better = is_kept and sum(plan.fewest_ready.values()) < sum(wanted.values())
-        else:
-            is_better = bool(restarts)
+            is_better &= is_kept and sum(plan.fewest_ready.values()) < sum(wanted.values())
+            verdict = RepairVerdict.EVICT
         return Repair(keys, wanted, RepairVerdict.RESTART if is_better else verdict, before, plan, restarts, reasons)
 
     def _wanted(self, keys: tuple[ObjectKey, ...]) -> dict[ObjectKey, int]:
@@ -334,9 +320,7 @@ class _Repairing:
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
         """
         wanted = self._wanted(keys)
-        ops = [
-            steps.Scale(key, replicas) for key, replicas in wanted.items()
-        ]  # Changes nothing, but names the workload.
+        ops = [steps.Scale(*item) for item in wanted.items()]  # Changes nothing, but names the workloads.
         found = roll_out(self._known, keys, ops, self._request)
         self._chosen = ()
         if found is None:
@@ -354,13 +338,22 @@ class _Repairing:
         pods = chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
+        fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
+        for slot, reached in found:
+            key = board.world.keys[slot[0]]
+            fewest[key] = min(fewest[key], reached.fewest_ready)
+        is_in_motion = not self._repaired and board.is_in_motion
+        is_exact = all(item.is_exact for _, item in found) and board.beginning.is_exact and not is_in_motion
+        basis = Basis.ALL_OUTCOMES if is_exact else Basis.SAMPLE
+        if any(key is None or key in keys for key in board.world.gaps.values()):
+            basis = Basis.NOT_SIMULATED
         namespaces = sorted({key.namespace for key in keys})
         return EvictionPlan(
             tuple(evictions(found, pods, board, cluster, topology_keys)),
             proposal.result.at_least,
-            self._coverage(found, board, keys, len(states)),
+            Coverage(len(states), sum(item.visited for _, item in found), basis, is_in_motion),
             changes(keys, proposal.tally, states, alike=board.symmetry.alike, has_soft=self._request.has_soft),
-            _fewest_ready(found, board, ready),
+            fewest,
             ready,
             tuple(key for key in board.unsettled_workloads if key not in self._repaired),
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
@@ -368,14 +361,6 @@ class _Repairing:
             all(cluster.has_all_budgets(key.namespace) for key in keys),
             tuple(found for name in namespaces for found in unclear_budgets(cluster, name)),
         )
-
-    def _coverage(self, found: Way, board: Board, keys: Collection[ObjectKey], states: int) -> Coverage:
-        is_in_motion = not self._repaired and board.is_in_motion
-        is_exact = all(item.is_exact for _, item in found) and board.beginning.is_exact and not is_in_motion
-        basis = Basis.ALL_OUTCOMES if is_exact else Basis.SAMPLE
-        if any(key is None or key in keys for key in board.world.gaps.values()):
-            basis = Basis.NOT_SIMULATED
-        return Coverage(states, sum(item.visited for _, item in found), basis, is_in_motion)
 
     def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
         """Return restarts if there are no evictions, or if they replace few more pods, and at most `most_moves`."""
@@ -385,12 +370,3 @@ class _Repairing:
         if self._request.watch.is_stopped or is_enough or running > most:
             return ()
         return restarts(self._known, keys, self._request)
-
-
-def _fewest_ready(found: Way, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
-    """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
-    fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
-    for slot, reached in found:
-        key = board.world.keys[slot[0]]
-        fewest[key] = min(fewest[key], reached.fewest_ready)
-    return fewest
