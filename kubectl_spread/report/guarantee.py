@@ -109,7 +109,13 @@ def _group(result: GroupResult, style: Style, *, most_ways: int, is_only: bool) 
     most = 10_000 if style.is_detailed else _MOST_WORKLOADS
     workloads = comma_list([name(key) for key in result.workloads], most=most)
     head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
-    yield [*head, "", *_overview(result, style)]
+    rows = [("rule", *[item.regime.value for item in result.results])]
+    for found in words.by_rule(result):
+        for when, verdicts in words.answers(found):
+            text = rule_text(found[0][1].rule)
+            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
+            rows.append((title, *[words.short_verdict(item) for _, item in verdicts]))
+    yield [*head, "", *table(rows, style, indent="  ")]
     is_short = not style.is_detailed and not (is_only and most_ways and result.verdict is ProofStatus.PROVED)
     for verdicts in words.by_rule(result):
         # Beside rules that are not kept, the table says enough about those that are.
@@ -127,17 +133,6 @@ def _group(result: GroupResult, style: Style, *, most_ways: int, is_only: bool) 
     if shown:
         notes = words.gap_sentences(shown)
         yield ["Not simulated:", *[line for note in notes for line in wrap(note, style, indent="  ")]]
-
-
-def _overview(result: GroupResult, style: Style) -> list[str]:
-    head = ("rule", *[item.regime.value for item in result.results])
-    rows = [head]
-    for found in words.by_rule(result):
-        for when, verdicts in words.answers(found):
-            text = rule_text(found[0][1].rule)
-            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
-            rows.append((title, *[words.short_verdict(item) for _, item in verdicts]))
-    return table(rows, style, indent="  ")
 
 
 def _answer(when: str, found: words.Verdicts, style: Style, *, has_way: bool) -> Iterator[str]:

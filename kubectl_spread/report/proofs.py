@@ -111,8 +111,16 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool =
 
 def bound_text(bound: Bound, rule: PolicyRule, *, is_detailed: bool) -> str:
     """Return a bound as a sentence, with all details also the arithmetic."""
+    if bound.kind is BoundKind.EMPTIEST and bound.domains:
+        need, zone = bound.domains * bound.times * bound.max_skew, domain(bound.topology_key)
+        return (
+            f"the emptiest {zone} takes the pod: its nodes could only be too full after {bound.domains} x "
+            f"{bound.times} x {bound.max_skew} = {count_noun(need, 'other pod')}, and there are at most "
+            f"{bound.pods - 1}"
+        )
     if bound.kind is BoundKind.EMPTIEST:
-        return _emptiest(bound)
+        where = f"the {domain(bound.topology_key)} with the fewest pods" if bound.topology_key else "every allowed node"
+        return f"{where} always passes the filters"
     if rule.kind in (RuleKind.PLACED, RuleKind.REPLACED):
         room, others = count_noun(bound.most, "pod"), count_noun(bound.pods, "other pod")
         if bound.topology_key:
@@ -124,18 +132,6 @@ def bound_text(bound: Bound, rule: PolicyRule, *, is_detailed: bool) -> str:
     if rule.kind is RuleKind.SEPARATE:
         head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')} of a workload"
     return f"{head}: {_reason(bound)}" if is_detailed else head
-
-
-def _emptiest(bound: Bound) -> str:
-    if not bound.domains:
-        where = f"the {domain(bound.topology_key)} with the fewest pods" if bound.topology_key else "every allowed node"
-        return f"{where} always passes the filters"
-    need = bound.domains * bound.times * bound.max_skew
-    zone = domain(bound.topology_key)
-    return (
-        f"the emptiest {zone} takes the pod: its nodes could only be too full after {bound.domains} x {bound.times} "
-        f"x {bound.max_skew} = {count_noun(need, 'other pod')}, and there are at most {bound.pods - 1}"
-    )
 
 
 def _reason(bound: Bound) -> str:

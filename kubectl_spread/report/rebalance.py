@@ -89,12 +89,17 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
             *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
         ],
     )
+    script = ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item)))]
     if item.verdict is RepairVerdict.EVICT and item.plan is not None:
         plan = item.plan
         if plan.evictions:
-            yield False, [*_wrapped([eviction_warning(plan)], style), *_eviction_table(plan, style)]
+            shown = plan.evictions if style.is_detailed else plan.evictions[:_MOST_EVICTIONS]
+            head, left = ("#", "POD", "NODE", "THE NEW POD GOES TO"), len(plan.evictions) - len(shown)
+            lines = [*_wrapped([eviction_warning(plan)], style)]
+            lines += table([head, *eviction_rows(shown)], style, indent="  ")
+            yield False, [*lines, f"  and {plural(left, 'more eviction')}; --details lists all"] if left else lines
             yield False, _wrapped(reservations(plan), style)
-            yield False, _script(item, style)
+            yield False, script
         for change in plan.changes:
             yield True, _change(change, item, style)
         yield plan.coverage.is_exact and bool(plan.evictions), _wrapped(certainty(plan, item), style)
@@ -102,7 +107,7 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
     elif item.verdict is RepairVerdict.RESTART:
         last = item.restarts[-1]
         yield False, _wrapped([restart_warning(item)], style)
-        yield False, _script(item, style)
+        yield False, script
         yield False, _wrapped(why_restart(item), style)
         for change in last.changes:
             yield True, _change(change, item, style)
@@ -113,10 +118,6 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
         if item.remedies:
             remedies = ["What would help, each simulated:", *(f"  - {style.command(line)}" for line in remedies)]
         yield False, _wrapped(remedies, style)
-
-
-def _script(item: Repair, style: Style) -> list[str]:
-    return ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item)))]
 
 
 def verdict(item: Repair) -> str:
@@ -159,11 +160,9 @@ def reservations(plan: EvictionPlan) -> Iterator[str]:
 
 def eviction_warning(plan: EvictionPlan) -> str:
     """Return a warning with the number of pods that the plan deletes, and those that lose data."""
-    number = len(plan.evictions)
+    number, losing, losses = len(plan.evictions), [item for item in plan.evictions if item.volatile], ""
     what = "1 running pod" if number == 1 else f"{number} running pods, one after the other"
     patience = "" if number == 1 else "Continue only once the new pod is ready. "
-    losing = [item for item in plan.evictions if item.volatile]
-    losses = ""
     if losing:
         volumes = series(sorted({volume for item in losing for volume in item.volatile}))
         more = f" and {len(losing) - _MOST_NODES} more" if len(losing) > _MOST_NODES else ""
@@ -175,14 +174,6 @@ def eviction_warning(plan: EvictionPlan) -> str:
 def eviction_rows(evictions: Sequence[Eviction]) -> list[tuple[str, ...]]:
     """Return the number, the pod, its node and the nodes of the new pod of each eviction."""
     return [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(evictions, 1)]
-
-
-def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
-    shown = plan.evictions if style.is_detailed else plan.evictions[:_MOST_EVICTIONS]
-    head = ("#", "POD", "NODE", "THE NEW POD GOES TO")
-    lines = table([head, *eviction_rows(shown)], style, indent="  ")
-    left = len(plan.evictions) - len(shown)
-    return [*lines, f"  and {plural(left, 'more eviction')}; --details lists all"] if left else lines
 
 
 def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
@@ -444,45 +435,31 @@ def eviction_commands(eviction: Eviction, plan: EvictionPlan) -> Iterator[str]:
     A pod that a budget may select is evicted, so that the API server asks the budget once more. Any other pod is
     deleted. kubectl 1.36 has no command for one eviction, so the request is sent to the pod's subresource.
     """
-    name, namespace, key = eviction.pod, eviction.owner.namespace, eviction.owner
-    if eviction.asks_budgets:
-        text = quote(json.dumps(_request(eviction), separators=(",", ":")))
-        yield f"echo {text} | kubectl create -f - --raw {quote(f'/api/v1/namespaces/{namespace}/pods/{name}/eviction')}"
-        yield _until_gone(eviction)
+    name, key = eviction.pod, eviction.owner
+    pod, namespace = quote(name), quote(key.namespace)
+    if not eviction.asks_budgets:
+        yield f"kubectl delete pod {pod} -n {namespace}"
     else:
-        yield f"kubectl delete pod {quote(name)} -n {quote(namespace)}"
-    yield _until_rolled_out(key) if key in plan.rolled_out else _until_ready(key, plan.ready[key])
-
-
-def _request(eviction: Eviction) -> Plain:
-    """Return the body of the request; a uid refuses a later pod of the same name, which StatefulSets create."""
-    request: Plain = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": eviction.pod, "namespace": eviction.owner.namespace},
-    }
-    if eviction.uid and eviction.owner.kind == "StatefulSet":
-        request["deleteOptions"] = {"preconditions": {"uid": eviction.uid}}
-    return request
-
-
-def _until_gone(eviction: Eviction) -> str:
-    """Return a command that waits for the end of a pod; `kubectl wait` does not tell two pods of one name apart."""
-    pod, namespace = quote(eviction.pod), quote(eviction.owner.namespace)
-    if eviction.uid and eviction.owner.kind == "StatefulSet":
-        uid = f"kubectl get pod {pod} -n {namespace} --ignore-not-found -o 'jsonpath={{.metadata.uid}}'"
-        return f'while [ "$({uid})" = {quote(eviction.uid)} ]; do sleep 1; done'
-    return f"kubectl wait --for=delete {quote(f'pod/{eviction.pod}')} -n {namespace} --timeout={_PATIENCE}"
+        request: Plain = {"apiVersion": "policy/v1", "kind": "Eviction"}
+        request["metadata"] = {"name": name, "namespace": key.namespace}
+        gone = f"kubectl wait --for=delete {quote(f'pod/{name}')} -n {namespace} --timeout={_PATIENCE}"
+        if eviction.uid and key.kind == "StatefulSet":  # A later pod of this name has another uid.
+            request["deleteOptions"] = {"preconditions": {"uid": eviction.uid}}
+            uid = f"kubectl get pod {pod} -n {namespace} --ignore-not-found -o 'jsonpath={{.metadata.uid}}'"
+            gone = f'while [ "$({uid})" = {quote(eviction.uid)} ]; do sleep 1; done'
+        text = quote(json.dumps(request, separators=(",", ":")))
+        path = quote(f"/api/v1/namespaces/{key.namespace}/pods/{name}/eviction")
+        yield f"echo {text} | kubectl create -f - --raw {path}"
+        yield gone
+    if key in plan.rolled_out:
+        yield _until_rolled_out(key)
+    else:  # Its rollout never ends: it is paused, on deletion, or has Pending pods.
+        ready = quote(f"jsonpath={{.status.readyReplicas}}={plan.ready[key]}")
+        yield f"kubectl wait --for={ready} {quote(resource(key))} -n {namespace} --timeout={_PATIENCE}"
 
 
 def _until_rolled_out(key: ObjectKey) -> str:
     return f"kubectl rollout status {quote(resource(key))} -n {quote(key.namespace)} --timeout={_PATIENCE}"
-
-
-def _until_ready(key: ObjectKey, ready: int) -> str:
-    """Return a command for a workload whose rollout never ends: paused, on deletion, or with Pending pods."""
-    condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
-    return f"kubectl wait --for={condition} {quote(resource(key))} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
 def restart_commands(restart: RestartPlan) -> list[str]:

@@ -88,8 +88,7 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
-    names = _names(refused.constraints)
-    verdict = refused.verdict
+    names, verdict = _names(refused.constraints), refused.verdict
     if verdict.verdict is ProofStatus.UNDECIDED:
         yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style)
     elif verdict.witness is not None:
@@ -132,9 +131,15 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 
 def _formula(item: Formula, style: Style) -> list[str]:
-    where = domain(item.rule.topology_key)
-    arithmetic = f" ({_arithmetic(item)})" if style.is_detailed else ""
-    sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}{arithmetic}"
+    where, amount = domain(item.rule.topology_key), item.rule.amount
+    arithmetic = amount.text
+    if amount.denominator:
+        exact = item.pods * amount.numerator % amount.denominator == 0
+        quotient = f"{item.pods} x {amount.text}" if amount.numerator != 1 else f"{item.pods}/{amount.denominator}"
+        arithmetic = f"{quotient} - 1" if item.rule.is_strict else quotient
+        arithmetic = arithmetic if exact else f"{quotient}, rounded down"
+    sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}"
+    sentence += f" ({arithmetic})" if style.is_detailed else ""
     if not item.most:
         return wrap(f"{sentence}, so none.", style, hanging="  ")
     if item.needs > item.domains:
@@ -147,17 +152,6 @@ def _formula(item: Formula, style: Style) -> list[str]:
         how = f": floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains})" if style.is_detailed else ""
         sentence += f". Once every {where} has a pod, it allows {reached} in one{how}. maxSkew {item.proved} is proved"
     return wrap(f"{sentence}.", style, hanging="  ")
-
-
-def _arithmetic(item: Formula) -> str:
-    amount = item.rule.amount
-    if not amount.denominator:
-        return amount.text
-    exact = item.pods * amount.numerator % amount.denominator == 0
-    quotient = f"{item.pods} x {amount.text}" if amount.numerator != 1 else f"{item.pods}/{amount.denominator}"
-    return (
-        f"{quotient} - 1" if item.rule.is_strict and exact else f"{quotient}, rounded down" if not exact else quotient
-    )
 
 
 def _option(head: str, option: Option, style: Style) -> Iterator[str]:
@@ -256,9 +250,8 @@ def commands(option: Option) -> list[str]:
 
 
 def _costs(option: Option) -> Iterator[str]:
-    for item in option.needs:
-        noun = domain(item.topology_key, plural=item.domains != 1)
-        yield f"the pods need {item.domains} {noun} with room"
+    for need in option.needs:
+        yield f"the pods need {need.domains} {domain(need.topology_key, plural=need.domains != 1)} with room"
     if option.has_volumes:
         yield (
             "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of "

@@ -66,8 +66,8 @@ class ReplicaTable(NamedTuple):
     key: ObjectKey
     steps: tuple[str, ...]
     rows: tuple[ReplicaCountRow, ...]
-    errors: tuple[SourceError, ...] = ()
-    is_interrupted: bool = False
+    errors: tuple[SourceError, ...]
+    is_interrupted: bool
 
     @property
     def is_fine(self) -> bool:

@@ -136,7 +136,10 @@ def _step_blocks(
         names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
         yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if step.refused:
-        yield ["Pods that do not leave their nodes:", *_indented(refusals(step), style), *_cordoned(played, style)]
+        nodes = sorted({item.node for item in step.refused}) if played.text.startswith("drain ") else []
+        cordoned = f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned." if nodes else ""
+        lines = [*_indented(refusals(step), style), *_paragraphs([cordoned], style)]
+        yield ["Pods that do not leave their nodes:", *lines]
     if played.advice:
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
@@ -154,7 +157,12 @@ def _step_blocks(
     yield _paragraphs(notes, style)
     if len(concerned) > _MOST_LISTED:
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
-        yield _paragraphs([_totals(concerned, step)], style)
+        verdicts = Counter(item.verdict for item in concerned)
+        listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
+        pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
+        totals = f"{len(concerned):,} workloads: {', '.join(listed)}"
+        totals += f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
+        yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)
     is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
     has_tables = style.is_detailed or (
         not is_brief and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
@@ -177,7 +185,10 @@ def _step_blocks(
             *(line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)),
         ]
     if step.witness:
-        yield _way(played, before, style)
+        sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
+        way = numbered(sentences, where="" if style.is_detailed else "--details prints them")
+        lines = [part for line in way for part in wrap(line, style, indent="  ", hanging="   ")]
+        yield [f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:", *lines]
     yield wrap(certainty(step), style)
 
 
@@ -205,16 +216,6 @@ def added_nodes(step: StepSummary) -> Iterator[str]:
         what = "them" if item.unused == item.number else f"{item.unused} of them"
         unused = f"; kube-scheduler will not use {'it' if item.number == Range(1, 1) else what}"
         yield f"Karpenter adds {nodes_of_pools([item], _sampled(step))}{unused if item.unused.most else ''}"
-
-
-def _totals(concerned: Sequence[WorkloadSummary], step: StepSummary) -> str:
-    """Return `300 workloads: 30 get stuck, 270 complete; 1000 to 1003 pods Pending`."""
-    found = Counter(item.verdict for item in concerned)
-    verdicts = [f"{found[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if found[verdict]]
-    pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
-    waiting = f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
-    more = f"; --details lists all, not only {_MOST_LISTED}" if len(concerned) > _MOST_LISTED else ""
-    return f"{len(concerned):,} workloads: {', '.join(verdicts)}{waiting}{more}"
 
 
 def stuck_before(step: StepSummary) -> list[str]:
@@ -357,25 +358,10 @@ def refusals(step: StepSummary) -> Iterator[str]:
         yield f"{where}: {item.cause.rstrip('.')}"
 
 
-def _cordoned(played: PlayedStep, style: Style) -> list[str]:
-    if not played.text.startswith("drain "):
-        return []
-    nodes = sorted({item.node for item in played.summary.refused})
-    return _paragraphs([f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned."], style)
-
-
 def way_title(step: StepSummary) -> str:
     """Return the title of the way to get stuck."""
     where = "into the repetition" if step.is_endless else "to get stuck"
     return f"The shortest way {where}" if step.is_exact else f"A way {where}"
-
-
-def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:
-    more = "" if style.is_detailed else " (--details prints every event)"
-    yield f"{way_title(played.summary)}{more}:"
-    sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
-    for line in numbered(sentences, where="" if style.is_detailed else "--details prints them"):
-        yield from wrap(line, style, indent="  ", hanging="   ")
 
 
 def certainty(step: StepSummary) -> str:
@@ -396,7 +382,13 @@ def certainty(step: StepSummary) -> str:
     if step.basis is Basis.ENOUGH_ROOM:
         return f"In every order of events every new pod finds a node; {runs} {visited}."
     if step.is_exact:
-        return f"{_number_of_outcomes(step)} {visited}."
+        ranges = (domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains)
+        number = "There is one outcome"
+        if len(step.endings) > 1:
+            number = f"There are {len(step.endings):,} different outcomes, all of them found"
+        elif not all(number_of_pods.is_single for number_of_pods in ranges):
+            number += ", apart from the names of interchangeable domains"
+        return f"{number} {visited}."
     if not step.runs:
         return f"Other outcomes are possible {visited}."
     most = max(step.endings, key=lambda ending: ending.runs)
@@ -421,15 +413,6 @@ def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str) -> dict[s
     """Return the pods of a workload in an outcome, by domain."""
     counts = ending.counts[key][topology_key]
     return {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
-
-
-def _number_of_outcomes(step: StepSummary) -> str:
-    if len(step.endings) > 1:
-        return f"There are {len(step.endings):,} different outcomes, all of them found"
-    ranges = [domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains]
-    if all(number.is_single for number in ranges):
-        return "There is one outcome"
-    return "There is one outcome, apart from the names of interchangeable domains"
 
 
 def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_detailed: bool = True) -> list[str]:

@@ -51,8 +51,8 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
         first = (status.key.namespace, name) if has_namespace else (name,)
         about = (status.key.kind, status.key.namespace, status.key.name)
         for item in status.constraints or (None,):
-            own = _constraint(item, status, is_wide=is_wide) if item else _without(status, is_wide=is_wide)
-            found.append(Row((*about, str(item.position) if item else ""), tuple(map(_cell, (*first, *own)))))
+            cells = tuple(safe(cell) or _NONE for cell in (*first, *_cells(item, status, is_wide=is_wide)))
+            found.append(Row((*about, str(item.position) if item else ""), cells))
     return found
 
 
@@ -80,32 +80,26 @@ class ColumnWidths:
         ]
 
 
-def _cell(text: str) -> str:
-    return safe(text) or _NONE
-
-
-def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
-    key = item.topology_key if is_wide else short_key(item.topology_key)
-    least = f" of {item.min_domains}" if item.counts.is_below_min_domains else ""
-    cells = (
-        f"{key} (default)" if item.is_default else key,
-        str(item.max_skew),
-        item.when_unsatisfiable,
-        f"{len(item.counts.domains)}{least}",
-        counts_text(item, is_wide=is_wide),
-        _NONE if item.skew is None else str(item.skew),
-        state_text(item.state, status),
-    )
-    if not is_wide:
-        return cells
-    selector = _NONE if item.selector is None else selector_text(item.selector)
-    since = status.pending_since or (f"after {item.not_before}" if item.not_before else "")
-    return (*cells, _pods(status), selector, since, item.reason)
-
-
-def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
-    cells = (*[""] * 6, state_text(None, status))
-    return (*cells, _pods(status), "", status.pending_since, status.why) if is_wide else cells
+def _cells(item: Optional[ConstraintStatus], status: WorkloadStatus, *, is_wide: bool) -> list[str]:
+    """Return the cells of a constraint, or of a workload that has none."""
+    cells, state, selector, since, reason = [""] * 6, None, "", status.pending_since, status.why
+    if item is not None:
+        key = item.topology_key if is_wide else short_key(item.topology_key)
+        least = f" of {item.min_domains}" if item.counts.is_below_min_domains else ""
+        cells = [
+            f"{key} (default)" if item.is_default else key,
+            str(item.max_skew),
+            item.when_unsatisfiable,
+            f"{len(item.counts.domains)}{least}",
+            counts_text(item, is_wide=is_wide),
+            _NONE if item.skew is None else str(item.skew),
+        ]
+        selector = "" if item.selector is None else selector_text(item.selector)
+        since = since or (f"after {item.not_before}" if item.not_before else "")
+        state, reason = item.state, item.reason
+    cells.append(state_text(state, status))
+    pods = f"{status.running}{'' if status.wanted is None else f'/{status.wanted}'}"  # like READY of kubectl: `2/3`
+    return [*cells, pods, selector, since, reason] if is_wide else cells
 
 
 def state_text(state: Optional[ConstraintState], status: WorkloadStatus) -> str:
@@ -132,12 +126,6 @@ def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
         if is_wide or len(listed) <= _WIDEST_COUNTS:
             return listed
     return f"{item.counts.smallest}..{item.counts.most}"
-
-
-def _pods(status: WorkloadStatus) -> str:
-    """Return running and wanted pods, like READY of kubectl: `2/3`."""
-    wanted = "" if status.wanted is None else f"/{status.wanted}"
-    return f"{status.running}{wanted}"
 
 
 POLICY_HEADER = ("NAMESPACE", "GROUP", "RULE", "STATUS", "PODS")
@@ -188,9 +176,9 @@ form(
 
 def status_report(
     statuses: Iterable[WorkloadStatus],
-    errors: Iterable[SourceError] = (),
-    unread: Iterable[Unread] = (),
-    policy: Optional[PolicyStatus] = None,
+    errors: Iterable[SourceError],
+    unread: Iterable[Unread],
+    policy: Optional[PolicyStatus],
 ) -> Plain:
     """Return a StatusReport; `policy` is the state of a policy, if one is given."""
     workloads = {"workloads": [to_document(item) for item in statuses]}

@@ -142,17 +142,11 @@ def _counts(document: Any) -> Optional[dict[Identity, int]]:
         return None
     counts: Counter[Identity] = Counter()
     for entry in entries:
-        key = _key(entry)
-        count = entry.get("count", 1) if key is not None else None
-        if key is None or type(count) is not int or count < 1:
+        if not isinstance(entry, dict) or not isinstance(entry.get("object"), dict):
+            return None
+        fields, count = {**entry, **entry["object"]}, entry.get("count", 1)
+        key = tuple(fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
+        if len(key) != len(_FIELDS) or type(count) is not int or count < 1:
             return None
         counts[key] += count
     return counts
-
-
-def _key(entry: Any) -> Optional[Identity]:
-    if not isinstance(entry, dict) or not isinstance(entry.get("object"), dict):
-        return None
-    fields = {**entry, **entry["object"]}
-    key = tuple(fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
-    return key if len(key) == len(_FIELDS) else None

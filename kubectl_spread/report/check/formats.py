@@ -87,13 +87,6 @@ def diagnostics(report: CheckReport) -> Iterator[Diagnostic]:
 
             why = f": {safe(placement.refused[0].message)}" if placement.refused else ""
             yield Diagnostic(Topic.PLACEMENT, title, placement.workload.key, f"{unpainted(headline(placement))}{why}")
-    yield from _of_cluster(report)
-    for error in report.errors:
-        yield Diagnostic(Topic.INPUT, "read", error.source, error.message, is_unread=True)
-
-
-def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
-    """Yield problems of running workloads and of rollouts, and the resources that may not be listed."""
     if report.running is not None:
         from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
@@ -110,6 +103,8 @@ def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
         yield Diagnostic(
             Topic.CLUSTER, "Partly known", "cluster", line(report.unread), Severity.WARNING, is_unread=True
         )
+    for error in report.errors:
+        yield Diagnostic(Topic.INPUT, "read", error.source, error.message, is_unread=True)
 
 
 # The kinds of the documents in `-o jsonl`.
@@ -324,7 +319,6 @@ def _finding_case(finding: Finding) -> xml.Case:
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/kubectl-spread/kubectl-spread"
-_INDEX = {code: index for index, code in enumerate(RULES)}
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -385,7 +379,7 @@ def _sarif_result(finding: Finding, fingerprint: str) -> Plain:
     template = finding.place.template
     return {
         "ruleId": finding.rule.code,
-        "ruleIndex": _INDEX[finding.rule.code],
+        "ruleIndex": [*RULES].index(finding.rule.code),
         "level": _LEVELS[finding.rule.severity],
         "message": {"text": message(finding)},
         "locations": [place],

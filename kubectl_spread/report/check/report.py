@@ -43,10 +43,10 @@ class RunningResults(NamedTuple):
     explain: the command that explains the first Pending pod; empty without one.
     """
 
-    waiting: tuple[WaitingGroup, ...] = ()
-    lost: tuple[LostPods, ...] = ()
-    uncreated: tuple[UncreatedPods, ...] = ()
-    explain: str = ""
+    waiting: tuple[WaitingGroup, ...]
+    lost: tuple[LostPods, ...]
+    uncreated: tuple[UncreatedPods, ...]
+    explain: str
 
 
 class PageFacts(NamedTuple):

@@ -76,14 +76,18 @@ class RolloutResult(NamedTuple):
         return next((name for name in deleted if not name.endswith("-*")), "")
 
 
-_LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next rollout"}
+_LABELS = {
+    RolloutKind.CURRENT: "current rollout",
+    RolloutKind.CHANGE: "rollout of the change",
+    RolloutKind.NEXT: "next rollout",
+}
 _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
 def of_placement(result: RolloutResult) -> list[str]:
     """Return the lines about the rollout of a placed workload."""
-    label = _LABELS.get(result.kind, "rollout")
     text = paint(_outcome(result), "red") if result.is_stuck else _outcome(result)
+    label = _LABELS[result.kind].removeprefix("current ")  # a placed workload has no other
     return [f"  {label}: {text}{_why(result)}", *_way(result)]
 
 
@@ -122,8 +126,7 @@ def sentence(result: RolloutResult) -> str:
     if result.kind is RolloutKind.CREATION:
         return f"{creation(result)}{_cause(result)}"
     old = f" ({count_noun(result.old, 'old pod')} left)" if result.kind is RolloutKind.CURRENT else ""
-    what = {RolloutKind.CURRENT: "current rollout", RolloutKind.CHANGE: "rollout of the change"}
-    which = f"the {what.get(result.kind, 'next rollout')}{old}"
+    which = f"the {_LABELS[result.kind]}{old}"
     return f"{safe(resource(result.key))} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
 
 

@@ -171,7 +171,11 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[list[str]]:
 
 def render_concise(report: CheckReport) -> str:
     """Return `file:line:column: severity CODE message` lines, then a line for each workload that was placed."""
-    lines = [_line(finding) for finding in report.findings]
+    lines = []
+    for finding in report.findings:
+        rule, origin = finding.rule, rendered_from(finding.place)
+        text = f"{location(finding.place)}: {rule.severity.value} {rule.code} {safe(finding.message)}"
+        lines.append(f"{text} ({origin})" if origin else text)
     for placement in report.placements:
         from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
@@ -185,13 +189,6 @@ def render_concise(report: CheckReport) -> str:
 
         lines.append(documents.line(report.unread))
     return "\n".join(lines)
-
-
-def _line(finding: Finding) -> str:
-    origin = rendered_from(finding.place)
-    where, rule = location(finding.place), finding.rule
-    text = f"{where}: {rule.severity.value} {rule.code} {safe(finding.message)}"
-    return f"{text} ({origin})" if origin else text
 
 
 _NAMED = 3  # files that a line names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.explain.explanation import PodVerdict
@@ -33,8 +33,13 @@ _MOST = 8
 
 def lines(placement: Placement) -> list[str]:
     """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending."""
-    out = [headline(placement)]
-    out += [f"  {line}" for line in _domains(placement)]
+    out, nodes = [headline(placement)], Counter(pod.node for pod in placement.placed)
+    if nodes and not placement.domains:
+        out.append(f"  nodes: {_counts(dict(sorted(nodes.items())))}")
+    for key, values in placement.domains.items():
+        out.append(f"  {safe(key)}: {_counts(values) or 'no node has this label'}")
+        matching = placement.matching.get(key, values)
+        out += [f"    all pods that the constraint counts: {_counts(matching)}"] if matching != values else []
     return out + details(placement)
 
 
@@ -74,7 +79,16 @@ def details(placement: Placement) -> list[str]:
         out.append("    no kubelet runs such a pod; the pod garbage collector deletes it")
     if placement.ignored.fields:
         out.append(f"  {ignored_sentence(placement.ignored)}")
-    return [*out, *_not_predicted(placement)]
+    reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
+    if placement.unpredicted:
+        out.append(f"  not predictable: {_names(item.pod.name for item in placement.unpredicted)}")
+        out.append(f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate")
+    assumed = safe(" and ".join(reason for reason in placement.not_predictable if reason not in reasons))
+    if assumed:
+        out.append(f"  not predictable: the pods use {assumed}; they are placed by the other rules")
+    if placement.not_counted:  # other such pods in their way
+        out.append(f"  without the pods of {_names(placement.not_counted)}, whose nodes are not predictable")
+    return out
 
 
 def _names(names: Iterable[str]) -> str:
@@ -89,19 +103,6 @@ def _afterwards(eviction: EvictedPod) -> str:
     if again.node:
         return f"its controller creates it again on node {safe(again.node)}"
     return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
-
-
-def _not_predicted(placement: Placement) -> Iterator[str]:
-    """Yield the pods of the workload that are not predictable, and other such pods in their way."""
-    reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
-    if placement.unpredicted:
-        yield f"  not predictable: {_names(item.pod.name for item in placement.unpredicted)}"
-        yield f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate"
-    assumed = [reason for reason in placement.not_predictable if reason not in reasons]
-    if assumed:
-        yield f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules"
-    if placement.not_counted:
-        yield f"  without the pods of {_names(placement.not_counted)}, whose nodes are not predictable"
 
 
 def headline(placement: Placement) -> str:
@@ -132,18 +133,6 @@ def placed_pods(placement: Placement) -> str:
     if placement.unpredicted:
         text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow")
     return text
-
-
-def _domains(placement: Placement) -> list[str]:
-    nodes = Counter(pod.node for pod in placement.placed)
-    if nodes and not placement.domains:
-        return [f"nodes: {_counts(dict(sorted(nodes.items())))}"]
-    out = []
-    for key, values in placement.domains.items():
-        out.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
-        matching = placement.matching.get(key, values)
-        out += [f"  all pods that the constraint counts: {_counts(matching)}"] if matching != values else []
-    return out
 
 
 def _counts(values: dict[str, int]) -> str:

@@ -192,13 +192,20 @@ def draw(
         dots_of = on.get(node.name)
         box = NodeBox((node.name,), _dots(dots_of) if dots_of else (), node.notes, is_marked=node.name in marked)
         domains.setdefault(node.domain, []).append(box)
-    own, most = _own_boxes(domains, keep)
+    # All of a few nodes have boxes of their own, else those with pods and those to keep, or none if even these are too
+    # many.
+    nodes_in = [box for of_domain in domains.values() for box in of_domain]
+    own, most = {box.names[0] for box in nodes_in}, _MOST_BOXES
+    if len(nodes_in) > _FEW_NODES:
+        own = {box.names[0] for box in nodes_in if box.dots or box.names[0] in keep}
+        own, most = (own, _MOST_BOXES) if len(domains) + len(own) <= _MOST_BOXES else (set(), _MOST_KINDS)
     boxes = [
         _domain(value, domains[value], own, most=most)
         for value in sorted(domains, key=lambda value: (value is None, value or ""))
     ]
     shown = boxes if len(boxes) <= _MOST_DOMAINS else _alike_domains(boxes)
     lost = [pod for name, found in on.items() if name and name not in there for pod in found]
+    ends = {name.partition(".")[2] for name in there}
     return Drawing(
         key,
         tuple(shown[: 2 * _MOST_KINDS]),
@@ -206,28 +213,8 @@ def draw(
         tuple(dict.fromkeys(pod.look for pod in sorted(pods, key=lambda pod: order(pod.look)))),
         _dots(lost),
         sum(box.number for box in shown[2 * _MOST_KINDS :]),
-        _suffix([node.name for node in nodes]),
+        f".{ends.pop()}" if len(nodes) > 1 and len(ends) == 1 and ends != {""} else "",
     )
-
-
-def _own_boxes(
-    domains: Mapping[Optional[str], Sequence[NodeBox]], keep: Collection[str]
-) -> tuple[Collection[str], int]:
-    """Return the nodes that share a box with no other node, and how many boxes a domain may have.
-
-    These are all of a few nodes, else those with pods and those to keep, or none if even these are too many.
-    """
-    boxes = [box for of_domain in domains.values() for box in of_domain]
-    if len(boxes) <= _FEW_NODES:
-        return {box.names[0] for box in boxes}, _MOST_BOXES
-    used = {box.names[0] for box in boxes if box.dots or box.names[0] in keep}
-    return (used, _MOST_BOXES) if len(domains) + len(used) <= _MOST_BOXES else ((), _MOST_KINDS)
-
-
-def _suffix(names: Sequence[str]) -> str:
-    """Return `.eu-1.compute.internal` if all names end with it."""
-    found = {name.partition(".")[2] for name in names}
-    return f".{found.pop()}" if len(names) > 1 and len(found) == 1 and found != {""} else ""
 
 
 def order(look: Look) -> tuple[int, str, int]:
@@ -239,17 +226,12 @@ def _dots(pods: Iterable[DrawnPod]) -> tuple[Dots, ...]:
     names: dict[Look, list[str]] = {}
     for pod in pods:
         names.setdefault(pod.look, []).append(pod.name)
-    if len(names) == 1:  # perf: most nodes
-        ((look, found),) = names.items()
-        return (Dots(look, len(found), _known(found)),)
     return tuple(
-        Dots(look, len(found), _known(found)) for look, found in sorted(names.items(), key=lambda item: order(item[0]))
+        [  # A name with `*` stands for any pod of a workload.
+            Dots(look, len(names[look]), tuple([name for name in names[look][:_MOST_NAMES] if not name.endswith("-*")]))
+            for look in sorted(names, key=order)
+        ]
     )
-
-
-def _known(names: list[str]) -> tuple[str, ...]:
-    """Return the first names, without those that stand for any pod of a workload."""
-    return tuple([name for name in names[:_MOST_NAMES] if not name.endswith("-*")])  # perf: a list
 
 
 def _domain(value: Optional[str], nodes: list[NodeBox], own: Collection[str], *, most: int) -> DomainBox:
@@ -308,68 +290,51 @@ class Bar(NamedTuple):
     names: tuple[str, ...]
     pods: int
     over: int
-    number: int = 1
+    number: int
 
 
 class Chart(NamedTuple):
-    """A constraint or a rule with its bars. scale: the count that fills a bar; limit: None without one."""
+    """The pods per domain of a constraint or a rule.
+
+    badge: words, and their tone. limit: the most that is allowed; None without one. least: None for the emptiest
+    domain. is_hard: whether more than the limit is bad. skew, reason: sentences about the skew and the state. words:
+    for the lines of the least and of the limit.
+    """
 
     title: str
-    badge: str
-    tone: str
-    skew: str
-    reason: str
-    bars: tuple[Bar, ...]
-    scale: int
-    minimum: int
-    limit: Optional[int]
-    is_hard: bool
-    least_words: str
-    limit_words: str
+    counts: Mapping[str, int]
+    badge: tuple[str, str] = ("", "")
+    limit: Optional[int] = None
+    least: Optional[int] = None
+    is_hard: bool = True
+    skew: str = ""
+    reason: str = ""
+    words: tuple[str, str] = ("emptiest domain", "")
+
+    @property
+    def minimum(self) -> int:
+        return min(self.counts.values(), default=0) if self.least is None else self.least
+
+    @property
+    def scale(self) -> int:
+        """Return the count that fills a bar."""
+        return max(*self.counts.values(), self.limit or 0, 1)
+
+    @property
+    def bars(self) -> list[Bar]:
+        """Return a bar for each domain; of many domains, those with equal counts share one."""
+        groups = [([value], pods) for value, pods in self.counts.items()]
+        if len(groups) > _MOST_BARS:
+            values_of: dict[int, list[str]] = {}
+            for (value,), pods in groups:
+                values_of.setdefault(pods, []).append(value)
+            groups = [(values, pods) for pods, values in sorted(values_of.items(), reverse=True)]
+        return [
+            Bar(tuple(values[:_MOST_NAMES]), pods, 0 if self.limit is None else max(0, pods - self.limit), len(values))
+            for values, pods in groups
+        ]
 
 
-def chart(
-    title: str,
-    counts: Mapping[str, int],
-    *,
-    badge: tuple[str, str] = ("", ""),
-    limit: Optional[int] = None,
-    minimum: Optional[int] = None,
-    is_hard: bool = True,
-    skew: str = "",
-    reason: str = "",
-    words: tuple[str, str] = ("emptiest domain", ""),
-) -> Chart:
-    """Return the chart of pods per domain.
-
-    Args:
-        title: of the chart.
-        counts: pods by domain; of many domains, those with equal counts share a bar.
-        badge: words, and their tone.
-        limit: the most that is allowed.
-        minimum: the line of the least; None for the emptiest domain.
-        is_hard: whether more than the limit is bad.
-        skew: a sentence about the skew.
-        reason: a sentence about the state.
-        words: for the lines of the least and of the limit.
-    """
-    most = max(counts.values(), default=0)
-    least = min(counts.values(), default=0) if minimum is None else minimum
-    ceiling = most if limit is None else limit
-    groups = [([value], pods) for value, pods in counts.items()]
-    if len(groups) > _MOST_BARS:
-        values_of: dict[int, list[str]] = {}
-        for value, pods in counts.items():
-            values_of.setdefault(pods, []).append(value)
-        groups = [(values, pods) for pods, values in sorted(values_of.items(), reverse=True)]
-    bars = tuple(Bar(tuple(values[:_MOST_NAMES]), pods, max(0, pods - ceiling), len(values)) for values, pods in groups)
-    return Chart(title, *badge, skew, reason, bars, max(most, limit or 0, 1), least, limit, is_hard, *words)
-
-
-_LIMITS = {
-    True: "emptiest domain + maxSkew",
-    False: "domains above it get a lower score",
-}
 BADGES = {  # words for a state, and their tone: good, warn, bad or soft
     ConstraintState.OK: ("ok", "good"),
     ConstraintState.VIOLATED: ("violated", "bad"),
@@ -380,7 +345,7 @@ BADGES = {  # words for a state, and their tone: good, warn, bad or soft
 }
 
 
-def constraint_chart(item: ConstraintStatus, *, blocked: int = 0) -> Chart:
+def constraint_chart(item: ConstraintStatus, *, blocked: int) -> Chart:
     """Return the chart of a constraint of a running workload, with the arithmetic of its skew.
 
     `blocked` pods are Pending because of it, so that it is not `ok` for them.
@@ -394,15 +359,15 @@ def constraint_chart(item: ConstraintStatus, *, blocked: int = 0) -> Chart:
             f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is "
             f"{item.global_minimum}. At most {item.max_skew} is {'allowed' if is_hard else 'preferred'}{few}."
         )
-    return chart(
+    return Chart(
         f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
         f"{' (default constraint)' if item.is_default else ''}",
         item.counts.domains,
         badge=(f"blocks {count_noun(blocked, 'pod')}", "bad") if blocked else BADGES[item.state],
         limit=None if item.skew is None else item.global_minimum + item.max_skew,
-        minimum=item.global_minimum,
+        least=item.global_minimum,
         is_hard=is_hard,
         skew=skew,
         reason=item.reason,
-        words=("global minimum", _LIMITS[is_hard]),
+        words=("global minimum", "emptiest domain + maxSkew" if is_hard else "domains above it get a lower score"),
     )

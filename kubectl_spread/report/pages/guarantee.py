@@ -19,7 +19,7 @@ from kubectl_spread.report import recommendation
 from kubectl_spread.report.guarantee import TONES
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import (
-    chart,
+    Chart,
     draw,
     Drawing,
     drawn_nodes,
@@ -63,7 +63,12 @@ class WitnessArtist:
         self._workloads = {key: at for at, key in enumerate(workloads)}
         self._cluster = cluster
         self._key = map_key([topology_key], cluster.nodes)
-        self._places = list(self._running()) if witness.from_running else []
+        self._places = []
+        for pod in cluster.pods if witness.from_running else ():
+            key = workload_of(pod, cluster) if pod.node_name and pod.is_visible and not pod.terminating else None
+            if key in self._workloads and key is not None:
+                ordinal = natural(pod.name.removeprefix(f"{key.name}-")) if key.kind == "StatefulSet" else None
+                self._places.append(_Place(key, -1 if ordinal is None else ordinal, pod.node_name))
         self._rolling: set[ObjectKey] = set()
         self._off: dict[str, str] = {}
         self._has_revisions = any(event.is_new for event in witness.events)
@@ -78,13 +83,6 @@ class WitnessArtist:
             yield [words.sentence(event)], self._drawing(event.node)
         if self._witness.waiting:
             yield words.waiting_sentences(self._witness), self._drawing("", is_end=True)
-
-    def _running(self) -> Iterator[_Place]:
-        for pod in self._cluster.pods:
-            key = workload_of(pod, self._cluster) if pod.node_name and pod.is_visible and not pod.terminating else None
-            if key in self._workloads and key is not None:
-                ordinal = natural(pod.name.removeprefix(f"{key.name}-")) if key.kind == "StatefulSet" else None
-                yield _Place(key, -1 if ordinal is None else ordinal, pod.node_name)
 
     def _apply(self, event: WitnessEvent) -> None:
         kind, owner = event.kind, event.owner
@@ -120,11 +118,10 @@ class WitnessArtist:
         return draw(self._key, nodes, pods, keep=self._keep, marked={marked} - {""})
 
     def _look(self, item: _Place) -> Look:
+        state, shape = ("new revision", Shape.NEW) if item.is_new else ("earlier revision", Shape.EARLIER)
         if item.owner not in self._rolling or not self._has_revisions:
-            return self._named(item.owner, "running", Shape.CURRENT)
-        if item.is_new:
-            return self._named(item.owner, "new revision", Shape.NEW)
-        return self._named(item.owner, "earlier revision", Shape.EARLIER)
+            state, shape = "running", Shape.CURRENT
+        return self._named(item.owner, state, shape)
 
     def _named(self, owner: ObjectKey, state: str, shape: Shape) -> Look:
         if len(self._workloads) == 1:
@@ -198,7 +195,7 @@ def _way(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Opt
         "legend": sorted(looks, key=order),
         "last": moments[-1][1],
         "charts": [
-            chart(
+            Chart(
                 f"Pods by {domain(key)}",
                 counts,
                 badge=("above the limit", "bad")

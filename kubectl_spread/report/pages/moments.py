@@ -18,7 +18,6 @@ from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.report.pages.drawing import (
     ADDED,
     Chart,
-    chart,
     DomainBox,
     draw,
     Drawing,
@@ -46,10 +45,12 @@ class Artist:
         """
         self._frames = frames
         self._first = {node.name for node in frames.before.nodes}
-        self._looks: dict[tuple[object, ...], Look] = {}
         self._revision = {item.key: item.revision for item in workloads}
         self._order = {item.key: at for at, item in enumerate(workloads)}
-        self._has_revisions = {item.key for item in workloads if len(self._revisions(item.key)) > 1}
+        numbers: dict[object, set[int]] = {}
+        for pod in (pod for moment in self._moments() for pod in moment.pods):
+            numbers.setdefault(pod.owner, set()).add(pod.number)
+        self._has_revisions = {owner for owner, own in numbers.items() if len(own) > 1}
         shown = (frames.before, *frames.endings)
         wanted = [item.topology_key for moment in shown for _, item, _, _ in self._counts(moment)]
         nodes = [node for moment in shown for node in moment.nodes]
@@ -76,7 +77,7 @@ class Artist:
             name = "" if len(self._order) == 1 else f"{key.name}: "
             tone = "good" if skew <= constraint.max_skew else "bad" if is_hard else "warn"
             charts.append(
-                chart(
+                Chart(
                     f"{name}{constraint.topology_key}, maxSkew {constraint.max_skew}",
                     counts.domains,
                     badge=(f"skew {skew}", tone),
@@ -99,17 +100,8 @@ class Artist:
     def _shown(self, pods: Iterable[PodState]) -> Iterable[PodState]:
         return (pod for pod in pods if pod.owner is None or pod.owner in self._order)
 
-    def _revisions(self, key: ObjectKey) -> set[int]:
-        return {pod.number for moment in self._moments() for pod in moment.pods if pod.owner == key}
-
     def _look(self, pod: PodState) -> Look:
         """Return the look of a pod, which pods in the same state share."""
-        state = (pod.owner, pod.number, pod.is_ready, pod.is_terminating, bool(pod.node))
-        if state not in self._looks:
-            self._looks[state] = self._new_look(pod)
-        return self._looks[state]
-
-    def _new_look(self, pod: PodState) -> Look:
         if pod.owner is None:
             return Look("pod without a controller", _shape(pod, Shape.OTHER), hue=5)
         is_old = pod.number != self._revision[pod.owner]
@@ -124,7 +116,9 @@ class Artist:
         return Look(", ".join(parts), shape, mark, int(is_old))
 
     def _changed(self, moment: Moment, before: Moment) -> frozenset[str]:
-        now, then = self._places(moment), self._places(before)
+        now, then = (
+            Counter((pod.node, self._look(pod)) for pod in self._shown(there.pods)) for there in (moment, before)
+        )
         pods = {node for node, _ in ((now - then) + (then - now)) if node}
         notes = {node.name: self._notes(node, before) for node in before.nodes}
         noted = {node.name for node in moment.nodes if notes.get(node.name) != self._notes(node, moment)}
@@ -134,9 +128,6 @@ class Artist:
         notes = ("does not answer",) if node.name in moment.down else notes_of(node)
         is_new = NODE_POOL in node.labels and node.name not in self._first
         return (*notes, ADDED) if is_new else notes
-
-    def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
-        return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
 
     def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, Constraint, bool, ConstraintCounts]]:
         """Yield the constraints of each workload, whether they are hard, and the pods that they count."""

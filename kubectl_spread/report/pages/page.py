@@ -47,13 +47,15 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
 
     style = _file("style.css")
     code = _file(script) if script else ""
+    policy = ["default-src 'none'", f"style-src 'sha256-{_sha256(style)}'"]
+    policy += [f"script-src 'sha256-{_sha256(code)}'"] if code else []
     return (
         _environment()
         .get_template(template)
         .render(
             source=source,
             version=__version__,
-            policy=_policy(style, code),
+            policy="; ".join([*policy, "base-uri 'none'", "form-action 'none'"]),
             style=Markup(style),  # noqa: S704 (our own file)
             script=Markup(code),  # noqa: S704
             **values,
@@ -104,13 +106,6 @@ def safe_text(value: object) -> Markup:
 
 def _file(name: str) -> str:
     return (importlib.resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Return the Content-Security-Policy of a page."""
-    parts = ["default-src 'none'", f"style-src 'sha256-{_sha256(style)}'"]
-    parts += [f"script-src 'sha256-{_sha256(script)}'"] if script else []
-    return "; ".join([*parts, "base-uri 'none'", "form-action 'none'"])
 
 
 def _sha256(text: str) -> str:

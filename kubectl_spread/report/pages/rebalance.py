@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_spread.advice.rebalance.plan import ConstraintChange, Eviction, Rebalance, Repair, RepairVerdict
+from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
@@ -12,7 +12,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import documents
 from kubectl_spread.report import rebalance as words
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.drawing import Chart, chart, draw, Drawing, DrawnPod, Look, map_key, Shape
+from kubectl_spread.report.pages.drawing import Chart, draw, Drawing, DrawnPod, Look, map_key, Shape
 from kubectl_spread.report.pages.workloads import ClusterPods
 from kubectl_spread.report.wording import name
 from kubectl_spread.text.wording import count_noun
@@ -57,37 +57,16 @@ def _title(found: Rebalance) -> str:
 
 
 def _pictures(item: Repair, cluster: Cluster, pods: ClusterPods) -> tuple[Drawing, list[Chart]]:
-    """Return the drawing of the pods as they are, and the charts of the constraints."""
+    """Return the drawing of the pods as they are, and the charts of the constraints.
+
+    Evicted pods have a look of their own, and possible nodes of new pods are marked.
+    """
     plan = item.plan if item.verdict is RepairVerdict.EVICT else None
     changes = item.before if plan is None else plan.changes
     if item.verdict is RepairVerdict.RESTART:
         changes = item.restarts[-1].changes
     charts = [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)]
-    return _drawing(item, () if plan is None else plan.evictions, cluster, pods), charts
-
-
-def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
-    """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
-    whose = "" if is_alone else f"{change.owner.name}: "
-    title = f"{whose}{change.status.topology_key}, maxSkew {change.status.max_skew}"
-    is_hard = change.status.when_unsatisfiable == DO_NOT_SCHEDULE
-    badges = {True: ("violated", "bad"), False: ("ok", "good")}
-    counts = {item.value: item.before for item in change.domains}
-    badge = badges[change.is_violated]
-    yield chart(f"{title}: before", counts, badge=badge, is_hard=is_hard, skew=f"Skew {change.status.skew}.")
-    if change.skew_after is None:
-        return
-    counts = {item.value: item.after.most for item in change.domains if item.after is not None}
-    spans = [f"{item.value} {item.after}" for item in change.domains if item.after and not item.after.is_single]
-    skew = f"Skew {change.skew_after}."
-    if spans:
-        skew += f" Depending on the nodes that the scheduler chooses: {', '.join(spans)}."
-    badge = badges[change.skew_after.most > change.status.max_skew]
-    yield chart(f"{title}: after", counts, badge=badge, is_hard=is_hard, skew=skew)
-
-
-def _drawing(item: Repair, evictions: Sequence[Eviction], cluster: Cluster, pods: ClusterPods) -> Drawing:
-    """Return the pods as they are; the evicted ones have their own look, and possible nodes of new pods are marked."""
+    evictions = () if plan is None else plan.evictions
     leaving = {(one.owner.namespace, one.pod) for one in evictions}
     drawn = [
         DrawnPod(pod.name, pod.node_name, _LEAVES if (pod.namespace, pod.name) in leaving else _STAYS)
@@ -98,4 +77,24 @@ def _drawing(item: Repair, evictions: Sequence[Eviction], cluster: Cluster, pods
     coarse = [change.status.topology_key for change in item.before if change.status.topology_key != HOSTNAME]
     topology_key = coarse[0] if coarse else map_key((), cluster.nodes)
     targets = frozenset(node for one in evictions for node in one.nodes)
-    return draw(topology_key, pods.nodes(topology_key), drawn, keep=targets, marked=targets)
+    return draw(topology_key, pods.nodes(topology_key), drawn, keep=targets, marked=targets), charts
+
+
+def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
+    """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
+    whose = "" if is_alone else f"{change.owner.name}: "
+    title = f"{whose}{change.status.topology_key}, maxSkew {change.status.max_skew}"
+    is_hard = change.status.when_unsatisfiable == DO_NOT_SCHEDULE
+    badges = {True: ("violated", "bad"), False: ("ok", "good")}
+    counts = {item.value: item.before for item in change.domains}
+    badge = badges[change.is_violated]
+    yield Chart(f"{title}: before", counts, badge, is_hard=is_hard, skew=f"Skew {change.status.skew}.")
+    if change.skew_after is None:
+        return
+    counts = {item.value: item.after.most for item in change.domains if item.after is not None}
+    spans = [f"{item.value} {item.after}" for item in change.domains if item.after and not item.after.is_single]
+    skew = f"Skew {change.skew_after}."
+    if spans:
+        skew += f" Depending on the nodes that the scheduler chooses: {', '.join(spans)}."
+    badge = badges[change.skew_after.most > change.status.max_skew]
+    yield Chart(f"{title}: after", counts, badge, is_hard=is_hard, skew=skew)

@@ -164,7 +164,7 @@ def _pictures(step: PlayedStep, room: int, *, has_run: bool) -> Plain:
 
 def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) -> Plain:
     charts = artist.charts(moment)
-    troubled = [chart for chart in charts if chart.tone != "good"]
+    troubled = [chart for chart in charts if chart.badge[1] != "good"]
     shown = charts if len(charts) <= _MOST_CHARTS else troubled[:_MOST_CHARTS]
     return {
         "title": title,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
-from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.engine.workloads import newest_hash
 from kubectl_spread.explain.placement import Placement, predictions
@@ -64,7 +64,7 @@ _UNPREDICTED = Look("node not predictable", Shape.PENDING, hue=3)
 
 
 class ClusterPods:
-    """The pods of a cluster by workload, and by the class that equal pods share; made in one pass."""
+    """The pods of a cluster by workload, and by the class that equal pods share."""
 
     def __init__(
         self, cluster: Cluster, new: Collection[str] = frozenset(), *, unpredicted: Collection[str] = frozenset()
@@ -79,23 +79,11 @@ class ClusterPods:
         self.cluster = cluster
         self._new = new
         self._unpredicted = unpredicted
-        self._of: dict[ObjectKey, list[Pod]] = {}
+        self._owned = OwnedPods(cluster)
         self._classes: dict[str, dict[int, list[Pod]]] = {}
-        lists: dict[int, tuple[Optional[list[Pod]], list[Pod]]] = {}  # perf: by class, of its owner and of the class
         for pod in cluster.pods:
-            if not pod.is_visible:
-                continue
-            at = id(pod.cls)
-            if at not in lists:
-                owner = owner_of(pod.cls, cluster)
-                same: list[Pod] = []
-                self._classes.setdefault(pod.namespace, {})[at] = same
-                lists[at] = None if owner is None else self._of.setdefault(owner, []), same
-            owned, same = lists[at]
-            if owned is None:
-                owned = self._of.setdefault(ObjectKey("Pod", pod.namespace, pod.name), [])
-            owned.append(pod)
-            same.append(pod)
+            if pod.is_visible:
+                self._classes.setdefault(pod.namespace, {}).setdefault(id(pod.cls), []).append(pod)
 
     @cached_method
     def nodes(self, key: str) -> list[DrawnNode]:
@@ -103,12 +91,13 @@ class ClusterPods:
         return drawn_nodes(self.cluster.nodes, key)
 
     def owned_pods(self, key: ObjectKey) -> list[Pod]:
-        """Return the pods of a workload."""
-        return self._of.get(key, [])
+        """Return the pods of a workload; a pod without a controller is its own."""
+        found = self._owned.pods_named(key.namespace, key.name) if key.kind == "Pod" else self._owned.of(key)
+        return [pod for pod in found if pod.is_visible]
 
     def drawn_pods(self, key: ObjectKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
         """Return the pods of a workload, and the other pods that its constraints count."""
-        own = self._of.get(key, [])
+        own = self.owned_pods(key)
         seen = {id(pod) for pod in own}
         others = (pod for pod in self._counted(key.namespace, constraints) if id(pod) not in seen)
         return [
@@ -117,10 +106,12 @@ class ClusterPods:
         ]
 
     def _looks(self, key: ObjectKey, own: list[Pod]) -> Iterator[Look]:
-        classes = {id(pod.cls): pod.cls for pod in own}
-        known = {at: _revision(cls, key) for at, cls in classes.items()}
-        revisions = [known[id(pod.cls)] for pod in own]
-        current = self._current(key, own)
+        revisions = [_revision(pod.cls, key) for pod in own]
+        controller = self.cluster.controllers.get(key)  # of the pods that it creates now
+        if controller is not None:
+            current = newest_hash(controller.workload, own, self.cluster)
+        else:
+            current = _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
         has_several = len(set(revisions)) > 1
         for pod, revision in zip(own, revisions, strict=True):
             if pod.terminating:
@@ -133,13 +124,6 @@ class ClusterPods:
                 yield _CURRENT if revision == current else _EARLIER
             else:
                 yield _RUNNING
-
-    def _current(self, key: ObjectKey, own: list[Pod]) -> str:
-        """Return the revision of the pods that the controller creates now."""
-        controller = self.cluster.controllers.get(key)
-        if controller is not None:
-            return newest_hash(controller.workload, own, self.cluster)
-        return _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
 
     def _counted(self, namespace: str, constraints: Iterable[ConstraintStatus]) -> Iterator[Pod]:
         """Yield the bound pods of a namespace that a constraint counts."""
