@@ -200,7 +200,17 @@ class Plan:
         if not self.problem.exists:
             self.create_written(ops)
         elif key is None or key.kind not in reading.KINDS or not (key.kind == "Job" or key in self._start.controllers):
-            self._replace_waiting()
+            # Its behaviour is unknown: only the waiting pods are replaced.
+            owner, running = self.problem.owner, len(self.problem.running)
+            self.delete_pods(self.problem.own)
+            self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in self._new_pods()]
+            if owner.kind != "Pod":
+                pods = "its running pod" if running == 1 else f"its {running} running pods"
+                text = f"then replaces {pods}: a change of the template usually restarts all of them"
+                self.not_followed.append(
+                    f"how {owner.kind} {owner.name} {text if running else 'then creates its pods'}"
+                )
+                self.is_followed = False
         elif key.kind == "Job":  # Delete the Jobs whose pods wait, and create them again.
             for job in filter(None, dict.fromkeys(pod.owner_key for pod in self.problem.own)):
                 known = self._controller(job)
@@ -294,17 +304,6 @@ class Plan:
         owner = controller.workload
         self._controllers[key_of(owner)] = controller
         self.ops.append(steps.Apply(controller))
-
-    def _replace_waiting(self) -> None:
-        """Replace only the waiting pods, because their controller's behaviour is unknown."""
-        owner, running = self.problem.owner, len(self.problem.running)
-        self.delete_pods(self.problem.own)
-        self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in self._new_pods()]
-        if owner.kind != "Pod":
-            pods = "its running pod" if running == 1 else f"its {running} running pods"
-            text = f"then replaces {pods}: a change of the template usually restarts all of them"
-            self.not_followed.append(f"how {owner.kind} {owner.name} {text if running else 'then creates its pods'}")
-            self.is_followed = False
 
 
 def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:

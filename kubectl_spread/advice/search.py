@@ -210,17 +210,13 @@ class _Search:
                 self._partial.append(other._replace(effect=effect))
             else:
                 return other._replace(effect=effect)
-        return self._without_surge(item)
-
-    def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
-        """Return the change with a rollout that deletes old pods before it creates new ones."""
-        problem, change = self._problem, item.change
-        is_stuck = is_stuck_for_room(problem, change) and problem.running
-        for other in deleting_first(problem, change) if is_stuck else ():
-            scene = self._applied(other)
-            effect = None if scene is None else self._judge.judge(other, scene, is_thorough=True)
-            if scene is not None and isinstance(effect, Effect) and not effect.pending_after:
-                return item._replace(change=other, scene=scene, effect=effect)
+        # Does it help with a rollout that deletes old pods before it creates new ones?
+        is_stuck = is_stuck_for_room(self._problem, item.change) and self._problem.running
+        for change in deleting_first(self._problem, item.change) if is_stuck else ():
+            scene = self._applied(change)
+            found = None if scene is None else self._judge.judge(change, scene, is_thorough=True)
+            if scene is not None and isinstance(found, Effect) and not found.pending_after:
+                return item._replace(change=change, scene=scene, effect=found)
         return None
 
     def _probe(self, ladder: Ladder) -> Optional[TriedChange]:

@@ -101,8 +101,15 @@ def bound_pod_report(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]
     if not filtered.feasible[at]:
         is_examined = filtered.rejection is None and filtered.considered[at]
         refusals = tuple(filtered.failures(at)) if is_examined else (filtered.diagnosis().status(pod.node_name),)
+    again = NodeToday.NOWHERE
+    if scores is not None and scores.error:
+        again = NodeToday.UNKNOWN
+    elif scores is not None and pod.node_name not in scores.hosts:
+        again = NodeToday.ANOTHER_NODE
+    elif scores is not None:
+        again = NodeToday.SAME_NODE if len(scores.hosts) == 1 else NodeToday.ANY_OF_SEVERAL
     report = BoundPodReport(
-        again=_again(pod, scores),
+        again=again,
         refusals=refusals,
         constraints=constraint_reports(
             unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
@@ -129,13 +136,3 @@ def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Opt
         return NotComparable(UnknownReason.NO_NODE, (pod.node_name,))
     features = unsupported_features(pod.cls, profiles[pod.cls.scheduler_name], cluster)
     return NotComparable(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
-
-
-def _again(pod: Pod, scores: Optional[ScoreTable]) -> NodeToday:
-    if scores is None:
-        return NodeToday.NOWHERE
-    if scores.error:
-        return NodeToday.UNKNOWN
-    if pod.node_name not in scores.hosts:
-        return NodeToday.ANOTHER_NODE
-    return NodeToday.SAME_NODE if len(scores.hosts) == 1 else NodeToday.ANY_OF_SEVERAL

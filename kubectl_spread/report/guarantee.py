@@ -129,10 +129,9 @@ def _group(result: GroupResult, style: Style, *, most_ways: int, is_only: bool) 
         names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style, hanging="  ")
-    shown = [gap for gap in result.gaps if style.is_detailed or gap.is_open]
-    if shown:
-        notes = words.gap_sentences(shown)
-        yield ["Not simulated:", *[line for note in notes for line in wrap(note, style, indent="  ")]]
+    notes = words.gap_sentences(gap for gap in result.gaps if style.is_detailed or gap.is_open)
+    lines = [line for note in notes for line in wrap(note, style, indent="  ")]
+    yield ["Not simulated:", *lines] if lines else []
 
 
 def _answer(when: str, found: words.Verdicts, style: Style, *, has_way: bool) -> Iterator[str]:
@@ -158,8 +157,7 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
-    if words.coincidence(witness):
-        yield from wrap(words.coincidence(witness), style, indent="    ")
+    yield from wrap(words.coincidence(witness), style, indent="    ")
     yield from wrap(f"{how}, {begin}:", style, indent="    ")
     for line in numbered(words.story(witness), where="" if style.is_detailed else "--details prints them"):
         yield from wrap(line, style, indent="    ", hanging="   ")
@@ -174,8 +172,7 @@ def _counts(witness: Witness, style: Style) -> Iterator[str]:
         when = "at the end" if witness.events else "now"
         sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
         yield from wrap(sentence, style, indent="    ", hanging="  ")
-    if words.surge(witness):
-        yield from wrap(words.surge(witness), style, indent="    ")
+    yield from wrap(words.surge(witness), style, indent="    ")
 
 
 def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceError] = ()) -> str:

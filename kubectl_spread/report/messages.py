@@ -69,8 +69,7 @@ _MOST_COMMANDS = 5
 def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
     """Return one message; `explained` has the meanings written so far, and this one adds its own."""
     out = [paint(line, "bold") for line in wrap(headline(message), style)]
-    if lack := meanings.cut_sentence(message):
-        out += [paint(line, "yellow") for line in wrap(lack, style)]
+    out += [paint(line, "yellow") for line in wrap(meanings.cut_sentence(message), style)]
     out += _parts(_meanings(message), style, explained)
     whole = meanings.meaning_of_whole(message)
     key = whole if message.is_of_nodes else message.form
@@ -84,8 +83,7 @@ def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total else ""
         out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
         out += _parts(_meanings_in_clause(clause), style, explained, where="clause")
-        if clause.verdict:
-            out += wrap(clause.verdict, style, indent="  ")
+        out += wrap(clause.verdict, style, indent="  ")
         out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
     for words in message.post_filter:
         meaning = meanings.meaning_of_words(words)

@@ -31,14 +31,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
     if not found.by_shards:
         yield from _blocks(found, f"Recommended constraints for {result.name}:", style)
         return
-    yield [f"maxSkew by number of shards of {result.name}:", *table(_shard_rows(found), style, indent="  ")]
-    for item in found.by_shards:
-        head = f"Recommended constraints for {result.name} with {count_noun(item.shards, 'shard')}:"
-        yield from _blocks(item.recommendation, head, style)
-
-
-def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
-    """Return the largest maxSkew of each rule, and the recommended one, for each number of shards."""
+    # The largest maxSkew of each rule, and the recommended one, for each number of shards
     head = ("shards", "pods", *[rule_text(item.rule) for item in found.by_shards[0].limits], "recommended maxSkew")
     rows = [head]
     for item in found.by_shards:
@@ -47,9 +40,11 @@ def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
             names = [f"{short_key(hard.topology_key)} {hard.max_skew}" for hard in option.constraints]
             relaxed = " (with at most)" if item.recommendation.relaxed else ""
             best = (", ".join(names) or "no constraint needed") + relaxed
-        limits = [str(limit.most) for limit in item.limits]
-        rows.append((str(item.shards), str(item.pods), *limits, best))
-    return rows
+        rows.append((str(item.shards), str(item.pods), *[str(limit.most) for limit in item.limits], best))
+    yield [f"maxSkew by number of shards of {result.name}:", *table(rows, style, indent="  ")]
+    for item in found.by_shards:
+        title = f"Recommended constraints for {result.name} with {count_noun(item.shards, 'shard')}:"
+        yield from _blocks(item.recommendation, title, style)
 
 
 def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
@@ -67,7 +62,14 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
     if found.relaxed and found.impossible:
         yield [line for item in found.impossible for line in _formula(item, style)]
     elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
-        yield list(_refused(found.refused, style))
+        names, refusal = _names(found.refused.constraints), found.refused.verdict
+        if refusal.verdict is ProofStatus.UNDECIDED:
+            yield wrap(f"{names}: not decided for `{rule_text(refusal.rule)}`.", style)
+        elif refusal.witness is not None:
+            lines = wrap(f"{names} does not work: {_reason(found.refused)}.", style)
+            for line in numbered(words.story(refusal.witness)) if style.is_detailed else ():
+                lines += wrap(line, style, indent="  ", hanging="   ")
+            yield lines
         yield list(_attempts(found, style))
     if found.relaxed:
         when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""
@@ -85,16 +87,6 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
         if found.is_cut_off:
             sentence = f"Of {candidates}, none was proved within the limit of states; --effort thorough raises it."
         yield wrap(sentence, style)
-
-
-def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
-    names, verdict = _names(refused.constraints), refused.verdict
-    if verdict.verdict is ProofStatus.UNDECIDED:
-        yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style)
-    elif verdict.witness is not None:
-        yield from wrap(f"{names} does not work: {_reason(refused)}.", style)
-        for line in numbered(words.story(verdict.witness)) if style.is_detailed else ():
-            yield from wrap(line, style, indent="  ", hanging="   ")
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:

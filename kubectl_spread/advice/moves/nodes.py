@@ -6,7 +6,6 @@ nor removed by hand.
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Optional
@@ -282,23 +281,23 @@ def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
         for at, node in enumerate(problem.cluster.nodes)
         if any(node.labels.get(key) != value for key, value in missing.items()) and not any(bits[at] for bits in others)
     ]
-    yield from _ladders(problem, lacking, functools.partial(_with_labels, missing))
 
+    def change(nodes: Sequence[Node], named: str) -> Change:
+        there = nodes[0].labels
+        pairs = tuple((key, value) for key, value in missing.items() if there.get(key) != value)
+        replaced = [f"{key}={there[key]}" for key, _ in pairs if key in there]
+        return Change(
+            f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
+            tuple(EditNode(node.name, pairs) for node in nodes),
+            "node label",
+            Rank.OTHER_TIER if replaced else Rank.NEW_LABEL,
+            weight=len(nodes),
+            gives_up=f"{named} no longer belongs to {', '.join(replaced)}" if replaced else "",
+            notes=("label a node only if the label is true of it",),
+            fold="label for nodeSelector",
+        )
 
-def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> Change:
-    written = {key: value for key, value in missing.items() if nodes[0].labels.get(key) != value}
-    pairs = tuple(written.items())
-    replaced = [f"{key}={nodes[0].labels[key]}" for key in written if key in nodes[0].labels]
-    return Change(
-        f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
-        tuple(EditNode(node.name, pairs) for node in nodes),
-        "node label",
-        Rank.OTHER_TIER if replaced else Rank.NEW_LABEL,
-        weight=len(nodes),
-        gives_up=f"{named} no longer belongs to {', '.join(replaced)}" if replaced else "",
-        notes=("label a node only if the label is true of it",),
-        fold="label for nodeSelector",
-    )
+    yield from _ladders(problem, lacking, change)
 
 
 _OF_MACHINES = ("karpenter.", "node.kubernetes.io/instance-type")

@@ -40,7 +40,7 @@ from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import (
     DomainCounts,
     hard_counts,
@@ -261,20 +261,7 @@ class _Reports:
             if numbers not in self._shared:
                 self._shared[numbers] = self._domains(counts, why_not)
             domains, now = self._shared[numbers]
-        return ConstraintReport(
-            constraint=self._written(constraint, is_hard=is_hard),
-            is_default=not self._cls.constraints,
-            selector=constraint.selector,
-            self_match=bool(constraint.self_match_num),
-            min_domains=constraint.min_domains,
-            counts=now,
-            without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(counts.topology.codes < 0)),
-            ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-            domains=domains,
-        )
-
-    def _written(self, constraint: Constraint, *, is_hard: bool) -> TopologySpreadConstraint:
-        """Return the pod's constraint, or the scheduler's default in the same form, with the effective policies."""
+        # The pod's constraint, or the scheduler's default in the same form, with the effective policies
         if self._cls.constraints:
             written = self._cls.constraints[constraint.position]
         else:
@@ -285,9 +272,19 @@ class _Reports:
                 when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
                 min_domains=constraint.min_domains,
             )
-        return written._replace(
-            node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
-            node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+        return ConstraintReport(
+            constraint=written._replace(
+                node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
+                node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+            ),
+            is_default=not self._cls.constraints,
+            selector=constraint.selector,
+            self_match=bool(constraint.self_match_num),
+            min_domains=constraint.min_domains,
+            counts=now,
+            without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(counts.topology.codes < 0)),
+            ignored_pods=int(counts.on_nodes[~counts.included].sum()),
+            domains=domains,
         )
 
     def _domains(self, counts: DomainCounts, why_not: NodeReasons) -> _Domains:

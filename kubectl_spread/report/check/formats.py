@@ -235,11 +235,7 @@ def gitlab(report: CheckReport) -> str:
             "severity": _GITLAB_SEVERITIES[finding.rule.severity],
             "location": {"path": os.path.relpath(finding.place.source.name), "lines": {"begin": begin, "end": end}},
         })  # fmt: skip
-    return json.dumps([*entries, *_rollout_entries(report)], indent=2)
-
-
-def _rollout_entries(report: CheckReport) -> Iterator[Plain]:
-    """Yield an entry for each stuck rollout of a workload whose place is known."""
+    # Stuck rollouts of workloads whose places are known
     known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
     for result in report.rollouts:
         place = report.places.get(result.key)
@@ -248,13 +244,14 @@ def _rollout_entries(report: CheckReport) -> Iterator[Plain]:
         from kubectl_spread.report.check import rollouts  # numpy: 80 ms
 
         file, line = place.source.name, region(place)[0]
-        yield {
+        entries.append({
             "description": f"Rollout: {rollouts.sentence(result)}",
             "check_name": "rollout",
             "fingerprint": _digest((result.kind.value, file, *(text for key in result.keys for text in key))),
             "severity": "major",
             "location": {"path": os.path.relpath(file), "lines": {"begin": line, "end": line}},
-        }
+        })  # fmt: skip
+    return json.dumps(entries, indent=2)
 
 
 def _digest(parts: Iterable[str]) -> str:

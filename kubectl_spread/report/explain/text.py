@@ -239,19 +239,6 @@ def headline(report: PodReport) -> str:
     return f"{table.unpainted(workloads.headline(report.placement))}."
 
 
-def _counts(state: WorkloadState) -> str:
-    running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
-    number = str(running) if state.wanted is not None else count_noun(running, "pod")
-    parts = [
-        f"{number} {'has' if running == 1 else 'have'} a node",
-        f"{pending} {_are(pending)} Pending{_finding(state)}" if pending else "",
-        f"{terminating} {_are(terminating)} terminating" if terminating else "",
-        f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
-    ]
-    wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
-    return f"{wording.name(state.key)}{wanted}: {', '.join(part for part in parts if part)}."
-
-
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
@@ -269,7 +256,16 @@ def _finding(state: WorkloadState) -> str:
 
 def workload_lines(state: WorkloadState) -> list[str]:
     """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
-    out = [_counts(state)]
+    running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
+    number = str(running) if state.wanted is not None else count_noun(running, "pod")
+    parts = [
+        f"{number} {'has' if running == 1 else 'have'} a node",
+        f"{pending} {_are(pending)} Pending{_finding(state)}" if pending else "",
+        f"{terminating} {_are(terminating)} terminating" if terminating else "",
+        f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
+    ]
+    wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
+    out = [f"{wording.name(state.key)}{wanted}: {', '.join(filter(None, parts))}."]
     if state.is_paused:
         out.append("  It is paused: its controller creates no pods from a changed template until it is resumed.")
     if state.is_suspended:

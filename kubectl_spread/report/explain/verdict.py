@@ -453,7 +453,7 @@ def conflict_lines(explanation: Explanation, style: Style) -> list[str]:
             sentence = f"{safe(item.text)}: {remaining_nodes(item, explanation.node_names)} left"
             head, *others = wrap(sentence, style, indent="     ")
             out += [f"  {first:<3}{head[5:]}", *others]
-            out += wrap(why, style, indent="       ") if why else []
+            out += wrap(why, style, indent="       ")
             first = ""
     more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
     rest = count_noun(more, "more conflict")

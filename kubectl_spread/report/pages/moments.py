@@ -61,7 +61,14 @@ class Artist:
         """Return the drawing of a moment; nodes that changed since `before` are marked."""
         nodes = drawn_nodes(moment.nodes, self.key, lambda node: self._notes(node, moment))
         pods = [DrawnPod(pod.name, pod.node, self._look(pod)) for pod in self._shown(moment.pods)]
-        marked = frozenset[str]() if before is None else self._changed(moment, before)
+        marked = set[str]()
+        if before is not None:
+            now, then = (
+                Counter((pod.node, self._look(pod)) for pod in self._shown(there.pods)) for there in (moment, before)
+            )
+            marked = {node for node, _ in ((now - then) + (then - now)) if node}
+            notes = {node.name: self._notes(node, before) for node in before.nodes}
+            marked |= {node.name for node in moment.nodes if notes.get(node.name) != self._notes(node, moment)}
         return draw(self.key, nodes, pods, keep=self._keep, marked=marked)
 
     def legend(self) -> tuple[Look, ...]:
@@ -114,15 +121,6 @@ class Artist:
             return Look(", ".join([pod.owner.name, *parts]), shape, mark, hue)
         mark = str(pod.number) if has_revisions and pod.number < 10 else ""
         return Look(", ".join(parts), shape, mark, int(is_old))
-
-    def _changed(self, moment: Moment, before: Moment) -> frozenset[str]:
-        now, then = (
-            Counter((pod.node, self._look(pod)) for pod in self._shown(there.pods)) for there in (moment, before)
-        )
-        pods = {node for node, _ in ((now - then) + (then - now)) if node}
-        notes = {node.name: self._notes(node, before) for node in before.nodes}
-        noted = {node.name for node in moment.nodes if notes.get(node.name) != self._notes(node, moment)}
-        return frozenset(pods | noted)
 
     def _notes(self, node: Node, moment: Moment) -> tuple[str, ...]:
         notes = ("does not answer",) if node.name in moment.down else notes_of(node)
