@@ -119,7 +119,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
         victims=tuple(victims),
         choices=tuple(ordered[:_MOST_CANDIDATES]),
         candidates=len(ordered),
-        criterion=_criterion(ordered[0], ordered[1]) if len(ordered) > 1 else None,
+        criterion=_criterion(*ordered[:2]) if len(ordered) > 1 else None,
         unhelpful=tuple(_unhelpful(filtered, found)),
         other_node=_eviction_on_other_node(pod, filtered),
     )
@@ -181,28 +181,17 @@ def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherN
         violated = [item for item in counts if item.violates()[node]]
         if not violated:
             continue  # it lacks a label
-        for other, at in _lesser_in_domain(pod, violated[0], node, filtered):
+        # Pods of lower priority that the constraint counts on other nodes of the domain
+        first, lesser = violated[0], list[tuple[Pod, int]]()
+        codes = first.topology.codes
+        for at in np.flatnonzero((codes == codes[node]) & first.included & (first.on_nodes > 0)).tolist():
+            if at != node and len(lesser) < _MOST_PODS:
+                pods = (other for other in filtered.columns.pods[at] if other.cls.priority < pod.cls.priority)
+                lesser += [(other, at) for other in pods if _is_counted(other, first, pod)]
+        for other, at in sorted(lesser, key=lambda item: item[0].cls.priority):
             if all(_holds_without(other, at, item, node, pod) for item in counts):
-                return OtherNodeEviction(filtered.columns.nodes[node].name, other, _name(pod, violated[0]))
+                return OtherNodeEviction(filtered.columns.nodes[node].name, other, _name(pod, first))
     return None
-
-
-def _lesser_in_domain(pod: Pod, counts: DomainCounts, node: int, filtered: FilterResult) -> list[tuple[Pod, int]]:
-    """Return pods of lower priority that a constraint counts on other nodes of a node's domain, with their nodes."""
-    codes = counts.topology.codes
-    others = np.flatnonzero((codes == codes[node]) & counts.included & (counts.on_nodes > 0))
-    found: list[tuple[Pod, int]] = []
-    for at in others.tolist():
-        if at != node:
-            pods = filtered.columns.pods[at]
-            found += [
-                (other, at)
-                for other in pods
-                if other.cls.priority < pod.cls.priority and _is_counted(other, counts, pod)
-            ]
-        if len(found) >= _MOST_PODS:
-            break
-    return sorted(found, key=lambda item: item[0].cls.priority)
 
 
 def _holds_without(other: Pod, at: int, counts: DomainCounts, node: int, pod: Pod) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME
@@ -242,7 +242,7 @@ class _Table:
         # A favourite that is among the best comes first in the order, if there is one.
         favourites = np.flatnonzero(points == points.max()).tolist()
         vote = SoftVote(
-            constraints=tuple(_soft_constraint(item, keyed, self._cls, self._columns) for item in raw),
+            constraints=tuple(self._soft_constraint(item, keyed) for item in raw),
             favourites=tuple(self._names[at] for at in favourites),
             unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(self._nodes) - set(keyed))),
         )
@@ -263,14 +263,13 @@ class _Table:
             outvoted_by=tuple(enough),
         )
 
-
-def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: Columns) -> SoftConstraint:
-    key = raw.constraint.topology_key
-    found: dict[str, SoftDomain] = {}
-    for at, node in enumerate(nodes.tolist()):
-        # For the hostname key, the scheduler scores by nodes, not by the label's values.
-        value = columns.nodes[node].name if key == HOSTNAME else columns.nodes[node].labels.get(key, "")
-        if value not in found:
-            found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))
-    domains = sorted(found.values(), key=lambda domain: (domain.matching, domain.value))
-    return SoftConstraint(raw.constraint.position, not cls.constraints, key, tuple(domains))
+    def _soft_constraint(self, raw: RawScore, nodes: NodeIndices) -> SoftConstraint:
+        key = raw.constraint.topology_key
+        found: dict[str, SoftDomain] = {}
+        for at, node in enumerate(nodes.tolist()):
+            # For the hostname key, the scheduler scores by nodes, not by the label's values.
+            value = self._columns.nodes[node].name if key == HOSTNAME else self._columns.nodes[node].labels.get(key, "")
+            if value not in found:
+                found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))
+        domains = sorted(found.values(), key=lambda domain: (domain.matching, domain.value))
+        return SoftConstraint(raw.constraint.position, not self._cls.constraints, key, tuple(domains))

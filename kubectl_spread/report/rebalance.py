@@ -475,10 +475,10 @@ def script_lines(lines: list[str]) -> list[str]:
 
 def document(
     found: Rebalance,
-    errors: Iterable[SourceError] = (),
-    unread: Iterable[Unread] = (),
+    errors: Iterable[SourceError],
+    unread: Iterable[Unread],
     *,
-    is_interrupted: bool = False,
+    is_interrupted: bool,
 ) -> Plain:
     """Return a RebalancePlan."""
     fields = "repaired=fine interrupted cutShort checked repairs notes"

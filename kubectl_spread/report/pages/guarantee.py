@@ -142,8 +142,8 @@ def render(
     cluster: Cluster,
     source: page.PageSource,
     *,
-    errors: Sequence[SourceError] = (),
-    skipped: Sequence[ObjectKey] = (),
+    errors: Sequence[SourceError],
+    skipped: Sequence[ObjectKey],
 ) -> str:
     """Return the page; `title` is the policy's name."""
     verdict = worst([result.verdict for result, _ in groups])

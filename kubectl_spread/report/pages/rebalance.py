@@ -26,8 +26,8 @@ def render(
     cluster: Cluster,
     source: page.PageSource,
     *,
-    errors: Sequence[SourceError] = (),
-    unread: Sequence[Unread] = (),
+    errors: Sequence[SourceError],
+    unread: Sequence[Unread],
 ) -> str:
     """Return the page."""
     pods = ClusterPods(cluster)
