@@ -8,7 +8,7 @@ from typing import Optional
 
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NodesOfPool
-from kubectl_spread.text.wording import join_with_and, safe
+from kubectl_spread.text.wording import first_of, join_with_and, safe
 
 _MOST_NAMED = 3
 INTERRUPTED = "The search was interrupted: this is what is known so far."
@@ -60,9 +60,8 @@ def without_preemption(message: str) -> str:
 
 def also_counted(keys: Sequence[ObjectKey]) -> str:
     """Return `pods of Deployment web-canary are counted, too`; empty without any."""
-    more = [f"{len(keys) - _MOST_NAMED} more"] if len(keys) > _MOST_NAMED else []
-    named = series([*map(short_name, keys[:_MOST_NAMED]), *more])
-    return f"pods of {named} are counted, too" if keys else ""
+    named = first_of([*map(short_name, keys)], _MOST_NAMED, lambda left: f"{left} more")
+    return f"pods of {series(named)} are counted, too" if keys else ""
 
 
 def names(keys: Iterable[ObjectKey]) -> str:
@@ -101,8 +100,7 @@ def share(part: int, whole: int) -> str:
 def pods_by_domain(counts: Mapping[str, object], *, most: Optional[int] = None) -> str:
     """Return `a=3 b=2`, and how many domains there are beyond `most`; a domain without a name is quoted."""
     parts = [f"{safe(value) or chr(34) * 2}={number}" for value, number in counts.items()]
-    more = 0 if most is None else max(0, len(parts) - most)
-    return " ".join(parts[:most]) + (f" and {more} more" if more else "")
+    return " ".join(first_of(parts, len(parts) if most is None else most, lambda left: f"and {left} more"))
 
 
 def find_no_node(number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubectl_spread.containers import grouped
 
@@ -46,6 +46,11 @@ def comma_list(names: Iterable[str], *, most: int = _MOST_NAMES) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def first_of(parts: Sequence[str], most: int, rest: Callable[[int], str]) -> list[str]:
+    """Return the first parts, and, if there are more than `most`, what says how many are left out."""
+    return [*parts[:most], *map(rest, [len(parts) - most] if len(parts) > most else [])]
 
 
 def join_with_and(parts: Sequence[str], *, word: str = "and") -> str:

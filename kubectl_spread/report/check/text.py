@@ -13,7 +13,7 @@ from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
 from kubectl_spread.text.source import Place
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.check_source import Result
@@ -47,11 +47,11 @@ def lines(
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
     if others:
         places = len({item.place.source.name for item in (finding, *others)})
-        named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others[: _MOST_ALIKE - 1]]
-        more = len(others) + 1 - _MOST_ALIKE
+        named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others]
         where = count_noun(places, "workload" if is_running else "file")
         out.append(f"  {finding.rule.code} {len(others) + 1} times in {where}, also")
-        out += hang_indent([*named, *([f"  and {more} more: -o concise lists them"] if more > 0 else [])], width)
+        shown = first_of(named, _MOST_ALIKE - 1, lambda left: f"  and {left} more: -o concise lists them")
+        out += hang_indent(shown, width)
     return out
 
 

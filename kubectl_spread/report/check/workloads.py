@@ -23,7 +23,7 @@ from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import pods_by_domain, resource
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
     from kubectl_spread.provisioners.prospect import Prospect
@@ -67,11 +67,12 @@ def details(placement: Placement) -> list[str]:
             )
             why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
         out += [f"  not created: {_names(placement.not_created)}", f"    {why}"]
-    for eviction in placement.evictions[:_MOST]:
-        where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
-        out.append(f"  placed after evicting {where}, for {safe(eviction.by)}: {_afterwards(eviction)}")
-    if len(placement.evictions) > _MOST:
-        out.append(f"  and after evicting {count_noun(len(placement.evictions) - _MOST, 'more pod')}")
+    evictions = [
+        f"  placed after evicting {safe(item.pod.key)} from node {safe(item.pod.node_name)}, for {safe(item.by)}: "
+        f"{_afterwards(item)}"
+        for item in placement.evictions
+    ]
+    out += first_of(evictions, _MOST, lambda left: f"  and after evicting {count_noun(left, 'more pod')}")
     if placement.on_missing_nodes:
         nodes = {pod.pod: pod.node for pod in placement.placed}
         names = _names(f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)

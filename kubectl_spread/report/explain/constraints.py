@@ -17,7 +17,7 @@ from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
 from kubectl_spread.report.table import hang_indent, Style, table, wrap
 from kubectl_spread.report.wording import short_name
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 Reasons = tuple[NodeReason, ...]
 
@@ -179,9 +179,8 @@ def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
             (pod,) = domain.terminating
             yield f"{value} is at 0, as its only matching pod {_leaving(pod)}"
             continue
-        which = "; ".join(_leaving(pod) for pod in domain.terminating[:_MOST_PODS])
-        more = f"; and {number - _MOST_PODS} more" if number > _MOST_PODS else ""
-        yield f"{value}: {count_noun(number, 'matching pod')} not counted, as terminating: {which}{more}"
+        which = first_of([*map(_leaving, domain.terminating)], _MOST_PODS, lambda left: f"and {left} more")
+        yield f"{value}: {count_noun(number, 'matching pod')} not counted, as terminating: {'; '.join(which)}"
     if len(having) > _MOST_LINES:
         yield f"and pods are terminating in {count_noun(len(having) - _MOST_LINES, 'more domain')}"
     if report.ignored_pods and not report.ignored:
@@ -192,10 +191,9 @@ def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
         verb = "does" if item.number == 1 else "do"
         yield f"{count_noun(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
     if report.other_namespaces:
-        parts = [f"{number} in {namespace}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
-        others = len(report.other_namespaces) - _MOST_PODS
-        parts += [f"in {others} more"] if others > 0 else []
-        yield f"pods of other namespaces match and do not count: {', '.join(parts)}"
+        parts = [f"{number} in {namespace}" for namespace, number in report.other_namespaces]
+        named = first_of(parts, _MOST_PODS, lambda left: f"in {left} more")
+        yield f"pods of other namespaces match and do not count: {', '.join(named)}"
 
 
 def _matching_pods(report: ConstraintReport) -> Iterator[str]:

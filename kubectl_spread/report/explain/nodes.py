@@ -13,7 +13,7 @@ from kubectl_spread.objects.amounts.resources import amount
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.table import Block, Rows, Style
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, first_of
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 8
@@ -80,9 +80,9 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
     if set(counts) == {""}:
         return comma_list(names, most=3)
     parts = [f"{value}={count}" for value, count in sorted(counts.items()) if value]
-    more = f" and {len(parts) - _MOST_DOMAINS} more" if len(parts) > _MOST_DOMAINS else ""
+    named = " ".join(first_of(parts, _MOST_DOMAINS, lambda left: f"and {left} more"))
     without = f"; {counts['']} without the label" if counts[""] else ""
-    return f"{explanation.domain_key}: {' '.join(parts[:_MOST_DOMAINS])}{more}{without}"
+    return f"{explanation.domain_key}: {named}{without}"
 
 
 def one_node_blocks(found: NodeView) -> list[Block]:

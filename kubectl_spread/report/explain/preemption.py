@@ -11,7 +11,7 @@ from kubectl_spread.explain.preemption import (
 )
 from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.scheduler.preemption import Candidate, NOW
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, first_of
 
 _MOST_REASONS = 8
 _MOST_VICTIMS = 10
@@ -23,15 +23,13 @@ def blocks(found: PreemptionReport) -> list[Block]:
         return [f"Preemption: {found.not_eligible}"]
     if found.node:
         out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {found.node}:"]
-        out += [f"  {_victim(victim)}" for victim in found.victims[:_MOST_VICTIMS]]
-        if len(found.victims) > _MOST_VICTIMS:
-            out.append(f"  and {len(found.victims) - _MOST_VICTIMS} more")
+        victims = [f"  {_victim(victim)}" for victim in found.victims]
+        out += first_of(victims, _MOST_VICTIMS, lambda left: f"  and {left} more")
         out += _choice(found)
     else:
         out = ["Preemption does not help:"]
-        out += [f"  {_unhelpful(group)}" for group in found.unhelpful[:_MOST_REASONS]]
-        if len(found.unhelpful) > _MOST_REASONS:
-            out.append(f"  and for {count_noun(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
+        reasons = [f"  {_unhelpful(group)}" for group in found.unhelpful]
+        out += first_of(reasons, _MOST_REASONS, lambda left: f"  and for {count_noun(left, 'more reason')}")
     if (other := found.other_node) is not None:
         out.append(
             f"Without {other.pod.key} on {other.pod.node_name}, which {other.counted_by} counts in the same domain, "

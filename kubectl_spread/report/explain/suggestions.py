@@ -16,7 +16,7 @@ from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.table import hang_indent, paint, Style, wrap
 from kubectl_spread.report.wording import series
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 _USUAL = Style()
 _MOST_GROUPS = 5  # of domains with the same number of pods
@@ -191,7 +191,7 @@ def spread_sentence(spread: SpreadChange) -> str:
         f"{pods} {where} {comma_list(values, most=_MOST_NODES)}"
         for pods, values in sorted(groups.items(), reverse=True)
     ]
-    more = f"; {len(parts) - _MOST_GROUPS} other numbers elsewhere" if len(parts) > _MOST_GROUPS else ""
+    numbers = "; ".join(first_of(parts, _MOST_GROUPS, lambda left: f"{left} other numbers elsewhere"))
     now = "" if spread.before.skew is None else f" (was {spread.before.skew})"
     after = Range(*(spread.skews or (spread.after.skew, spread.after.skew)))
-    return f"Pods per {safe(key)}: {'; '.join(parts[:_MOST_GROUPS])}{more}; skew {after}{now}."
+    return f"Pods per {safe(key)}: {numbers}; skew {after}{now}."

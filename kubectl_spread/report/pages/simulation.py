@@ -24,6 +24,7 @@ from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
 from kubectl_spread.report.simulation import EventNames, OF_SEVERAL, TONES, VERDICTS, way_title, words_of
 from kubectl_spread.report.wording import plural
+from kubectl_spread.text.wording import first_of
 
 _MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
@@ -189,10 +190,8 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
             for frame in together
             for event in frame.events
         ]
-        more = len(sentences) - _MOST_SENTENCES
-        if more > 0:
-            sentences[_MOST_SENTENCES:] = [f"{plural(more, 'more event')}."]
-        yield _moment(sentences, together[-1].moment, before, artist)
+        shown = first_of(sentences, _MOST_SENTENCES, lambda left: f"{plural(left, 'more event')}.")
+        yield _moment(shown, together[-1].moment, before, artist)
         before = together[-1].moment
 
 
