@@ -214,7 +214,7 @@ class ClusterBuilder:
             progress = found[key].progress
             index = natural(pod.labels.get(JOB_INDEX, ""))
             if pod.phase == "Succeeded" and index not in progress.completed:
-                completed = progress.completed if index is None else (*progress.completed, index)
+                completed = progress.completed if index is None else progress.completed | {index}
                 progress = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
             elif pod.phase == "Failed" or (
                 pod.phase != "Succeeded" and pod.terminating and not found[key].waits_for_ends
@@ -266,7 +266,7 @@ def _progress(status: Plain) -> JobProgress:
     parts = (part.partition("-") for part in str(status.get("completedIndexes") or "").split(","))
     ranges = ((natural(first), natural(last or first)) for first, _, last in parts)
     indexes = (at for first, last in ranges if first is not None and last is not None for at in range(first, last + 1))
-    completed = tuple(itertools.islice(indexes, _MAX_INDEXES))
+    completed = frozenset(itertools.islice(indexes, _MAX_INDEXES))
     return JobProgress(status.get("succeeded") or 0, status.get("failed") or 0, completed)
 
 

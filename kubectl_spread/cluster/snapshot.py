@@ -95,7 +95,7 @@ class JobProgress(NamedTuple):
 
     succeeded: int = 0
     failed: int = 0
-    completed: tuple[int, ...] = ()
+    completed: frozenset[int] = frozenset()
 
 
 class Controller(NamedTuple):

@@ -8,6 +8,7 @@ has ended. Exit codes are unknown, so that rules about them match no pod. backof
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
@@ -42,7 +43,7 @@ class JobSpec(NamedTuple):
     rev: int
     is_indexed: bool = False
     completions: int = 0
-    completed: tuple[int, ...] = ()
+    completed: frozenset[int] = frozenset()
     backoff_limit: Optional[int] = BACKOFF_LIMIT
     on_disruption: FailureAction = FailureAction.COUNT
     waits_for_end: bool = False
@@ -95,9 +96,9 @@ def act(draft: Draft, owner: int) -> bool:
         return False
     if not spec.is_indexed:
         return replicaset.create(draft, spec.rev, missing)
-    taken = {*spec.completed, *(pod.ordinal for pod in (every if spec.waits_for_end else mine))}
-    pending = [index for index in range(spec.completions) if index not in taken]
-    created = [draft.create(spec.rev, index) for index in pending[:missing]]
+    taken = {pod.ordinal for pod in (every if spec.waits_for_end else mine)}
+    pending = (index for index in range(spec.completions) if index not in taken and index not in spec.completed)
+    created = [draft.create(spec.rev, index) for index in itertools.islice(pending, missing)]
     return any(created)
 
 
