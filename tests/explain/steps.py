@@ -44,6 +44,7 @@ class Matcher:
         sys.setrecursionlimit(max(_DEPTH, sys.getrecursionlimit()))
         self.steps = 0
         self._text = text.lower()
+        self._characters = frozenset(self._text)
         end = len(text)
         self._first = self._sequence(tree(pattern), 0, lambda at: at if not is_whole or at == end else -1)
 
@@ -78,7 +79,7 @@ class Matcher:
             return self._looked(value, then, is_wanted=name == "ASSERT")
         if name == "AT":
             return self._place(str(value), then)
-        fits, text = frozenset(filter(one(node), set(self._text))), self._text
+        fits, text = frozenset(filter(one(node), self._characters)), self._text
 
         def match(at: int) -> int:
             self.steps += 1
@@ -134,7 +135,7 @@ class Matcher:
         return self._of_many(list(body), int(least), limit, then, is_greedy=is_greedy)
 
     def _of_one(self, is_one: Callable[[str], bool], least: int, most: int, then: Then, *, is_greedy: bool) -> Then:
-        fits, text = frozenset(filter(is_one, set(self._text))), self._text
+        fits, text = frozenset(filter(is_one, self._characters)), self._text
 
         def match(at: int) -> int:
             end, last = at, min(len(text), at + (most if is_greedy else least))
