@@ -192,7 +192,7 @@ def environment(folder: Path) -> Path:
     stamp = folder / "pinned"
     pinned = "".join((HERE / name).read_text(encoding="utf-8") for name in LOCKS)
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != pinned:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)], check=True)
         for name in LOCKS:
             _pip(python, "--require-hashes", "--only-binary", ":all:", "--requirement", str(HERE / name))
         stamp.write_text(pinned, encoding="utf-8")
@@ -200,8 +200,9 @@ def environment(folder: Path) -> Path:
 
 
 def _pip(python: Path, *arguments: str) -> None:
-    quiet = ("--quiet", "--disable-pip-version-check", "--no-warn-script-location")
-    subprocess.run([str(python), "-m", "pip", "install", *quiet, *arguments], check=True)
+    """Install for a Python. PyInstaller compiles by itself what it collects."""
+    options = ("--quiet", "--disable-pip-version-check", "--no-warn-script-location", "--no-compile")
+    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *options, *arguments], check=True)
 
 
 def tree(folder: Path) -> dict[str, Entry]:

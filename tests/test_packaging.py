@@ -54,7 +54,7 @@ def test_the_wheel_holds_the_licence(wheel: Path) -> None:
 def test_pipx_installs_a_plugin_that_kubectl_finds(wheel: Path, tmp_path: Path) -> None:
     """With all it needs, in an environment of its own; kubectl has nothing to warn of. Without kubectl we are it."""
     home, programs = tmp_path / "home", tmp_path / "bin"
-    settings = {"PIPX_HOME": str(home), "PIPX_BIN_DIR": str(programs), "PIP_QUIET": "1"}
+    settings = {"PIPX_HOME": str(home), "PIPX_BIN_DIR": str(programs), "PIP_QUIET": "1", "PIP_COMPILE": "0"}
     outside = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     command = [sys.executable, "-m", "pipx", "install", str(wheel)]
     installed = subprocess.run(command, env={**outside, **settings}, capture_output=True, text=True, timeout=280)
