@@ -215,7 +215,7 @@ class ClusterBuilder:
             index = natural(pod.labels.get(JOB_INDEX, ""))
             if pod.phase == "Succeeded" and index not in progress.completed:
                 completed = progress.completed if index is None else progress.completed | {index}
-                progress = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
+                progress = JobProgress(progress.succeeded + 1, progress.failed, completed)
             elif pod.phase == "Failed" or (
                 pod.phase != "Succeeded" and pod.terminating and not found[key].waits_for_ends
             ):
