@@ -25,7 +25,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.results.answer import Outcome, PodState
-from kubectl_spread.engine.results.domain_pods import ranges_of
+from kubectl_spread.engine.results.domain_pods import merged_ranges
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
 from kubectl_spread.engine.world import Provisioner
@@ -381,7 +381,8 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
         if answer is not None:
             of_key = [counts.get(key, _NOTHING) for counts in found]
             values = list(dict.fromkeys(value for counts in of_key for value in counts.domains))
-            ranges = ranges_of(values, answer.symmetry.alike(key), [counts.domains for counts in of_key])
+            alike = (item.interchange.alike(key) for item in answer.outcomes)
+            ranges = merged_ranges(values, zip((counts.domains for counts in of_key), alike, strict=True))
             skews = [counts.skew for counts in of_key if counts.skew is not None]
             change = change._replace(
                 # A document writes them as pairs.

@@ -7,7 +7,7 @@ A domain that some outcomes lack, such as the zone of a node that is added or lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from kubectl_spread.containers import Numbering
@@ -46,27 +46,30 @@ def domain_pods(
         [(item.by_revision(keys, topology_key), item.interchange.alike(topology_key)) for item in each]
         for each in outcomes
     )
-    befores, afters = _ranges(values, before, _totals), _ranges(values, after, _totals)
+    befores, afters = (
+        merged_ranges(values, [(_totals(counts), kinds) for counts, kinds in each]) for each in (before, after)
+    )
     numbers = {number for counts, _ in after for found in counts.values() for number in found}
-    revisions = {number: _ranges(values, after, _of_revision(number)) for number in sorted(numbers)}
+    revisions = {
+        number: merged_ranges(values, [(_of_revision(number, counts), kinds) for counts, kinds in after])
+        for number in sorted(numbers)
+    }
     return tuple(
-        DomainPods(value, befores[at], afters[at], {number: ranges[at] for number, ranges in revisions.items()})
-        for at, value in enumerate(values)
+        DomainPods(value, befores[value], afters[value], {number: found[value] for number, found in revisions.items()})
+        for value in values
     )
 
 
-_Counted = tuple[Counts, Mapping[str, object]]  # pods of an outcome; domains with equal values are interchangeable
+_Counted = tuple[Mapping[str, int], Mapping[str, object]]  # pods; domains with equal values are interchangeable
 
 
-def _ranges(
-    values: Sequence[str], counted: Iterable[_Counted], amounts: Callable[[Counts], dict[str, int]]
-) -> list[Range]:
+def merged_ranges(values: Sequence[str], counted: Iterable[_Counted]) -> dict[str, Range]:
     """Return the range of each domain; outcomes with the same interchangeable domains are added up together."""
-    by_kinds: dict[int, tuple[Mapping[str, object], list[dict[str, int]]]] = {}  # by identity of the kinds
+    by_kinds: dict[int, tuple[Mapping[str, object], list[Mapping[str, int]]]] = {}  # by identity of the kinds
     for counts, kinds in counted:
-        by_kinds.setdefault(id(kinds), (kinds, []))[1].append(amounts(counts))
+        by_kinds.setdefault(id(kinds), (kinds, []))[1].append(counts)
     found = [ranges_of(values, *item) for item in by_kinds.values()]
-    return [range_of(number for ranges in found for number in ranges[value]) for value in values]
+    return {value: range_of(number for ranges in found for number in ranges[value]) for value in values}
 
 
 def ranges_of(values: Sequence[T], alike: Mapping[T, object], counts: Sequence[Mapping[T, int]]) -> dict[T, Range]:
@@ -83,8 +86,8 @@ def ranges_of(values: Sequence[T], alike: Mapping[T, object], counts: Sequence[M
     return {value: ranges[group_of[value]] for value in values}
 
 
-def _of_revision(number: int) -> Callable[[Counts], dict[str, int]]:
-    return lambda counts: {value: found[number] for value, found in counts.items() if found[number]}
+def _of_revision(number: int, counts: Counts) -> dict[str, int]:
+    return {value: found[number] for value, found in counts.items() if found[number]}
 
 
 def _totals(counts: Counts) -> dict[str, int]:
