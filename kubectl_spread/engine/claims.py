@@ -9,7 +9,7 @@ reachable from this node only.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, TYPE_CHECKING, Union
+from typing import Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.engine.state import EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World
@@ -22,7 +22,6 @@ from kubectl_spread.objects.storage import Claim, Storage, Volume
 if TYPE_CHECKING:
     from kubectl_spread.engine.draft import Draft
 
-Plain = dict[str, Any]
 Made = tuple[tuple[str, str, str], ...]
 
 NEW = "new"  # The claim exists, and no volume is known to be bound.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
@@ -11,8 +11,6 @@ from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, Storage, StorageClass, Volume
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
-
-Plain = dict[str, Any]
 
 CLAIM_KIND, VOLUME_KIND = "PersistentVolumeClaim", "PersistentVolume"
 _STORAGE_KINDS = frozenset({"StorageClass", VOLUME_KIND})

@@ -14,13 +14,11 @@ from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import controller_selector
-
-Plain = dict[str, Any]
 
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 

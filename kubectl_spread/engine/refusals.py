@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.cluster.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
@@ -20,12 +20,11 @@ from kubectl_spread.engine.state import P, State
 from kubectl_spread.objects.admission import charges, limit_errors, pod_usage, Quantities, Quota, quota_error
 from kubectl_spread.objects.amounts.resources import is_scheduled
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.workloads.workload import Workload
 
 if TYPE_CHECKING:
     from kubectl_spread.engine.world import World
-
-Plain = dict[str, Any]
 
 
 class Charge(NamedTuple):

@@ -17,7 +17,7 @@ from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, OUT_OF_SERVICE, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.storage import Volume
@@ -25,7 +25,6 @@ from kubectl_spread.objects.workloads.replica import controller_of, controller_s
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
-Plain = dict[str, Any]
 # Nodes that a provisioner adds for the Pending pods of a cluster: one tuple for each way in which it may choose.
 Provisioner = Callable[[Cluster], Iterable[tuple[Node, ...]]]
 

@@ -235,8 +235,6 @@ def hard_constraints(cls: PodClass, columns: Columns, profiles: Mapping[str, Pro
     return plugin.constraints(cls, columns, hard=True) if plugin else ()
 
 
-Plain = dict[str, Any]
-
 _NUMBERED = re.compile(r"(.*?)([0-9]+)\Z")
 
 

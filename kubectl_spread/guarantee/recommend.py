@@ -30,7 +30,6 @@ from kubectl_spread.guarantee.recommendation import (
     lacking,
     NeededDomains,
     Option,
-    Plain,
     Recommendation,
     RecommendationRequest,
     RefusedCandidate,
@@ -40,6 +39,7 @@ from kubectl_spread.guarantee.recommendation import (
 )
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.search.limit import Limit
@@ -12,12 +12,10 @@ from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
-
-Plain = dict[str, Any]
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

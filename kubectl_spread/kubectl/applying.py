@@ -26,13 +26,11 @@ from kubectl_spread.kubectl.workloads import count_of, SCALED
 from kubectl_spread.objects import selectors
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.text.wording import join_with_and
-
-Plain = dict[str, Any]
 
 
 def create(command: Command, situation: Situation) -> Iterator[Part]:

@@ -17,10 +17,8 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.shapes import LAST_APPLIED
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
 
 # List fields whose items are merged, and the key field.
 KEYS = {

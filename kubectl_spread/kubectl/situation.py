@@ -15,15 +15,13 @@ from kubectl_spread.objects import validation
 from kubectl_spread.objects.constraints.constraint import constraints
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.behaviours import ELASTIC_INDEXED_JOB
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
 
 
 class CommandReader(Protocol):

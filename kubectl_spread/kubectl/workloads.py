@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
@@ -18,9 +18,8 @@ from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 
-Plain = dict[str, Any]
 _Change = Callable[[Plain], Plain]
 
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")

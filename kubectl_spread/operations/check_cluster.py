@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.prune import prune_object
@@ -26,8 +25,6 @@ from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
-
-Plain = dict[str, Any]
 
 
 def check_workloads(request: CheckRequest) -> CheckResult:

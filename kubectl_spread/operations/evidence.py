@@ -163,7 +163,6 @@ def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], .
     return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
 
 
-Plain = dict[str, Any]
 T = TypeVar("T")
 
 CONSTRAINTS = "topologySpreadConstraints"

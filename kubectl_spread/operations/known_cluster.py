@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, unique
@@ -43,7 +43,7 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts, Topo
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
@@ -126,8 +126,6 @@ def _filled(base: Mapping[str, int], tied: Counter[Optional[str]], number: int) 
         room[emptiest] -= 1
     return ConstraintCounts(counts)
 
-
-Plain = dict[str, Any]
 
 # Plugins whose verdict does not depend on other pods.
 _ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)

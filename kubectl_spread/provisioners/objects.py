@@ -17,7 +17,7 @@ from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.objects.selectors import (
     HOSTNAME,
     key_errors,
@@ -30,7 +30,6 @@ from kubectl_spread.objects.selectors import (
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.requirement import Requirement, Requirements
 
-Plain = dict[str, Any]
 Amounts = dict[str, int]  # CPU in milli-cores, all else in whole units
 
 _DOMAIN = "karpenter.sh"

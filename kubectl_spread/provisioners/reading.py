@@ -9,13 +9,11 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings, Plain
 from kubectl_spread.objects.selectors import NODE_POOL
 from kubectl_spread.provisioners import objects, versions
 from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeFacts, NodePool
 from kubectl_spread.provisioners.requirement import OF_PROVIDERS, requirement, WELL_KNOWN
-
-Plain = dict[str, Any]
 
 ANY_POOL = "*"  # in a table: instance types of every pool that has none of its own
 TABLE, SETTINGS = ("InstanceTypes", ""), ("Karpenter", "")  # among the NodePools of cluster facts, if a user gives them

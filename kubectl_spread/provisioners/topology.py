@@ -23,10 +23,11 @@ from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, Topolog
 from kubectl_spread.objects.node import Taint, Toleration
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, LabelRequirement, Labels, Selector
 from kubectl_spread.provisioners import pods, reading
 from kubectl_spread.provisioners import requirement as algebra
-from kubectl_spread.provisioners.objects import InstanceType, NodePool, Plain
+from kubectl_spread.provisioners.objects import InstanceType, NodePool
 from kubectl_spread.provisioners.refusals import Cause
 from kubectl_spread.provisioners.requirement import Requirement, Requirements
 

@@ -12,13 +12,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import P, PENDING, Stage
 from kubectl_spread.engine.world import World
 
-Plain = dict[str, Any]
 _FIRST = itemgetter(0)
 _READY = int(Stage.READY)  # perf: members of enums are slow
 _RUNNING = (int(Stage.UNREADY), _READY)

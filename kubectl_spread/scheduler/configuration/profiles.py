@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import Plugin, ScorePlugin
@@ -39,8 +39,6 @@ from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBindin
 from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
 from kubectl_spread.scheduler.plugins.volumes.zone import VolumeZone
-
-Plain = dict[str, Any]
 
 DEFAULT_SCHEDULER = "default-scheduler"
 POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score")

@@ -13,13 +13,11 @@ from typing import Any, Optional
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import key_errors, parse_int64, value_errors
 from kubectl_spread.scheduler.configuration.decoding import POINTS
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
