@@ -508,12 +508,12 @@ def age_classes(pods: Iterable[Pod], read_at: str) -> dict[str, int]:
     now = _seconds(read_at)
     if now is None:
         return {}
-    by_controller: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
-    for pod in pods:
-        since = _seconds(pod.ready_since) if pod.is_ready else None
-        if since is not None and pod.owner is not None and pod.owner.kind in _CHOOSING:
-            key = (pod.namespace, pod.owner.kind, pod.owner.name)
-            by_controller.setdefault(key, []).append((now - since, pod.uid))
+    by_controller = grouped(
+        (pod.owner_key, (now - since, pod.uid))
+        for pod in pods
+        if pod.is_ready and pod.owner is not None and pod.owner.kind in _CHOOSING
+        if (since := _seconds(pod.ready_since)) is not None
+    )
     return {uid: number for ages in by_controller.values() for uid, number in _numbers(ages) if number}
 
 
