@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners.prospect import (
@@ -100,9 +101,7 @@ def without(found: Prospect, who: str) -> str:
     if blocking:
         return "; ".join(blocking)
     general = [_said(item) for item in found.answer.errors if not item.pool]
-    of_pools: dict[str, list[str]] = {}
-    for pool in found.pools:
-        of_pools.setdefault(_why(found, pool), []).append(pool.pool.name)
+    of_pools = grouped((_why(found, pool), pool.pool.name) for pool in found.pools)
     return "; ".join(general or (f"{_pools(names)}: {why}" for why, names in of_pools.items()))
 
 
@@ -117,9 +116,7 @@ def sold_out(errors: Iterable[Refusal]) -> list[str]:
 
 def gaps(gaps: Iterable[Gap]) -> Iterator[str]:
     """Yield what is not known; pools with the same gap come together."""
-    pools: dict[tuple[GapKind, str], list[str]] = {}
-    for gap in gaps:
-        pools.setdefault((gap.kind, gap.key), []).append(gap.pool)
+    pools = grouped(((gap.kind, gap.key), gap.pool) for gap in gaps)
     for (kind, key), names in pools.items():
         yield _GAPS[kind].format(pools=_pools(names), key=safe(key))
 

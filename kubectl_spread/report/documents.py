@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional, TypeVar, Union
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.node import NodesOfPool
@@ -151,9 +152,7 @@ def escape_json(text: str) -> str:
 
 def line(unread: Iterable[Unread]) -> str:
     """Return `partly known: may not list cronjobs; outside shop: pods`; empty if everything was read."""
-    by_namespace: dict[str, list[str]] = {}
-    for item in sorted(unread, key=lambda item: item.namespace):
-        by_namespace.setdefault(item.namespace, []).append(item.plural)
+    by_namespace = grouped((item.namespace, item.plural) for item in sorted(unread, key=lambda item: item.namespace))
     parts = [
         f"outside {namespace}: {', '.join(plurals)}" if namespace else ", ".join(plurals)
         for namespace, plurals in by_namespace.items()

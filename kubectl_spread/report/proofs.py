@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
@@ -284,9 +285,7 @@ def regimes_text(regimes: Sequence[Regime]) -> str:
 
 def gap_sentences(gaps: Iterable[Gap]) -> list[str]:
     """Return what a proof does not follow, one sentence for all workloads that share it."""
-    owners: dict[Gap, list[str]] = {}
-    for gap in gaps:
-        owners.setdefault(gap._replace(owner=None), []).append(short_name(gap.owner))
+    owners = grouped((gap._replace(owner=None), short_name(gap.owner)) for gap in gaps)
     return [
         _GAPS[gap.kind].format(
             who=comma_list(who, most=_MOST_OTHERS),

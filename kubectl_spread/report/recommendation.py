@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.report.wording import numbered, resource, short_name
@@ -208,9 +208,7 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
 
 def pod_spec_lines(option: Option) -> list[str]:
     """Return the fields of the pod spec as YAML; of each workload where they differ in more than labels."""
-    texts: dict[str, list[tuple[ObjectKey, str]]] = {}
-    for key, spec in option.patches:
-        texts.setdefault(emit.emit(_without_labels(spec)), []).append((key, emit.emit(spec)))
+    texts = grouped((emit.emit(_without_labels(spec)), (key, emit.emit(spec))) for key, spec in option.patches)
     lines: list[str] = []
     for alike in texts.values():
         names = ", ".join(short_name(key) for key, _ in alike)
@@ -278,9 +276,9 @@ def _unproved(option: Option, regimes: Sequence[str]) -> list[str]:
 
 def _only_settled(option: Option) -> dict[str, list[Regime]]:
     """Return the rules that are proved only once nothing moves any more, with their regimes."""
-    found: dict[str, list[Regime]] = {}
-    for item in option.result.results:
-        for verdict in item.rules:
-            if _is_proved(verdict) and verdict.verdict is not ProofStatus.PROVED:
-                found.setdefault(rule_text(verdict.rule), []).append(item.regime)
-    return found
+    return grouped(
+        (rule_text(verdict.rule), item.regime)
+        for item in option.result.results
+        for verdict in item.rules
+        if _is_proved(verdict) and verdict.verdict is not ProofStatus.PROVED
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.answer import PodState, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import DomainPods
@@ -245,9 +246,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     old = item.ready.least - item.updated.most
     if item.verdict is Verdict.COMPLETES and old > 0 and item.key.kind in ("StatefulSet", "DaemonSet"):
         yield f"  its updateStrategy leaves {plural(old, 'pod')} of the old template"
-    by_node: dict[str, list[str]] = {}
-    for pod in item.astray:
-        by_node.setdefault(pod.node, []).append(pod.name)
+    by_node = grouped((pod.node, pod.name) for pod in item.astray)
     for node, names in by_node.items():
         where = f"on node {node}, which is not in the cluster facts"
         yield from _indented([f"{comma_list(names, most=3)} {'was' if len(names) == 1 else 'were'} {where}"], style)

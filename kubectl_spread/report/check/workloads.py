@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple, TYPE_CHECKING
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.pending import WaitingGroup
 from kubectl_spread.explain.placement import (
@@ -146,9 +147,7 @@ def _counts(values: dict[str, int]) -> str:
 
 def _groups(placement: Placement) -> Iterable[list[PendingPod]]:
     """Return the Pending pods. Pods that wait for the same reasons are in one entry."""
-    groups: dict[str, list[PendingPod]] = {}
-    for item in placement.pending:
-        groups.setdefault(item.explanation.message, []).append(item)
+    groups = grouped((item.explanation.message, item) for item in placement.pending)
     return groups.values()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
 from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport, TerminatingPod
 from kubectl_spread.explain.requirements import requirement
@@ -11,7 +12,6 @@ from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.requirements.requirement import short_list
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
@@ -158,9 +158,7 @@ def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) 
 
 def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
     """Return domains by their reasons; by each reason if there are too many combinations."""
-    groups: dict[Reasons, list[str]] = {}
-    for value, why in reasons:
-        groups.setdefault(why, []).append(value)
+    groups = grouped((why, value) for value, why in reasons)
     if len(groups) > _MOST_LINES:
         groups = {}
         for value, why in reasons:
@@ -209,10 +207,11 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
     total = sum(bool(domain.pods) for domain in report.domains)
     if total > _MOST_LINES:
         yield f"  and in {count_noun(total - _MOST_LINES, 'more domain')}"
-    others: dict[ObjectKey, list[tuple[str, int]]] = {}
-    for value, pods in ((domain.value, pods) for domain in report.domains for pods in domain.pods):
-        if not pods.is_own and pods.owner is not None:
-            others.setdefault(pods.owner, []).append((value, pods.number))
+    others = grouped(
+        (pods.owner, (value, pods.number))
+        for value, pods in ((domain.value, pods) for domain in report.domains for pods in domain.pods)
+        if not pods.is_own and pods.owner is not None
+    )
     ordered = sorted(others.items(), key=lambda item: (-sum(number for _, number in item[1]), item[0]))
     for owner, numbers in ordered[:_MOST_PODS]:
         where = ", ".join(f"{number} in {value or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])

@@ -11,6 +11,7 @@ from kubectl_spread.advice.suggestion import (
     Suggestions,
     Why,
 )
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import HOSTNAME
@@ -183,9 +184,10 @@ def spread_sentence(spread: SpreadChange) -> str:
     key = domain(spread.topology_key)
     if spread.after.skew is None:
         return f"No {safe(key)} is counted."
-    groups: dict[Range, list[str]] = {}
-    for value, count in sorted(spread.after.domains.items()):
-        groups.setdefault(Range(*spread.ranges.get(value, (count, count))), []).append(value or '""')
+    groups = grouped(
+        (Range(*spread.ranges.get(value, (count, count))), value or '""')
+        for value, count in sorted(spread.after.domains.items())
+    )
     where = "on" if spread.topology_key == HOSTNAME else "in"
     parts = [
         f"{pods} {where} {comma_list(values, most=_MOST_NODES)}"

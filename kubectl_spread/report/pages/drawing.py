@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from enum import Enum
 from typing import NamedTuple, Optional, TypeVar
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.node import Node
@@ -184,9 +185,7 @@ def draw(
         marked: names of nodes to mark.
     """
     there = {node.name for node in nodes}
-    on: dict[str, list[DrawnPod]] = {}
-    for pod in pods:
-        on.setdefault(pod.node, []).append(pod)
+    on = grouped((pod.node, pod) for pod in pods)
     domains: dict[Optional[str], list[NodeBox]] = {}
     for node in nodes:
         dots_of = on.get(node.name)
@@ -223,9 +222,7 @@ def order(look: Look) -> tuple[int, str, int]:
 
 
 def _dots(pods: Iterable[DrawnPod]) -> tuple[Dots, ...]:
-    names: dict[Look, list[str]] = {}
-    for pod in pods:
-        names.setdefault(pod.look, []).append(pod.name)
+    names = grouped((pod.look, pod.name) for pod in pods)
     return tuple(
         [  # A name with `*` stands for any pod of a workload.
             Dots(look, len(names[look]), tuple([name for name in names[look][:_MOST_NAMES] if not name.endswith("-*")]))
@@ -275,9 +272,7 @@ def _counts(dots: Iterable[Dots]) -> tuple[tuple[Look, int], ...]:
 
 def _grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Return the items with equal keys together, in the order of their first."""
-    groups: dict[Hashable, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
+    groups = grouped((key(item), item) for item in items)
     return list(groups.values())
 
 
@@ -325,9 +320,7 @@ class Chart(NamedTuple):
         """Return a bar for each domain; of many domains, those with equal counts share one."""
         groups = [([value], pods) for value, pods in self.counts.items()]
         if len(groups) > _MOST_BARS:
-            values_of: dict[int, list[str]] = {}
-            for (value,), pods in groups:
-                values_of.setdefault(pods, []).append(value)
+            values_of = grouped((pods, value) for (value,), pods in groups)
             groups = [(values, pods) for pods, values in sorted(values_of.items(), reverse=True)]
         return [
             Bar(tuple(values[:_MOST_NAMES]), pods, 0 if self.limit is None else max(0, pods - self.limit), len(values))
