@@ -112,7 +112,7 @@ class Moves:
         if Reduction.CONTROLLERS not in self._reductions:
             return draft.step()
         indices = {owner for owner in range(len(draft.sets)) if owners is None or owner in owners}
-        if not are_late and any(reductions.may_lose_pods(self._world, draft, owner) for owner in indices):
+        if not are_late and any(reductions.may_be_overtaken(self._world, draft, owner) for owner in indices):
             return self._before_controllers(draft)
         if not self._world.facts[draft.facts].cluster.quotas:
             is_settled = _act(draft, owners)
@@ -422,13 +422,13 @@ class Moves:
         return found
 
     def _lagging(self, state: State) -> list[Way]:
-        """Return ways in which the user, the garbage collector or a taint is faster than a controller."""
+        """Return ways in which the user, a garbage collector, a taint or an autoscaler precedes a controller."""
         if not self._world.may_lag:
             return []
         step = self.settle(Draft(self._world, state), are_late=True)
         if step.state == state:
             return []
-        return [*self._by_user(state), *self._by_nodes(state), lambda: step]
+        return [*self._by_user(state), *self._by_nodes(state), *self._autoscaled(state), lambda: step]
 
     def _before_controllers(self, draft: Draft) -> Step:
         """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""

@@ -31,8 +31,9 @@ class Reduction(Enum):
 
     CONTROLLERS: controllers make all changes without a choice at once, right after the move that lets them. Pods that
     they create may come later (`may_come_later`), the user's next command may come before (`may_overtake_controllers`),
-    so may the garbage collector and taints (`may_lose_pods`), and pods that compete for a quota are created one by one
-    (`Draft.is_contended`), before anything but a command unless others may join them (`later_creations`).
+    so may the garbage collector, taints and autoscalers (`may_be_overtaken`), and pods that compete for a quota are
+    created one by one (`Draft.is_contended`), before anything but a command unless others may join them
+    (`later_creations`).
 
     SNAPSHOT: a ReplicaSet chooses pods and deletes them in one step, unless others that shrink with it see only a part
     (`deletes_at_once`). A Deployment's ReplicaSets do so in the step that gives them another size, unless new pods may
@@ -181,13 +182,17 @@ def later_creations(world: World, draft: Draft) -> list[Creation]:
     return found
 
 
-def may_lose_pods(world: World, draft: Draft, owner: int) -> bool:
-    """Return whether nodes may take pods away on whose readiness the controller's next change depends.
+def may_be_overtaken(world: World, draft: Draft, owner: int) -> bool:
+    """Return whether nodes may take pods away, or an autoscaler want others, before a StatefulSet acts.
 
-    An OrderedReady StatefulSet creates no pod while a lower one is missing.
+    An OrderedReady one creates no pod while a lower one is missing. An autoscaler may want the pods that it deletes.
     """
     own = draft.sets[owner]
-    if not isinstance(own, StatefulSetState) or world.specs[own.spec].is_parallel:
+    if not isinstance(own, StatefulSetState):
+        return False
+    if any(scaled == owner for scaled, _ in scale.out_of_range(world, draft)):
+        return True
+    if world.specs[own.spec].is_parallel:
         return False
     if not world.evicting(draft.facts):
         return False

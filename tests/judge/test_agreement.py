@@ -14,6 +14,7 @@ _LIMIT = 3000
 ONE_ENDING_DECIDES = ("adoptions", 79)  # of three terminating pods, one alone gives a new pod another node
 JOB_WAITS = ("jobs", 87)  # a Job replaces its pod once it is gone, while another workload's deleted pod still runs
 SCALED_BACK = ("autoscalers", 91116)  # an autoscaler removes ordinals that a scale has just created
+KEPT_IN_TIME = ("autoscalers", 94009)  # an autoscaler wants a pod before its StatefulSet deletes it
 FAMILIES = tuple(sorted(families.FAMILIES))
 
 
@@ -38,7 +39,13 @@ def test_both_models_end_in_the_same_states(seed: int, daemons: bool) -> None:
 
 @pytest.mark.parametrize(
     ("family", "seed"),
-    [*((family, seed) for family in FAMILIES for seed in range(8)), ONE_ENDING_DECIDES, JOB_WAITS, SCALED_BACK],
+    [
+        *((family, seed) for family in FAMILIES for seed in range(8)),
+        ONE_ENDING_DECIDES,
+        JOB_WAITS,
+        SCALED_BACK,
+        KEPT_IN_TIME,
+    ],
 )
 def test_both_models_agree_on_a_family(family: str, seed: int) -> None:
     """The engine sees nothing that cannot be, and everything that can, also where controllers race."""
