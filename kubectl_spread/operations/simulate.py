@@ -336,19 +336,23 @@ def _explained(
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
         problem = of_pod(found, cluster, known.profiles) if past and not advice else None
-        if problem is not None:
-            problem = replace(problem, began=known.cluster, past=past)
-        for item in suggest(problem, most=SHOWN).items if problem is not None else ():
-            changed = {
-                name
-                for change in item.changes
-                if change["kind"] in ("Node", "Pod")
-                for name in (change["name"], *change.get("deleted", ()))
-            }
-            if not advice and changed.isdisjoint(unusable):
-                whose = f", for {owner.kind} {owner.name}" if owner and len({key for key, _ in waiting}) > 1 else ""
-                advice = item._replace(title=f"{item.title}{whose}")
+        if problem is None:
+            continue
+        problem = replace(problem, began=known.cluster, past=past)
+        items: Optional[tuple[Suggestion, ...]] = None
+        for most in (1, SHOWN):  # Each is played after all steps, and mostly the first one serves.
+            if not advice and items != ():
+                items = suggest(problem, most=most).items
+                advice = next((item for item in items if _changed(item).isdisjoint(unusable)), None)
+        if advice and owner and len({key for key, _ in waiting}) > 1:
+            advice = advice._replace(title=f"{advice.title}, for {owner.kind} {owner.name}")
     return played._replace(causes=causes, advice=advice)
+
+
+def _changed(item: Suggestion) -> set[str]:
+    """Return the names of the nodes and pods that a suggestion changes."""
+    changes = (change for change in item.changes if change["kind"] in ("Node", "Pod"))
+    return {name for change in changes for name in (change["name"], *change.get("deleted", ()))}
 
 
 @contextlib.contextmanager
