@@ -215,9 +215,8 @@ class SimulationSetup:
     def missing(self, step: StepAnswer) -> Iterator[str]:
         """Yield how to add the workloads of pods that are gone, if the facts hold only the pods."""
         cluster = self._read.known.cluster
-        before = {pod.name for item in step.before for pod in item.pods if pod.maker is not None}
-        kept = [{pod.name for pod in item.pods} for item in step.outcomes]
-        gone = {name for name in before if any(name not in names for names in kept)}
+        gone = {pod.name for item in step.before for pod in item.pods if pod.maker}
+        gone -= {pod.name for item in step.outcomes[:1] for pod in item.pods}
         for key in dict.fromkeys(workload_of(pod, cluster) for pod in cluster.pods if pod.name in gone):
             if key.kind in reading.KINDS and key not in cluster.controllers:
                 yield only_pods(key, cluster)
