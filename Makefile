@@ -33,6 +33,7 @@ demo: $(RUN)
 	@$(BIN)/kubectl-spread demo
 
 test: $(STAMP)
+	$(BIN)/python -m compileall -q $(CURDIR)/kubectl_spread
 	$(BIN)/python -m pytest -n auto
 	$(MAKE) lint
 
