@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -56,6 +57,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let `make check` draw the first examples only."""
     if config.getoption("markexpr") == "not slow":
         settings.load_profile("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected to no garbage collection."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Run tests without garbage collection, as the program runs, and collect after some: a twentieth of the time."""
+    if not gc.isenabled() and zlib.crc32(item.nodeid.encode()) % 20 == 0:
+        gc.collect()
+    gc.disable()
 
 
 @pytest.hookimpl(tryfirst=True)
