@@ -174,9 +174,12 @@ def simulate_commands(
         pairs = zip(played, answer.steps, strict=True)
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
-        played = tuple(
-            _explained(item, step, read.known, after, past=past if item is played[-1] else ()) for item, step in pairs
-        )
+        played = tuple(_explained(item, step, read.known, after) for item, step in pairs)
+        for item in (played[-1], next((item for item in reversed(played) if not item.is_fine), played[-1])):
+            last = _explained(item, answer.steps[-1], read.known, after, past=past)
+            if last.advice:
+                played = tuple(one._replace(advice=last.advice) if one is item else one for one in played)
+                break
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -305,7 +308,7 @@ def _explained(
     known: LoadedCluster,
     after: Cluster,
     *,
-    past: tuple[tuple[steps.Op, ...], ...],
+    past: tuple[tuple[steps.Op, ...], ...] = (),
 ) -> PlayedStep:
     """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
 

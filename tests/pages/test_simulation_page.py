@@ -59,7 +59,7 @@ def test_a_run_that_gets_stuck_ends_with_the_pending_pod(capsys: pytest.CaptureF
 
 def test_the_reason_and_a_change_that_helps_are_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     """The title counts the verdicts of the steps."""
-    steps = ("rollout", "restart", "deploy/web", "--then", "cordon node-a1")
+    steps = ("rollout", "restart", "deploy/web", "--then", "uncordon node-a1")
     found = Page(page(capsys, *STUCK, *steps, code=1)).words
 
     assert "2 steps: 1 gets stuck, 1 completes" in found
