@@ -420,7 +420,8 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
     Args:
         played: the step that may get stuck.
         before: the steps before it; a step with only one outcome becomes one sentence.
-        is_detailed: also events that follow from others, such as the creation of a pod in place of an evicted one.
+        is_detailed: also the only step itself, and events that follow from others, such as the creation of a pod in
+            place of an evicted one.
     """
     steps = [*before, played][-len(played.summary.witness) :]
     sentences: list[str] = []

@@ -30,7 +30,7 @@ def manifest(kind: str, spec: str, key: str) -> str:
     return f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: web, namespace: shop}}\nspec: {spec}\n"
 
 
-def running(name: str, node: str, owner: str, labels: str) -> str:
+def running(name: str, node: str, owner: str, labels: str, constraints: str = "[]") -> str:
     kind, owner_name = owner.split()
     return f"""\
 apiVersion: v1
@@ -40,7 +40,7 @@ metadata:
   namespace: shop
   labels: {{app: web, {labels}}}
   ownerReferences: [{{apiVersion: apps/v1, kind: {kind}, name: {owner_name}, controller: true}}]
-spec: {{nodeName: {node}, containers: [{{name: c, image: c}}]}}
+spec: {{nodeName: {node}, containers: [{{name: c, image: c}}], topologySpreadConstraints: {constraints}}}
 """
 
 
@@ -143,8 +143,10 @@ def test_new_pods_go_on_with_the_revision_that_runs(kind: str, spec: str, owner:
 def test_a_new_pod_of_a_stateful_set_goes_on_with_the_revision_that_it_names(placed: Any) -> None:
     """`updateRevision` is the label's value; without it that of most pods is."""
     spec = "{replicas: 2, template: POD}"
-    stateful_set = manifest("apps/v1 StatefulSet", spec, "controller-revision-hash")
-    first = running("web-0", "na", "StatefulSet web", "controller-revision-hash: web-abc")
+    key = "controller-revision-hash"
+    stateful_set = manifest("apps/v1 StatefulSet", spec, key)
+    constraints = POD.partition("topologySpreadConstraints:")[2].removesuffix("}}").replace("KEY", key)
+    first = running("web-0", "na", "StatefulSet web", f"{key}: web-abc", constraints)
     for facts in ([first], [first, f"{stateful_set}status: {{updateRevision: web-abc}}\n"]):
         (placement,) = placed(stateful_set, *facts)
 

@@ -357,6 +357,7 @@ def test_new_replicas_carry_the_hash_of_those_that_run() -> None:
         "labelSelector": {"matchLabels": {"app": "web"}},
         "matchLabelKeys": ["pod-template-hash"],
     }
+    first_pod["spec"]["topologySpreadConstraints"] = [constraint]
     facts = [
         node("n1", "64"),
         node("n2"),

@@ -74,9 +74,7 @@ def test_nodes_that_kube_scheduler_will_not_use_end(asked: Asked, table: str) ->
     assert "getsStuck" == step["verdict"]
     assert {"min": 1, "max": 1} == step["addedNodes"][0]["unused"]
     assert "Karpenter adds 1 node of pool all (zone zone-a); kube-scheduler will not use it" in text
-    assert (
-        "pod web-*: Karpenter adds 1 node of pool all (zone zone-a), but kube-scheduler will not use it: 0/3" in text
-    )
+    assert "pod web-*: Karpenter adds 1 node of pool all (zone zone-a), but kube-scheduler will not use it: 0/3" in text
     assert "Karpenter adds node all-new-1." in text
 
 

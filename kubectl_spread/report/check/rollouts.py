@@ -205,7 +205,8 @@ def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:
     played = result.played
     if played is None or not played.summary.witness:
         return []
-    return way_to_get_stuck(played, (), is_detailed=is_detailed)[1:]
+    sentences = way_to_get_stuck(played, (), is_detailed=is_detailed)
+    return sentences[1:] if is_detailed else sentences  # the first one tells the step itself
 
 
 def documents(results: Iterable[RolloutResult]) -> Plain:
