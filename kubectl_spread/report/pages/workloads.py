@@ -112,7 +112,9 @@ class ClusterPods:
             current = newest_hash(controller.workload, own, self.cluster)
         else:
             current = _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
-        has_several = len(set(revisions)) > 1
+        # Without the controller, what waits may be of a manifest that is not applied yet.
+        known = {of for pod, of in zip(own, revisions, strict=True) if controller is not None or pod.node_name}
+        has_several = len(known) > 1
         for pod, revision in zip(own, revisions, strict=True):
             if pod.terminating:
                 yield _TERMINATING
