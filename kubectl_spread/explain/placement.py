@@ -136,7 +136,7 @@ class Placement(NamedTuple):
 class PredictedCluster(NamedTuple):
     """A cluster after a prediction.
 
-    placements: by workload. new: uids of the pods that they placed. unpredicted: uids of pods whose nodes are not
+    placements: by workload. new: uids of the pods that they add. unpredicted: uids of pods whose nodes are not
     predictable.
     """
 
@@ -176,7 +176,7 @@ def _predicted(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Pred
     return PredictedCluster(
         _with_workloads(cluster, placements)._replace(pods=(*kept, *added)),
         placements,
-        frozenset(pod.uid for pod in added if pod.node_name),
+        frozenset(pod.uid for pod in added),
         frozenset(item.pod.uid for placement in placements.values() for item in placement.unpredicted),
     )
 

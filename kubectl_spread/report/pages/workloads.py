@@ -73,7 +73,7 @@ class ClusterPods:
 
         Args:
             cluster: the cluster.
-            new: uids of pods that a prediction placed.
+            new: uids of pods that a prediction added.
             unpredicted: uids of pods whose nodes are not predictable.
         """
         self.cluster = cluster
@@ -112,9 +112,7 @@ class ClusterPods:
             current = newest_hash(controller.workload, own, self.cluster)
         else:
             current = _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
-        # Without the controller, what waits may be of a manifest that is not applied yet.
-        known = {of for pod, of in zip(own, revisions, strict=True) if controller is not None or pod.node_name}
-        has_several = len(known) > 1
+        has_several = len({of for pod, of in zip(own, revisions, strict=True) if pod.uid not in self._new}) > 1
         for pod, revision in zip(own, revisions, strict=True):
             if pod.terminating:
                 yield _TERMINATING
