@@ -3,6 +3,8 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes. So an alias keeps its own place, nesting and aliasing are bounded early, and one pass is enough. A stream is cut
 at its `---` lines first, so that a syntax error in one document does not hide the others. `json_nodes` parses JSON.
+Most documents have no anchors, tags and repeated keys, and nobody asks for places in them: of these only the JSON value
+is read, and nodes are built once a place is asked for.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.text import scalars
 from kubectl_spread.text.node import (
     children_of,
     collection,
@@ -23,6 +26,7 @@ from kubectl_spread.text.node import (
     Route,
     Scalar,
     Sequence,
+    span,
     to_plain,
 )
 from kubectl_spread.text.source import SourceFile, Span
@@ -51,22 +55,66 @@ _MOST_READ_AGAIN = 500_000  # characters
 _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp"))
 
 
+class Chunk(NamedTuple):
+    """The text of one document, and its offset in the source."""
+
+    start: int
+    text: str
+
+    @property
+    def is_blank(self) -> bool:
+        """Return whether the document is only comments and white space."""
+        first = self.text.lstrip()[:1]
+        return not first or (first == "#" and _is_only(_COMMENTS, self.text))
+
+
+class Values(NamedTuple):
+    """The JSON value of a chunk without anchors, tags and repeated keys, and the place of its text."""
+
+    plain: Any
+    chunk: Chunk
+    span: Span
+
+
 class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
-    `is_embedded`: it is the value of a scalar in another document, and has no number.
+    Args:
+        source: the source.
+        number: of the document.
+        values: its value, if that is known without its nodes.
+        root: its root, if its nodes are known.
+        is_embedded: it is the value of a scalar in another document, and has no number.
     """
 
-    def __init__(self, source: SourceFile, number: int, *, root: Node, is_embedded: bool = False) -> None:
+    def __init__(
+        self,
+        source: SourceFile,
+        number: int,
+        *,
+        values: Optional[Values] = None,
+        root: Optional[Node] = None,
+        is_embedded: bool = False,
+    ) -> None:
         self.source = source
         self.number = number
-        self.root = root
+        self.values = values
         self.is_embedded = is_embedded
+        if root is not None:
+            self.root = root
+
+    @cached_property
+    def root(self) -> Node:
+        """The node of the whole document."""
+        assert self.values is not None  # noqa: S101 (else the root is given)
+        (root,) = compose_roots(self.source, self.values.chunk)
+        assert not isinstance(root, SyntaxProblem)  # noqa: S101 (it was read before)
+        return root
 
     @cached_property
     def plain(self) -> Any:
         """The JSON value; it is not to be changed, as the document keeps it."""
-        return to_plain(self.root)
+        return to_plain(self.root) if self.values is None else self.values.plain
 
     def place(self, route: Route, *, key: bool = False) -> Span:
         """Return the place of a route, as `node.place` does."""
@@ -78,12 +126,13 @@ class Document:
 
     @property
     def text(self) -> str:
-        return self.source.text[self.root.start : self.root.end]
+        start, end = span(self.root) if self.values is None else self.values.span
+        return self.source.text[start:end]
 
     @property
     def start(self) -> int:
         """Return the offset of `text` in the source."""
-        return self.root.start
+        return self.root.start if self.values is None else self.values.span.start
 
 
 class SyntaxProblem(NamedTuple):
@@ -98,19 +147,6 @@ class SyntaxProblem(NamedTuple):
     def sentence(self) -> str:
         """Return `not YAML: did not find expected ',' or '}'`."""
         return f"not {self.language}: {self.message}"
-
-
-class Chunk(NamedTuple):
-    """The text of one document, and its offset in the source."""
-
-    start: int
-    text: str
-
-    @property
-    def is_blank(self) -> bool:
-        """Return whether the document is only comments and white space."""
-        first = self.text.lstrip()[:1]
-        return not first or (first == "#" and _is_only(_COMMENTS, self.text))
 
 
 def chunks(text: str) -> list[Chunk]:
@@ -166,6 +202,11 @@ def compose(source: SourceFile, wanted: Callable[[str], bool] = bool) -> Iterato
     index = 0
     for chunk in chunks(source.text):
         if chunk.is_blank or not wanted(chunk.text):
+            continue
+        values = _values(chunk)
+        if values is not None:
+            yield Document(source, index, values=values)
+            index += 1
             continue
         for found in compose_roots(source, chunk):
             if isinstance(found, SyntaxProblem):
@@ -223,6 +264,62 @@ def _roots(chunk: Chunk) -> Iterable[Node]:
         except json_nodes.NotJSONError:
             pass  # the YAML parser reports the error, if there is one
     return _Composer(chunk).documents()
+
+
+class _SpecialError(Exception):
+    """A document has an anchor, a tag, a key that is repeated or no text, or is no collection."""
+
+
+def _values(chunk: Chunk) -> Optional[Values]:
+    """Return the value of a YAML collection without anything special; None for all else, also for errors."""
+    if chunk.text.lstrip()[:1] in ("{", "["):
+        return None
+    from _ruamel_yaml import CParser  # 20 ms
+    from ruamel.yaml import events
+    from ruamel.yaml.error import YAMLError
+
+    next_event = CParser(chunk.text).get_event
+    scalar, mapping, end_of_sequence = events.ScalarEvent, events.MappingStartEvent, events.SequenceEndEvent
+    last: Any = None  # the event at which the text ends
+
+    def value(event: Any, depth: int) -> Any:
+        nonlocal last
+        if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
+            raise _SpecialError
+        if type(event) is scalar:
+            last = event
+            return scalars.resolve(event.value) if event.implicit[0] else event.value
+        found: Any
+        if type(event) is mapping:
+            found = {}
+            while type(end := next_event()) is scalar:
+                key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
+                if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
+                    raise _SpecialError
+                found[key] = value(next_event(), depth + 1)
+            if type(end) is not events.MappingEndEvent:
+                raise _SpecialError
+        else:
+            found = []
+            while type(end := next_event()) is not end_of_sequence:
+                found.append(value(end, depth + 1))
+        if event.flow_style:
+            last = end
+        return found
+
+    try:
+        before = next_event(), next_event()
+        first = next_event()
+        if tuple(map(type, before)) != (events.StreamStartEvent, events.DocumentStartEvent) or type(first) is scalar:
+            return None
+        plain = value(first, 0)
+        after = next_event(), next_event()
+    except (YAMLError, _SpecialError):
+        return None
+    if tuple(map(type, after)) != (events.DocumentEndEvent, events.StreamEndEvent):
+        return None
+    start, end = first.start_mark.index, last.end_mark.index
+    return Values(plain, chunk, Span(chunk.start + start, chunk.start + end))
 
 
 class _RefusedError(Exception):

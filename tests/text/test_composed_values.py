@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,7 +46,15 @@ def nested(
 def composed(text: str) -> compose.Document:
     (found,) = compose.compose(SourceFile("f", text))
     assert isinstance(found, compose.Document)
+    assert_one_value(found)
     return found
+
+
+def assert_one_value(found: compose.Document) -> None:
+    """Assert that the value that was read without nodes, and its place, are those of the nodes."""
+    text = found.source.text
+    assert repr(found.plain) == repr(node.to_plain(found.root))
+    assert (found.start, found.text) == (found.root.start, text[found.root.start : found.root.end])
 
 
 def every_node(root: node.Node) -> list[node.Node]:
@@ -186,3 +195,46 @@ def test_the_manifest_that_is_mutated_is_good() -> None:
     result = check_source(SourceFile("f", MANIFEST.decode()), named=True)
 
     assert ((), ["web", "p"]) == (result.findings, [checked.workload.name for checked in result.workloads])
+
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(path for folder in ("examples", "tests/cases", "tests/lint") for path in (ROOT / folder).rglob("*.yaml"))
+
+
+def test_a_value_without_nodes_is_that_of_the_nodes() -> None:
+    """In every manifest here; most of them need no nodes."""
+    read = [
+        found
+        for path in FILES
+        for found in compose.compose(SourceFile(path.name, path.read_text(errors="replace")))
+        if isinstance(found, compose.Document)
+    ]
+    for found in read:
+        assert_one_value(found)
+
+    assert sum(found.values is not None for found in read) > 0.9 * len(read) > 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x 1\nb: *x\n",
+        "a: !!str 1\n",
+        "a: 1\na: 2\n",
+        "1: a\n0x1: b\n",
+        "a: &x {b: 1}\nc:\n  <<: *x\n",
+        "[a]: 1\n",
+        "a: {b\n",
+        "text\n",
+        '{"a": 1}',
+        "a: 1\n--- b: 2\n",
+        "a: {image: nginx:1.27}\n",
+        f"a: {'[' * 300}{']' * 300}\n",
+    ],
+)
+def test_what_is_special_is_read_with_its_nodes(text: str) -> None:
+    """Anchors, tags, keys that are repeated or no text, errors, JSON, and what is nested too deeply."""
+    found = list(compose.compose(SourceFile("f", text)))
+
+    assert found
+    assert not any(isinstance(item, compose.Document) and item.values is not None for item in found[:1])
