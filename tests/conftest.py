@@ -60,14 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected to no garbage collection."""
+    """Exclude all that the collection of tests has made from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Run tests without garbage collection, as the program runs, and collect after some: a twentieth of the time."""
+    """Run tests without garbage collection, as the program runs, and collect before one in twenty."""
     if not gc.isenabled() and zlib.crc32(item.nodeid.encode()) % 20 == 0:
         gc.collect()
     gc.disable()

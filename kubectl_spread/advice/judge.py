@@ -224,16 +224,28 @@ class Judge:
         return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))
 
     def _restarts(self, outcome: Outcome) -> int:
-        """Return how many running pods of the workload are gone in an outcome."""
-        return 0 if self._key is None else self._exchanged(self._own_placed(outcome))[1].total()
+        """Return how many running pods of the workload are gone in an outcome.
 
-    def _exchanged(self, placed: Iterable[PodState]) -> tuple[list[PodState], Counter[tuple[str, str]]]:
-        """Return the pods that did not run at the start, and the number of those gone by name and node."""
-        gone = Counter((_usual_name(pod), pod.node_name) for pod in self.problem.running)
+        After past steps these may be other pods than the problem's.
+        """
+        if self._key is None:
+            return 0
+        if self.problem.past:
+            return outcome.restarts.get(self._key, 0)
+        return self._exchanged(self._own_placed(outcome))[1].total()
+
+    def _exchanged(self, placed: Iterable[PodState]) -> tuple[list[PodState], Counter[tuple[str, str, str]]]:
+        """Return the pods that did not run at the start, and the number of those gone by name, node and revision.
+
+        Only pods without names of their own are told apart by their revision.
+        """
+        label = self.problem.revision_label if self.problem.owner.kind in CREATING_AT_WILL else ""
+        gone = Counter((_usual_name(pod), pod.node_name, pod.labels.get(label, "")) for pod in self.problem.running)
         came = []
         for pod in placed:
-            if pod.is_original and gone[pod.name, pod.node] > 0:
-                gone[pod.name, pod.node] -= 1
+            at = pod.name, pod.node, pod.revision if label else ""
+            if pod.is_original and gone[at] > 0:
+                gone[at] -= 1
             else:
                 came.append(pod)
         return came, gone
@@ -248,9 +260,9 @@ class Judge:
     def _lost(self, outcome: Outcome, plan: Plan) -> Iterator[str]:
         """Yield the names of pods without a controller that run at the start but not at the end."""
         there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended | plan.deleted if self._bare else set()
-        for pod in self._bare:  # Others took no part.
-            if pod.uid not in known and (pod.namespace, pod.name) not in there:
+        there |= {(pod.namespace, pod.name) for pod in outcome.cluster().pods if not pod.terminating}  # took no part
+        for pod in self._bare:
+            if pod.uid not in plan.ended | plan.deleted and (pod.namespace, pod.name) not in there:
                 yield pod.name
 
     @cached_property

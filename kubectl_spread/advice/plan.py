@@ -220,7 +220,7 @@ class Plan:
             known, owner = self._controller(key), self.problem.owner
             if self.problem.controller is None:
                 text = f"the settings of {owner.kind} {owner.name}, which is not in the facts"
-                self.not_followed.append(f"{text}: the default ones were used for its {self.problem.replicas} pods")
+                self.not_followed.append(f"{text}; defaults were used for its {self.problem.replicas} pods")
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
             self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
             if key.kind in KEEPING_PODS:

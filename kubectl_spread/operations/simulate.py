@@ -175,7 +175,8 @@ def simulate_commands(
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
         played = tuple(_explained(item, step, read.known, after) for item, step in pairs)
-        for item in (played[-1], next((item for item in reversed(played) if not item.is_fine), played[-1])):
+        stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
+        for item in (played[-1], *stuck[:1]):
             last = _explained(item, answer.steps[-1], read.known, after, past=past)
             if last.advice:
                 played = tuple(one._replace(advice=last.advice) if one is item else one for one in played)
@@ -197,8 +198,8 @@ def played_step(
     drained = [op.nodes for op in done.ops if isinstance(op, steps.Drain) and not op.is_timed]
     for at, node in enumerate(drained[0][:-1] if drained else (), 1):
         if node in stopping:
-            after = comma_list(drained[0][at:])
-            notes.append(f"cordoned, and not drained, because kubectl waits for {node} first: {after}")
+            later, are = drained[0][at:], "is" if at + 1 == len(drained[0]) else "are"
+            notes.append(f"{comma_list(later)} {are} cordoned, and not drained, because kubectl waits for {node} first")
             break
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
 
@@ -218,9 +219,10 @@ class SimulationSetup:
     def missing(self, step: StepAnswer) -> Iterator[str]:
         """Yield how to add the workloads of pods that are gone, if the facts hold only the pods."""
         cluster = self._read.known.cluster
-        gone = {pod.name for item in step.before for pod in item.pods if pod.maker}
-        gone -= {pod.name for item in step.outcomes[:1] for pod in item.pods}
-        for key in dict.fromkeys(workload_of(pod, cluster) for pod in cluster.pods if pod.name in gone):
+        gone = {(pod.namespace, pod.name) for item in step.before for pod in item.pods if pod.maker}
+        gone -= {(pod.namespace, pod.name) for item in step.outcomes[:1] for pod in item.pods}
+        left = (pod for pod in cluster.pods if (pod.namespace, pod.name) in gone)
+        for key in dict.fromkeys(workload_of(pod, cluster) for pod in left):
             if key.kind in reading.KINDS and key not in cluster.controllers:
                 yield only_pods(key, cluster)
 

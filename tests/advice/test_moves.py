@@ -257,7 +257,7 @@ def test_a_cluster_without_nodes_wants_one() -> None:
     """There is nothing to be like."""
     titles = [item.title for item in suggestions([web("w", requests={"cpu": "2"}, nodeSelector={"disk": "ssd"})])]
 
-    assert ["add a node with cpu 2 free"] == titles
+    assert ["add a node with cpu 2 free, labelled disk=ssd"] == titles
 
 
 def test_what_an_operator_makes_is_left_to_it() -> None:

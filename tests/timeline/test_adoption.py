@@ -212,7 +212,7 @@ def test_the_pods_of_a_deleted_replicaset_keep_their_names(tmp_path: Path, capsy
 
     assert (code, out[0]) == (1, "delete rs web-abc: gets stuck")
     assert [line for line in out if "is deleted." in line] == [
-        f"  {number}. Pod web-abc-{node} on {node} is deleted." for number, node in ((2, "a1"), (3, "b1"), (4, "c1"))
+        f"  {number}. Pod web-abc-{node} on {node} is deleted." for number, node in ((1, "a1"), (2, "b1"), (3, "c1"))
     ]
 
 

@@ -140,12 +140,9 @@ class Colours:
             found |= 1 << self.move(colouring, order)
         return found
 
-    def _closure(self, bits: int, at: int) -> int:
-        """Return colourings of a state, and all that differ from them only in places of equal content."""
-        return self._closed(bits, self._graph.swaps(at))
-
     @cached_method
     def _closed(self, bits: int, swaps: tuple[int, ...]) -> int:
+        """Return colourings of a state, and all that differ from them only in places of equal content."""
         found, before = bits, 0
         while found != before:
             before = found

@@ -63,7 +63,7 @@ def test_a_workload_that_is_not_in_the_facts_is_not_promised(capsys: pytest.Capt
 
     assert "in every simulated order" not in out
     assert (
-        "Not simulated: the settings of Deployment web, which is not in the facts: the default ones were used for its "
+        "Not simulated: the settings of Deployment web, which is not in the facts; defaults were used for its "
         "4 pods." in out
     )
 

@@ -119,7 +119,7 @@ def test_a_drain_that_waits_names_its_pod_and_the_nodes_after_it(said: Any) -> N
         "drain a1 a2 b1: gets stuck Pods that do not leave their nodes: web-1-0 on a1: The disruption budget web needs "
         "3 healthy pods and has 3"
     )
-    assert "a1 stays cordoned. cordoned, and not drained, because kubectl waits for a1 first: a2, b1" in out
+    assert "a1 stays cordoned. a2, b1 are cordoned, and not drained, because kubectl waits for a1 first" in out
     code, out = said("simulate drain a1 a2 b1 --timeout=1m", *NODES, *WEB, budget(3))
     assert (code, "not drained" in out) == (1, False)
 
