@@ -61,6 +61,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Exclude all that the collection of tests has made from garbage collection."""
+    _collect()
+
+
+def _collect() -> None:
+    """Collect garbage; what is left lasts, so later collections do not look at it again."""
     gc.collect()
     gc.freeze()
 
@@ -69,7 +74,7 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Run tests without garbage collection, as the program runs, and collect before one in twenty."""
     if not gc.isenabled() and zlib.crc32(item.nodeid.encode()) % 20 == 0:
-        gc.collect()
+        _collect()
     gc.disable()
 
 

@@ -10,7 +10,7 @@ from kubectl_spread.provisioners.solve import Outcome
 from tests.karpenter import naive, random_cases
 from tests.karpenter.worlds import World
 
-CASES, PER_TEST, DRAWS, AT_ONCE = 200, 50, 3, 100  # most of them take minutes
+CASES, PER_TEST, DRAWS, AT_ONCE = 150, 50, 3, 100  # most of them take minutes
 
 
 def shown(outcome: Outcome) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def test_the_parser_is_the_c_parser_of_ruamel_yaml(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(_ruamel_yaml, "CParser", Recording)
 
-    assert [{"a": "1"}] == composed("a: !!str 1\n")
-    assert ["a: !!str 1\n"] == parsed
+    assert [{"a": 1}] == composed("a: 1\n")
+    assert set(parsed) == {"a: 1\n"}
 
 
 @pytest.mark.parametrize(

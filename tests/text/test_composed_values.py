@@ -227,7 +227,6 @@ def test_a_value_without_nodes_is_that_of_the_nodes() -> None:
         "a: {b\n",
         "text\n",
         '{"a": 1}',
-        "a: 1\n--- b: 2\n",
         "a: {image: nginx:1.27}\n",
         f"a: {'[' * 300}{']' * 300}\n",
     ],
