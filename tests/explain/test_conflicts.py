@@ -75,7 +75,7 @@ def _masks(draw: st.DrawFn) -> list[Requirement]:
     return [_requirement(mask, at) for at, mask in enumerate(masks)]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(_masks())
 def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None:
     """Every subset is tried."""
@@ -94,7 +94,7 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
     assert is_complete
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(_masks(), st.integers(0, 2**6 - 1))
 def test_a_cause_has_a_reason_for_each_node(found: list[Requirement], choosing: int) -> None:
     """Either requirements leave it out, or one refuses it. No cause is without words, and none repeats another."""
