@@ -569,12 +569,15 @@ def test_ctrl_c_prints_what_is_known_so_far(tmp_path: Path) -> None:
         time.sleep(wait_s)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=120)
-        if "found an outcome" not in out and out:
+        if out:
             break
 
     assert (running.returncode, err) == (130, "")
     assert "The search was interrupted: this is what is known so far." in out
-    assert "other outcomes are possible" in " ".join(out.split())
+    # It depends on the machine whether a sampled run has ended by then; without any, no number is printed.
+    is_sampled = "other outcomes are possible" in " ".join(out.split())
+    assert is_sampled != ("The search ended before it found an outcome" in out)
+    assert is_sampled == (" pods ready" in out)
 
 
 FACTS = """\
