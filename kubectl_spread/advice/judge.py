@@ -237,7 +237,7 @@ class Judge:
     def _exchanged(self, placed: Iterable[PodState]) -> tuple[list[PodState], Counter[tuple[str, str, str]]]:
         """Return the pods that did not run at the start, and the number of those gone by name, node and revision.
 
-        Only pods without names of their own are told apart by their revision.
+        The revision is compared only where pods are interchangeable and share one name.
         """
         label = self.problem.revision_label if self.problem.owner.kind in CREATING_AT_WILL else ""
         gone = Counter((_usual_name(pod), pod.node_name, pod.labels.get(label, "")) for pod in self.problem.running)

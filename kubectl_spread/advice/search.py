@@ -146,7 +146,7 @@ class _Search:
             item if isinstance(item, Ladder) else Ladder(1, functools.partial(lambda change, _at: change, item))
             for item in proposals
         )
-        # Without duplicates of the first step; those that give up the least come first
+        # Keep one change of each title, and begin with the best rank.
         by_title = {change.title: (change, ladder) for ladder in every for change in [ladder.step(0)]}
         steps = sorted(by_title.values(), key=lambda item: (item[0].rank, item[0].weight))
         ladders = [ladder for _, ladder in steps]

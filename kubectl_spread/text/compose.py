@@ -3,8 +3,8 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes. So an alias keeps its own place, nesting and aliasing are bounded early, and one pass is enough. A stream is cut
 at its `---` lines first, so that a syntax error in one document does not hide the others. `json_nodes` parses JSON.
-Most documents have no anchors, tags and repeated keys, and nobody asks for places in them: of these only the JSON value
-is read, and nodes are built once a place is asked for.
+If a document has no anchors, tags or repeated keys, only its JSON value is read at first. Its nodes are built when a
+caller asks for a place.
 """
 
 from __future__ import annotations

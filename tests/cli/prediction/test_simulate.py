@@ -564,20 +564,17 @@ def test_ctrl_c_prints_what_is_known_so_far(tmp_path: Path) -> None:
     path.write_text(MANY)
     args = ["simulate", "-f", str(path), "rollout", "restart", "deploy/web", "--topology", "zones=4,nodes=6"]
     command = [sys.executable, "-m", "kubectl_spread", *args, "--effort", "thorough"]
-    for wait_s in (4, 20, 60):  # the search must have begun
+    for wait_s in (4, 6, 8, 10, 12, 30):  # the search must have begun, and a busy machine samples no run in a second
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(wait_s)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=120)
-        if out:
+        if "other outcomes are possible" in " ".join(out.split()):
             break
 
     assert (running.returncode, err) == (130, "")
     assert "The search was interrupted: this is what is known so far." in out
-    # It depends on the machine whether a sampled run has ended by then; without any, no number is printed.
-    is_sampled = "other outcomes are possible" in " ".join(out.split())
-    assert is_sampled != ("The search ended before it found an outcome" in out)
-    assert is_sampled == (" pods ready" in out)
+    assert "other outcomes are possible" in " ".join(out.split())
 
 
 FACTS = """\
