@@ -10,6 +10,7 @@ caller asks for a place.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
@@ -51,6 +52,8 @@ _BEGINS_AS_JSON = r"""\s*\{\s*\""""
 _ONLY_C_REFUSES = "found unexpected ':'"
 _MOST_READ_AGAIN = 500_000  # characters
 
+_QUOTES = frozenset("'\"|>")  # the first characters of scalars that are not plain
+
 # Tags whose scalars are resolved by their text; of any other, the text itself is the value.
 _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp"))
 
@@ -69,11 +72,44 @@ class Chunk(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The JSON value of a chunk without anchors, tags and repeated keys, and the place of its text."""
+    """The JSON value of a document without anchors, tags and repeated keys, and the places of its nodes.
+
+    `marks` has the start and the end of each node, counted from `base`: of a collection before those of its items, of
+    a key before those of its value.
+    """
 
     plain: Any
-    chunk: Chunk
-    span: Span
+    marks: array[int]
+    base: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.base + self.marks[0], self.base + self.marks[1])
+
+    def root(self, text: str) -> Node:
+        """Return the root of the document, which stands in a text."""
+        marks, base = iter(self.marks), self.base
+
+        def scalar(value: str, *, is_key: bool) -> Scalar:
+            start, end = next(marks) + base, next(marks) + base
+            if text.startswith(value, start) and len(value) == end - start:
+                return Scalar(start, end, value, plain=True)
+            written = text[start:end]
+            plain = written[:1] not in _QUOTES
+            is_number = is_key and plain and scalars.plain_key_text(written) == value
+            return Scalar(start, end, written if is_number else value, plain=plain)
+
+        def node(value: Any) -> Node:
+            if isinstance(value, str):
+                return scalar(value, is_key=False)
+            start, end = next(marks) + base, next(marks) + base
+            if isinstance(value, dict):
+                return Mapping(start, end, [(scalar(key, is_key=True), node(item)) for key, item in value.items()])
+            if isinstance(value, list):
+                return Sequence(start, end, list(map(node, value)))
+            return Scalar(start, end, text[start:end], plain=True)
+
+        return node(self.plain)
 
 
 class Document:
@@ -107,9 +143,7 @@ class Document:
     def root(self) -> Node:
         """The node of the whole document."""
         assert self.values is not None  # noqa: S101 (else the root is given)
-        (root,) = compose_roots(self.source, self.values.chunk)
-        assert not isinstance(root, SyntaxProblem)  # noqa: S101 (it was read before)
-        return root
+        return self.values.root(self.source.text)
 
     @cached_property
     def plain(self) -> Any:
@@ -280,15 +314,20 @@ def _values(chunk: Chunk) -> Optional[Values]:
 
     next_event = CParser(chunk.text).get_event
     scalar, mapping, end_of_sequence = events.ScalarEvent, events.MappingStartEvent, events.SequenceEndEvent
-    last: Any = None  # the event at which the text ends
+    marks = array("Q")
+    mark = marks.append
+    last = 0  # the end of the last node
 
     def value(event: Any, depth: int) -> Any:
         nonlocal last
         if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
             raise _SpecialError
+        mark(event.start_mark.index)
+        last = event.end_mark.index
+        mark(last)
         if type(event) is scalar:
-            last = event
             return scalars.resolve(event.value) if event.implicit[0] else event.value
+        at = len(marks) - 1
         found: Any
         if type(event) is mapping:
             found = {}
@@ -296,6 +335,8 @@ def _values(chunk: Chunk) -> Optional[Values]:
                 key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
                 if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
                     raise _SpecialError
+                mark(end.start_mark.index)
+                mark(end.end_mark.index)
                 found[key] = value(next_event(), depth + 1)
             if type(end) is not events.MappingEndEvent:
                 raise _SpecialError
@@ -304,7 +345,8 @@ def _values(chunk: Chunk) -> Optional[Values]:
             while type(end := next_event()) is not end_of_sequence:
                 found.append(value(end, depth + 1))
         if event.flow_style:
-            last = end
+            last = end.end_mark.index
+        marks[at] = last  # the parser ends a block collection at the token after it, past comments and blank lines
         return found
 
     try:
@@ -318,8 +360,7 @@ def _values(chunk: Chunk) -> Optional[Values]:
         return None
     if tuple(map(type, after)) != (events.DocumentEndEvent, events.StreamEndEvent):
         return None
-    start, end = first.start_mark.index, last.end_mark.index
-    return Values(plain, chunk, Span(chunk.start + start, chunk.start + end))
+    return Values(plain, marks, chunk.start)
 
 
 class _RefusedError(Exception):

@@ -62,17 +62,15 @@ class Duplicate(NamedTuple):
 class Mapping:
     """A mapping of scalars to nodes.
 
-    `pairs` has keys and values as written, `values` the last value of each key's text, and `fields` the same with the
-    keys and with merges resolved.
+    `pairs` has keys and values as written, and `fields` the last of each key's text, with merges resolved.
     """
 
-    __slots__ = ("_fields", "end", "origin", "pairs", "start", "values")
+    __slots__ = ("_fields", "end", "origin", "pairs", "start")
 
     def __init__(self, start: int, end: int, pairs: list[tuple[Node, Node]]) -> None:
         self.start = start
         self.end = end
         self.pairs = pairs
-        self.values = {key_text(key): value for key, value in pairs}
         self.origin: Optional[Node] = None
         self._fields: Optional[dict[str, Field]] = None
 
@@ -84,8 +82,6 @@ class Mapping:
 
     def duplicates(self) -> list[Duplicate]:
         """Return the keys that are written more than once in this mapping; merged keys do not count."""
-        if len(self.values) == len(self.pairs):
-            return []
         seen: dict[str, Node] = {}
         found = []
         for key, _ in self.pairs:
@@ -124,9 +120,9 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        if "<<" in node.values:
+        if any(is_merge(key) for key, _ in node.pairs):
             return {text: to_plain(field.value) for text, field in node.fields.items()}
-        return {text: to_plain(value) for text, value in node.values.items()}
+        return {key_text(key): to_plain(value) for key, value in node.pairs}
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None

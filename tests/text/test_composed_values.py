@@ -51,10 +51,21 @@ def composed(text: str) -> compose.Document:
 
 
 def assert_one_value(found: compose.Document) -> None:
-    """Assert that the value that was read without nodes, and its place, are those of the nodes."""
+    """Assert that the value that was read without nodes, and all places, are those of the nodes."""
     text = found.source.text
     assert repr(found.plain) == repr(node.to_plain(found.root))
     assert (found.start, found.text) == (found.root.start, text[found.root.start : found.root.end])
+    if found.values is not None:
+        chunk = max(chunk for chunk in compose.chunks(text) if chunk.start <= found.start)
+        (root,) = compose.compose_roots(found.source, chunk)
+        assert isinstance(root, (node.Mapping, node.Sequence))
+        assert list(map(as_written, every_node(root))) == list(map(as_written, every_node(found.root)))
+
+
+def as_written(item: node.Node) -> tuple[Any, ...]:
+    """The kind of a node, its place and, of a scalar, its text."""
+    text = (item.text, item.plain) if isinstance(item, node.Scalar) else ()
+    return type(item), item.start, item.end, *text
 
 
 def every_node(root: node.Node) -> list[node.Node]:
@@ -213,6 +224,27 @@ def test_a_value_without_nodes_is_that_of_the_nodes() -> None:
         assert_one_value(found)
 
     assert sum(found.values is not None for found in read) > 0.9 * len(read) > 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0x10: a\n1.50: 'b'\n\"1\": c\ntrue: yes\n~: null\n",
+        "'a ''b''': \"c\\nd\"\n? |\n  e\n: >-\n  f\n  g\n",
+        "a: b\n  c\nd: 'e\n  f'\ng: 1\n  2\n? h\n  i\n: j\n",
+        "# c\na:\n\n  # c\n  b:\n  -\n  - {}\n  - []\n  # c\n\n",
+        'a: {b, c: , "d": [e, {f: g}]}  # c\nh: 007\ni: -0.0\nj: .nan\n',
+        "a: |+\n  b\n\n\nc: d\u2028  e\n\u00e9: \U0001f4a5\n",
+        "--- # c\na: >\n  |\nb: '|'\n'>': \">\"\n...\n",
+    ],
+)
+def test_the_nodes_of_a_value_are_those_of_the_text(text: str) -> None:
+    """Keys that are numbers, quotes, blocks, folded lines, empty values and comments."""
+    (found,) = compose.compose(SourceFile("f", text))
+
+    assert isinstance(found, compose.Document)
+    assert found.values is not None
+    assert_one_value(found)
 
 
 @pytest.mark.parametrize(
