@@ -284,7 +284,7 @@ class Moves:
         draft = Draft(self._world, state)
         job.count_failed(draft, pods, is_disruption=is_disruption or kind is EventKind.EVICTED)
         draft.delete(pods, kind)
-        return self.settle(draft, {pod.owner for pod in pods})
+        return self._without_pods(state, draft, pods)
 
     def _waiting(self, state: State) -> list[P]:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
@@ -455,8 +455,14 @@ class Moves:
             is_missing = self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING
             job.count_failed(draft, [pod], is_disruption=is_missing)
             draft.remove(pod)
-        if len(reductions.open_items(state)) > 1 and reductions.may_overtake_controllers(self._world, state):
-            return self._before_controllers(draft)
+        return self._without_pods(state, draft, pods)
+
+    def _without_pods(self, before: State, draft: Draft, pods: Iterable[P]) -> Step:
+        """Return the step after the deletion of pods; if some are gone, the user may be faster than the controllers."""
+        is_gone = len(draft.pods) < len(before.pods)
+        if is_gone and len(reductions.open_items(before)) > 1:
+            if reductions.may_overtake_controllers(self._world, before):
+                return self._before_controllers(draft)
         return self.settle(draft, {pod.owner for pod in pods})
 
     def _went_on(self, state: State) -> Iterator[Way]:

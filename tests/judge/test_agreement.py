@@ -15,6 +15,7 @@ ONE_ENDING_DECIDES = ("adoptions", 79)  # of three terminating pods, one alone g
 JOB_WAITS = ("jobs", 87)  # a Job replaces its pod once it is gone, while another workload's deleted pod still runs
 SCALED_BACK = ("autoscalers", 91116)  # an autoscaler removes ordinals that a scale has just created
 KEPT_IN_TIME = ("autoscalers", 94009)  # an autoscaler wants a pod before its StatefulSet deletes it
+DRAINED_ON = ("no-grace", 95004)  # a drain goes on to the next node before a StatefulSet creates its pods again
 FAMILIES = tuple(sorted(families.FAMILIES))
 
 
@@ -45,6 +46,7 @@ def test_both_models_end_in_the_same_states(seed: int, daemons: bool) -> None:
         JOB_WAITS,
         SCALED_BACK,
         KEPT_IN_TIME,
+        DRAINED_ON,
     ],
 )
 def test_both_models_agree_on_a_family(family: str, seed: int) -> None:
