@@ -459,10 +459,9 @@ class Moves:
 
     def _without_pods(self, before: State, draft: Draft, pods: Iterable[P]) -> Step:
         """Return the step after the deletion of pods; if some are gone, the user may be faster than the controllers."""
-        is_gone = len(draft.pods) < len(before.pods)
-        if is_gone and len(reductions.open_items(before)) > 1:
-            if reductions.may_overtake_controllers(self._world, before):
-                return self._before_controllers(draft)
+        has_next = len(draft.pods) < len(before.pods) and len(reductions.open_items(before)) > 1
+        if has_next and reductions.may_overtake_controllers(self._world, before):
+            return self._before_controllers(draft)
         return self.settle(draft, {pod.owner for pod in pods})
 
     def _went_on(self, state: State) -> Iterator[Way]:
