@@ -87,7 +87,7 @@ class Judge:
     def _limits(self) -> Limits:
         """Return the simulation limits that the size of the problem leaves time for."""
         problem, nodes = self.problem, self.problem.columns.n
-        size = nodes + len(problem.own) + len(problem.running)
+        size = nodes + len(problem.own) + len(problem.running) + self._rivals
         if nodes > _SMALL or self._rivals > _CROWD:
             return QUICK if nodes > _LARGE else _SOME
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
@@ -226,13 +226,16 @@ class Judge:
     def _restarts(self, outcome: Outcome) -> int:
         """Return how many running pods of the workload are gone in an outcome.
 
-        After past steps these may be other pods than the problem's.
+        After past steps, pods may run on other nodes than the problem's, which are of one of their outcomes.
         """
         if self._key is None:
             return 0
-        if self.problem.past:
-            return outcome.restarts.get(self._key, 0)
-        return self._exchanged(self._own_placed(outcome))[1].total()
+        placed = self._own_placed(outcome)
+        if self.problem.past and outcome.before is not None:
+            before = Counter((pod.node, pod.number) for pod in self._own_placed(outcome.before))
+            before.subtract((pod.node, pod.number) for pod in placed if pod.is_original)
+            return sum(max(0, number) for number in before.values())
+        return self._exchanged(placed)[1].total()
 
     def _exchanged(self, placed: Iterable[PodState]) -> tuple[list[PodState], Counter[tuple[str, str, str]]]:
         """Return the pods that did not run at the start, and the number of those gone by name, node and revision.

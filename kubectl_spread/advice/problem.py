@@ -58,7 +58,7 @@ class PendingPodProblem:
     node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
     order decides which of them waits. columns: of the unchanged cluster; callers must not bind pods in them.
     began, past: the cluster at the start, and the steps that have led to this one in some order; None and none if it is
-    as it was read.
+    as it was read. unusable: names of nodes and pods that no change may be about.
     """
 
     pod: Pod
@@ -77,6 +77,7 @@ class PendingPodProblem:
     is_contended: bool = False
     began: Optional[Cluster] = None
     past: tuple[tuple[Op, ...], ...] = ()
+    unusable: frozenset[str] = frozenset()
 
     @property
     def spec(self) -> Plain:

@@ -279,6 +279,8 @@ class _Search:
         return bool(self._problem.cluster.provisioning) and change.family in _FOR_NEW_NODES
 
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
+        if self._problem.unusable and not self._problem.unusable.isdisjoint(_changed(change, self._problem)):
+            return None
         try:
             scene = change.apply(self._scene)
         except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
@@ -318,6 +320,13 @@ class _Search:
                 pairs.append((sum(change.rank for change in changes), one, other))
         for _, one, other in sorted(pairs, key=lambda pair: pair[0]):
             yield _together(one, other)
+
+
+def _changed(change: Change, problem: PendingPodProblem) -> Iterator[str]:
+    """Yield the names of the nodes and pods that a change is about."""
+    for document in (each for action in change.ordered_actions for each in action.written(problem).documents):
+        if document["kind"] in ("Node", "Pod"):
+            yield from (document["name"], *document.get("deleted", ()))
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:

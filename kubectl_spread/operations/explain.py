@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.operations import cluster_facts, pod_reports
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
 from kubectl_spread.operations.selection import ObjectName, own_namespace, Selection
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.explain.verdict import predicate
+from kubectl_spread.report.wording import MOST_ALIKE
 from kubectl_spread.sources import kustomize
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -35,6 +39,7 @@ class ExplainRequest(NamedTuple):
         node: report everything about this node instead of all nodes.
         suggestions: the largest number of changes to suggest for a Pending pod; 0 disables the search.
         allow_remote: kustomize may download.
+        is_brief: of many workloads that wait for the same reason, only the first is explained.
     """
 
     targets: tuple[ObjectName, ...] = ()
@@ -45,6 +50,7 @@ class ExplainRequest(NamedTuple):
     node: str = ""
     suggestions: int = 3
     allow_remote: bool = False
+    is_brief: bool = False
 
 
 class ExplainResult(NamedTuple):
@@ -99,7 +105,7 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     is_read()
     if not has_files:
-        return _of_targets(targets, settings)
+        return _of_targets(targets, settings, is_brief=request.is_brief)
     found = _of_manifests(manifests, settings)
     if found.reports or found.missing or found.errors or found.notes:
         return found
@@ -107,21 +113,21 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> ExplainResult:
+def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_brief: bool) -> ExplainResult:
     """Explain pods and workloads of the cluster facts; without any, the workloads with Pending pods."""
-    cluster = settings.known.cluster
-    wanted = [(settings.namespace, target) for target in targets]
+    cluster, missing = settings.known.cluster, list[SpreadError]()
+    settings = pod_reports.with_added_nodes(settings)
+    keys = [ObjectKey(target.kind, settings.namespace, target.name) for target in targets]
     if not targets:
         pods = (pod for pod in cluster.pending() if not pod.terminating)
         waiting = {workload_of(pod, cluster): pod.name for pod in pods if settings.namespace in ("", pod.namespace)}
-        for key, name in sorted(waiting.items()):
-            wanted.append((key.namespace, ObjectName(key.kind, name if key.kind == "Pod" else key.name)))
-    settings = pod_reports.with_added_nodes(settings)
+        keys = [key._replace(name=name) if key.kind == "Pod" else key for key, name in sorted(waiting.items())]
+    is_grouped = is_brief and not targets and len(keys) > MOST_ALIKE
     reports: list[PodReport] = []
-    missing: list[SpreadError] = []
-    for namespace, target in wanted:
+    for key, *same in _alike(keys, settings) if is_grouped else [[key] for key in keys]:
         try:
-            reports += pod_reports.of_target(target, settings._replace(namespace=namespace))
+            first, *more = pod_reports.of_target(key, settings)
+            reports += [first._replace(alike=tuple(same)), *more]
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
     where = f" in namespace {settings.namespace}" if settings.namespace else ""
@@ -129,6 +135,22 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings) -> Expl
     elsewhere = f"; {others} in other namespaces: -A" if others else ""
     notes = () if reports or missing else (f"no pod is Pending{where}{elsewhere}",)
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
+
+
+def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[ObjectKey]]:
+    """Group workloads whose answers differ only in names; a small group is left apart."""
+
+    def answer(key: ObjectKey) -> tuple[object, ...]:
+        try:
+            reports = pod_reports.of_target(key, settings._replace(suggestions=0))
+        except (NotFoundError, ClusterError):
+            return key
+        return tuple((report.is_fine, predicate(report.explanation, report.outlook)) for report in reports)
+
+    groups = grouped((answer(key), key) for key in keys).values()
+    return sorted(
+        part for group in groups for part in ([group] if len(group) > MOST_ALIKE else [[key] for key in group])
+    )
 
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:

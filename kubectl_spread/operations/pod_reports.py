@@ -29,7 +29,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.cluster_facts import LoadedCluster, place
-from kubectl_spread.operations.selection import missing_error, ObjectName
+from kubectl_spread.operations.selection import missing_error
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.text.wording import count_noun
 
@@ -63,19 +63,19 @@ class ReportSettings(NamedTuple):
         return bool(self.suggestions) and not self.node
 
 
-def of_target(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
+def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     """Return reports on a pod, or on a workload's pods, of the cluster.
 
     Raises:
         NotFoundError: it does not exist.
         ClusterError: it may not be read.
     """
-    if target.kind != "Pod":
-        return _workload(target, asked)
+    if key.kind != "Pod":
+        return _workload(key, asked)
     known, cluster = asked.known, asked.known.cluster
-    pods = [pod for pod in cluster.pods if pod.name == target.name and pod.namespace == asked.namespace]
+    pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) == key[1:]]
     if not pods:
-        raise missing_error("Pod", target.name, namespace=asked.namespace, cluster=cluster)
+        raise missing_error("Pod", key.name, namespace=key.namespace, cluster=cluster)
     prospects = Prospects(pods[:1], cluster, known.profiles)
     return [_suggesting(prospects.of(pods[0]), asked)]
 
@@ -123,13 +123,12 @@ def reason_without_pod(placement: Placement) -> str:
     return "its number of replicas is 0"
 
 
-def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
+def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
     known, cluster = asked.known, asked.known.cluster
-    key = ObjectKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
     if state is None:
-        raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
+        raise missing_error(key.kind, key.name, namespace=key.namespace, cluster=cluster)
     prospects = Prospects(state.pending, cluster, known.profiles)
     groups = [group for alike in _alike(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)

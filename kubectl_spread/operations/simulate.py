@@ -300,7 +300,8 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
     )
 
 
-_MOST_CAUSES = 3
+_MOST_CAUSES = 20  # workloads with Pending pods
+_MOST_ADVISED = 3  # of them, until a change is found
 _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
@@ -321,7 +322,7 @@ def _explained(
     if outcome is None or len(known.cluster.nodes) > _ADVISED:
         return played
     from kubectl_spread.advice.problem import of_pod  # 100 ms
-    from kubectl_spread.advice.search import SHOWN, suggest
+    from kubectl_spread.advice.search import suggest
     from kubectl_spread.explain.explanation import explain
     from kubectl_spread.report.explain.verdict import cause
 
@@ -336,27 +337,18 @@ def _explained(
         for item, pod in zip(outcome.pods, cluster.pods[-len(outcome.pods) :], strict=True)
         if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
     }
-    for (owner, _), (message, pod) in [*waiting.items()][:_MOST_CAUSES]:
+    for at, ((owner, _), (message, pod)) in enumerate([*waiting.items()][:_MOST_CAUSES]):
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
-        problem = of_pod(found, cluster, known.profiles) if past and not advice else None
+        is_advised = past and not advice and at < _MOST_ADVISED
+        problem = of_pod(found, cluster, known.profiles) if is_advised else None
         if problem is None:
             continue
-        problem = replace(problem, began=known.cluster, past=past)
-        items: Optional[tuple[Suggestion, ...]] = None
-        for most in (1, SHOWN):  # Each is played after all steps, and mostly the first one serves.
-            if not advice and items != ():
-                items = suggest(problem, most=most).items
-                advice = next((item for item in items if _changed(item).isdisjoint(unusable)), None)
+        problem = replace(problem, began=known.cluster, past=past, unusable=frozenset(unusable))
+        advice = next(iter(suggest(problem, most=1).items), None)
         if advice and owner and len({key for key, _ in waiting}) > 1:
             advice = advice._replace(title=f"{advice.title}, for {owner.kind} {owner.name}")
     return played._replace(causes=causes, advice=advice)
-
-
-def _changed(item: Suggestion) -> set[str]:
-    """Return the names of the nodes and pods that a suggestion changes."""
-    changes = (change for change in item.changes if change["kind"] in ("Node", "Pod"))
-    return {name for change in changes for name in (change["name"], *change.get("deleted", ()))}
 
 
 @contextlib.contextmanager

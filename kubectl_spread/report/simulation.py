@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
@@ -34,16 +34,18 @@ from kubectl_spread.report.wording import (
     counted,
     find_no_node,
     INTERRUPTED,
+    MOST_ALIKE,
     name,
     nodes_of_pools,
     numbered,
     plural,
     pods,
     share,
+    together,
     without_preemption,
     without_repeats,
 )
-from kubectl_spread.text.wording import comma_list, first_of, safe
+from kubectl_spread.text.wording import comma_list, safe
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -168,15 +170,16 @@ def _step_blocks(
     has_tables = style.is_detailed or (
         not is_brief and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
     )
-    plain: list[str] = []
+    plain: list[tuple[Hashable, str, list[str]]] = []
     for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
         has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
         lines = list(_workload(item, step, style, has_domains=has_domains))
         if has_domains:
             yield lines
         else:
-            plain += lines
-    yield plain
+            reason = "" if style.is_detailed else "\n".join(lines).replace(item.key.name, "")
+            plain.append((reason or item.key, name(item.key), lines))
+    yield hang_indent(together(plain), style.width)
     if is_brief:
         return
     # The sums are worth a table if a constraint counts the pods of all.
@@ -204,7 +207,7 @@ def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -
     lines = ["Pending:"] if groups else []
     for cause, who in shown:
         most = len(who) if style.is_detailed else _MOST_NAMED
-        named = first_of(who, most, lambda left: f"and {plural(left, 'more workload')}")
+        named = who if len(who) <= MOST_ALIKE else [comma_list(who, most=most)]
         lines += [*_indented(named, style), *wrap(cause, style, indent="    ")]
     others = [who for _, every in groups[len(shown) :] for who in every]
     more = [f"for other reasons, which --details prints: {comma_list(others, most=_MOST_NAMED)}"] if others else []

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Optional
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NodesOfPool
-from kubectl_spread.text.wording import first_of, join_with_and, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, join_with_and, safe
 
 _MOST_NAMED = 3
+MOST_ALIKE = 3  # equal answers about different objects that are shown one by one
 INTERRUPTED = "The search was interrupted: this is what is known so far."
 
 
@@ -67,6 +69,16 @@ def also_counted(keys: Sequence[ObjectKey]) -> str:
 def names(keys: Iterable[ObjectKey]) -> str:
     """Return `Deployment shop/a and Deployment shop/b`."""
     return series([name(key) for key in keys])
+
+
+def together(entries: Iterable[tuple[Hashable, str, list[str]]]) -> Iterator[str]:
+    """Yield the lines about workloads; of many with one reason, those of the first, and the names of the others."""
+    for same in grouped((reason, (name, lines)) for reason, name, lines in entries).values():
+        shown = same[: 1 if len(same) > MOST_ALIKE else MOST_ALIKE]
+        yield from (line for _, lines in shown for line in lines)
+        others = [name for name, _ in same[len(shown) :]]
+        if others:
+            yield f"  also {count_noun(len(others), 'more workload')}: {comma_list(others)}"
 
 
 def series(texts: Iterable[str], last: str = "and") -> str:

@@ -97,9 +97,9 @@ def command(
     with progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        found = explain.explain_pods(
-            explain.ExplainRequest(named.targets, **asked), is_read=lambda: setattr(under_way, "stage", "explaining")
-        )
+        is_brief = output.format == "text" and not style.is_detailed
+        wanted = explain.ExplainRequest(named.targets, **asked, is_brief=is_brief)
+        found = explain.explain_pods(wanted, is_read=lambda: setattr(under_way, "stage", "explaining"))
     with redirect_output(output):
         _print(found, output, style)
     flush()

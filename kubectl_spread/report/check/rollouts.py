@@ -16,7 +16,7 @@ from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.verdict import cause
 from kubectl_spread.report.simulation import held, way_to_get_stuck
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import numbered, resource, share
+from kubectl_spread.report.wording import numbered, resource, share, together
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 
@@ -112,13 +112,15 @@ def creation(result: RolloutResult) -> str:
 
 def of_running(results: Iterable[RolloutResult]) -> list[str]:
     """Return the lines about rollouts of running workloads: problems one by one, the others together."""
-    known = list(results)
-    lines = []
-    for item in sorted(known, key=lambda item: not item.is_stuck):
+    known = sorted(results, key=lambda item: not item.is_stuck)
+    entries = []
+    for item in known:
         if item.is_stuck or item.kind is RolloutKind.CURRENT:
-            label = paint("Rollout:", "red") if item.is_stuck else "Rollout:"
-            lines += [f"{label} {sentence(item)}", *_way(item)]
-    return [*lines, *_together([item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck])]
+            label, text = paint("Rollout:", "red") if item.is_stuck else "Rollout:", sentence(item)
+            reason = text.replace(item.key.name, "")
+            entries.append((reason, resource(item.key), [f"{label} {text}", *_way(item)]))
+    fine = [item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck]
+    return [*together(entries), *_together(fine)]
 
 
 def sentence(result: RolloutResult) -> str:

@@ -12,6 +12,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
+from kubectl_spread.report.wording import MOST_ALIKE
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
@@ -50,7 +51,7 @@ def lines(
         named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others]
         where = count_noun(places, "workload" if is_running else "file")
         out.append(f"  {finding.rule.code} {len(others) + 1} times in {where}, also")
-        shown = first_of(named, _MOST_ALIKE - 1, lambda left: f"  and {left} more: -o concise lists them")
+        shown = first_of(named, MOST_ALIKE - 1, lambda left: f"  and {left} more: -o concise lists them")
         out += hang_indent(shown, width)
     return out
 
@@ -124,13 +125,10 @@ def render(report: CheckReport) -> str:
     is_running = report.running is not None
     order = list(Severity)
     found = sorted(report.findings, key=lambda item: order.index(item.rule.severity)) if is_running else report.findings
-    most = 1 if is_running else _MOST_ALIKE
+    most = 1 if is_running else MOST_ALIKE
     blocks = [lines(*item, width=report.width, is_running=is_running) for item in _grouped(found, most)]
     others = [table.hang_indent(block, report.width) for block in _blocks_beside_findings(report)]
     return "\n\n".join("\n".join(block) for block in ([*others, *blocks] if is_running else [*blocks, *others]))
-
-
-_MOST_ALIKE = 3  # equal findings that are shown one by one
 
 
 def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, Sequence[Finding]]]:

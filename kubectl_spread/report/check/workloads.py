@@ -21,9 +21,9 @@ from kubectl_spread.explain.status import LostPods, UncreatedPods
 from kubectl_spread.objects.node import Node
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
-from kubectl_spread.report.explain.verdict import cause, ignored_sentence, sentence
+from kubectl_spread.report.explain.verdict import cause, ignored_sentence, predicate, sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import pods_by_domain, resource
+from kubectl_spread.report.wording import pods_by_domain, resource, together
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
@@ -223,12 +223,16 @@ form(ReplacementPod, "node? message?")
 
 
 class WorkloadLine(NamedTuple):
-    """A line about a running workload; is_failure: it makes the check fail."""
+    """A line about a running workload.
+
+    is_failure: it makes the check fail. reason: equal for lines that differ only in names.
+    """
 
     label: str
     subject: str
     sentence: str
     is_failure: bool = True
+    reason: str = ""
 
     @property
     def text(self) -> str:
@@ -245,7 +249,8 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
         text = sentence(waiting.explanation, waiting.outlook).removesuffix(".")
         text += f" (and {count_noun(more, 'more pod')} of {name})" if more else ""
         runs = waiting.outlook is not None and waiting.outlook.all_run
-        lines.append(WorkloadLine(label, name, text, not (is_schedulable or runs)))
+        reason = f"{label} {predicate(waiting.explanation, waiting.outlook)}"
+        lines.append(WorkloadLine(label, name, text, not (is_schedulable or runs), reason))
     for lost in running.lost:
         noun, them = ("pod", "it") if len(lost.pods) == 1 else ("pods", "them")
         name, names = safe(resource(lost.key)), comma_list(lost.pods, most=4)
@@ -262,11 +267,17 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
 
 
 def running_lines(running: RunningResults) -> list[str]:
-    """Return one line for each entry, and the command that says what helps the first Pending pod."""
-    lines = [
-        f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"
-        for item in entries(running)
-    ]
+    """Return the entries, and the command that says what helps the first Pending pod."""
+    lines = list(
+        together(
+            (
+                item.reason or item.sentence,
+                item.subject,
+                [f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"],
+            )
+            for item in entries(running)
+        )
+    )
     lines += [f"  $ {safe(running.explain)}  # and what helps"] if running.explain else []
     return lines
 

@@ -12,6 +12,7 @@ from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
     from kubectl_spread.provisioners.prospect import Outlook
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # only loaded if there are NodePools
 class PodReport(NamedTuple):
     """The explanation of one pod, or of several pods of one class.
 
+    alike: other workloads whose answers differ only in names, and which have no report.
     reported: the scheduler's last message.
     comparison: whether the message still holds.
     other_events: events of other components.
@@ -28,6 +30,7 @@ class PodReport(NamedTuple):
 
     explanation: Explanation
     workload: Optional[WorkloadState] = None
+    alike: tuple[ObjectKey, ...] = ()
     placement: Optional[Placement] = None  # of the manifest that the pod is of
     reported: ReportedMessage = ReportedMessage()
     comparison: Optional[MessageComparison] = None

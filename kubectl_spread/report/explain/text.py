@@ -34,6 +34,7 @@ from kubectl_spread.text.wording import comma_list, count_noun
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
+_MOST_ALIKE = 6  # workloads that are named
 
 
 _WITH_NODES = (
@@ -91,9 +92,13 @@ def others_sentence(explanation: Explanation) -> str:
     number = len(explanation.others)
     if not number:
         return ""
-    why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
     names = "" if explanation.pod.new_of else f": {comma_list(explanation.others)}"
-    return f"{count_noun(number, 'more pod')} {_are(number)} {why}{names}."
+    return f"{_alike(explanation, number, 'pod')}{names}."
+
+
+def _alike(explanation: Explanation, number: int, noun: str) -> str:
+    why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
+    return f"{count_noun(number, f'more {noun}')} {_are(number)} {why}"
 
 
 def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidence: bool = True) -> list[str]:
@@ -105,6 +110,11 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
     explanation = report.explanation
     out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style)]
     out += table.wrap(others_sentence(explanation), style)
+    if report.alike:
+        named = comma_list(map(wording.name, report.alike), most=_MOST_ALIKE)
+        out += table.wrap(
+            f"{_alike(explanation, len(report.alike), 'workload')}: {named}. To explain one, name it.", style
+        )
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style)

@@ -33,14 +33,19 @@ _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
 def sentence(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
     """Return the verdict on one pod; `outlook`: what Karpenter does about it, if it finds no node now."""
-    who = safe(f"A new pod of {explanation.pod.new_of}" if explanation.pod.new_of else f"Pod {explanation.pod.key}")
+    who = f"A new pod of {explanation.pod.new_of}" if explanation.pod.new_of else f"Pod {explanation.pod.key}"
+    return f"{safe(who)} {predicate(explanation, outlook)}"
+
+
+def predicate(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
+    """Return the verdict without the pod."""
     if outlook is None:
-        return f"{who} {_SENTENCES.get(explanation.verdict, _pending)(explanation)}"
+        return _SENTENCES.get(explanation.verdict, _pending)(explanation)
     from kubectl_spread.report import added_nodes  # loads `provisioners`
 
     stays = added_nodes.stays_pending(outlook)
     then = f"{'stays Pending' if stays else 'finds no node now'}. {added_nodes.summary(outlook)}"
-    return f"{who} {then} No node fits now: {cause(explanation)}.{_also_counted(explanation)}"
+    return f"{then} No node fits now: {cause(explanation)}.{_also_counted(explanation)}"
 
 
 def _running(explanation: Explanation) -> str:
