@@ -128,6 +128,12 @@ class Placement(NamedTuple):
         return [item for item in self.pending if item.pod.key not in waiting]
 
     @property
+    def is_stuck(self) -> bool:
+        """Return whether a pod, or a pod evicted for it, stays without a node or does not exist."""
+        evicted = any(item.again is not None and not item.again.node for item in self.evictions)
+        return bool(self.stuck or self.on_missing_nodes or self.not_created or self.refused or evicted)
+
+    @property
     def replicas(self) -> int:
         created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
         return created + len(self.not_created) + len(self.refused)

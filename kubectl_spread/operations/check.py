@@ -204,6 +204,19 @@ def _asking_for_facts(choice: RuleChoice) -> list[str]:
     return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
 
 
+def _explain(read: ReadFiles, placements: Sequence[Placement], asked: CheckSettings) -> str:
+    """Return the command that says what helps the first Pending pod; empty without one."""
+    stuck = {item.workload.key for item in placements if item.stuck}
+    for result in read.results:
+        found = [item.manifest for item in result.subjects if item.workload.key in stuck]
+        if found:
+            name = result.source.name
+            piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
+            namespace = () if all(item.namespace for item in found) else ("-n", asked.namespace)
+            return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
+    return ""
+
+
 def prepare_files(
     asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None
 ) -> PreparedCheck:
@@ -243,6 +256,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
         unchecked=judged.unchecked,
+        explain=_explain(read, check.placements, check.settings),
     )
     rendered = () if read.rules is None else tuple(read.rules.kustomizations.values())
     unused = [] if "SPR705" in check.settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]

@@ -63,8 +63,8 @@ def check_workloads(request: CheckRequest) -> CheckResult:
         groups,
         tuple(find_lost_pods(_of_wanted(cluster.bound_pods(), cluster, wanted), cluster)),
         tuple(find_uncreated_pods(controllers, OwnedPods(cluster))),
-        request.source.command("explain", "pod", stuck[0].name, "-n", stuck[0].namespace) if stuck else "",
     )
+    explain = request.source.command("explain", "pod", stuck[0].name, "-n", stuck[0].namespace) if stuck else ""
     waits = {key for key, _ in pending}
     incomplete = waits.union((item.key for item in running.lost), (item.key for item in running.uncreated))
     settled = {key: controller for key, controller in controllers.items() if key not in incomplete}
@@ -84,6 +84,7 @@ def check_workloads(request: CheckRequest) -> CheckResult:
         running,
         () if run.rollouts is None else run.rollouts.results(),
         cluster.unread,
+        explain=explain,
     )
     missing = missing_targets({*controllers, *waits}, wanted, cluster, is_live=is_live)
     return CheckResult(report, run, (*notes, *_notes(wanted, cluster, is_live=is_live)), missing, wanted)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.selection import Config
-    from kubectl_spread.operations.check import CheckResult, CheckSettings
+    from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.operations.fix import Fixable
     from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
     from kubectl_spread.report.check.rollouts import RolloutResult
@@ -392,20 +392,13 @@ def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> i
 
 def _is_any_stuck(report: CheckReport) -> bool:
     """Return whether a pod stays Pending, is on a missing node or not created, or a rollout gets stuck."""
-    if any(map(_is_stuck, report.placements)) or any(item.is_stuck for item in report.rollouts):
+    if any(item.is_stuck for item in report.placements) or any(item.is_stuck for item in report.rollouts):
         return True
     running = report.running
     if running is None:
         return False
     waiting = any(item.is_stuck for item in running.waiting)
     return waiting or bool(running.lost or running.uncreated)
-
-
-def _is_stuck(placement: Placement) -> bool:
-    """Return whether a pod of a placement, or a pod evicted for it, stays without a node or does not exist."""
-    evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
-    absent = placement.not_created or placement.refused
-    return bool(placement.stuck or placement.on_missing_nodes or absent or evicted)
 
 
 def summary(outcome: CheckResult, fixable: Fixable) -> str:
@@ -416,22 +409,10 @@ def summary(outcome: CheckResult, fixable: Fixable) -> str:
     lists = f" and {count_noun(counts['lists'], 'list')} of constraints without pods" if "lists" in counts else ""
     text = f"checked {count_noun(workloads, 'workload')}{lists} {where}: {', '.join(_results(outcome))}"
     text = "\nnote: ".join((text, *outcome.notes)) + offer(fixable)
-    stuck = {item.workload.key for item in outcome.report.placements if item.stuck}
-    for result in outcome.run.read.results:
-        if stuck.intersection(subject.workload.key for subject in result.subjects):
-            text += f"\nwhat would help: {_explain(result.source.name, outcome.run.settings)}"
-            break
     if any(pod.hosts > 1 for placement in outcome.report.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
         text += "here it is the first by name"
     return text
-
-
-def _explain(name: str, settings: CheckSettings) -> str:
-    """Return the command that explains a manifest in the cluster of the check."""
-    piped, read = ("... | ", "-") if name == "<stdin>" else ("", name)
-    option = "-k" if os.path.isdir(name) else "-f"
-    return piped + safe(settings.source.command("explain", option, read, "-n", settings.namespace))
 
 
 def offer(count: Fixable) -> str:

@@ -38,15 +38,11 @@ FORMATS = {
 
 
 class RunningResults(NamedTuple):
-    """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created.
-
-    explain: the command that explains the first Pending pod; empty without one.
-    """
+    """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created."""
 
     waiting: tuple[WaitingGroup, ...]
     lost: tuple[LostPods, ...]
     uncreated: tuple[UncreatedPods, ...]
-    explain: str
 
 
 class PageFacts(NamedTuple):
@@ -65,7 +61,8 @@ class PageFacts(NamedTuple):
 class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files.
 
-    `unchecked` are findings about what was not checked, for formats that programs read.
+    `unchecked` are findings about what was not checked, for formats that programs read. `explain` is the command that
+    says what helps the first Pending pod.
     """
 
     findings: list[Finding]
@@ -78,6 +75,7 @@ class CheckReport(NamedTuple):
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     unchecked: Sequence[Finding] = ()
+    explain: str = ""
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
     places: Mapping[tuple[str, ...], Place] = {}  # for gitlab: by kind, namespace and name

@@ -121,14 +121,18 @@ def _excerpt(place: Place, width: Optional[int]) -> list[str]:
 
 
 def render(report: CheckReport) -> str:
-    """Return blocks with an empty line between them; of running workloads, the worst first."""
+    """Return blocks with an empty line between them; of running workloads, the worst finding first.
+
+    The answer is first: whether the pods find nodes. Of many workloads, those for which all is well come last.
+    """
     is_running = report.running is not None
     order = list(Severity)
     found = sorted(report.findings, key=lambda item: order.index(item.rule.severity)) if is_running else report.findings
     most = 1 if is_running else MOST_ALIKE
     blocks = [lines(*item, width=report.width, is_running=is_running) for item in _grouped(found, most)]
-    others = [table.hang_indent(block, report.width) for block in _blocks_beside_findings(report)]
-    return "\n\n".join("\n".join(block) for block in ([*others, *blocks] if is_running else [*blocks, *others]))
+    others = [(is_first, table.hang_indent(block, report.width)) for is_first, block in _blocks_beside_findings(report)]
+    first, last = ([block for is_first, block in others if is_first == wanted] for wanted in (True, False))
+    return "\n\n".join("\n".join(block) for block in [*first, *blocks, *last])
 
 
 def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, Sequence[Finding]]]:
@@ -147,24 +151,33 @@ def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, 
             yield finding, group[1:]
 
 
-def _blocks_beside_findings(report: CheckReport) -> Iterator[list[str]]:
-    """Yield the lines about placements with their rollouts, running workloads and unreadable resources."""
+def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[str]]]:
+    """Yield the lines about placements with their rollouts, running workloads and unreadable resources.
+
+    Each comes with whether it belongs before the findings.
+    """
     if report.placements or report.running is not None:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
         left = {item.key: item for item in report.rollouts if not item.is_creation}
+        explain = f"$ {safe(report.explain)}  # and what helps" if report.explain else ""
+        is_few = len(report.placements) <= MOST_ALIKE
         for placement in report.placements:
             owner, block = placement.workload, workloads.lines(placement)
+            if placement.stuck and explain:
+                block, explain = [*block, f"    {explain}"], ""
             result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
-            yield block if result is None else [*block, *rollouts.of_placement(result)]
+            is_first = is_few or placement.is_stuck or (result is not None and result.is_stuck)
+            yield is_first, block if result is None else [*block, *rollouts.of_placement(result)]
         if report.placements:
-            yield from rollouts.creations(report.rollouts)
+            yield from ((True, block) for block in rollouts.creations(report.rollouts))
         if report.running is not None and (any(report.running) or report.rollouts):
-            yield [*workloads.running_lines(report.running), *rollouts.of_running(report.rollouts)]
+            hint = [f"  {explain}"] if explain else []
+            yield True, [*workloads.running_lines(report.running), *hint, *rollouts.of_running(report.rollouts)]
     if report.unread:
         from kubectl_spread.report import documents  # json: 5 ms
 
-        yield [documents.line(report.unread)]
+        yield report.running is not None, [documents.line(report.unread)]
 
 
 def render_concise(report: CheckReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
@@ -266,20 +266,17 @@ def entries(running: RunningResults) -> list[WorkloadLine]:
     return lines
 
 
-def running_lines(running: RunningResults) -> list[str]:
-    """Return the entries, and the command that says what helps the first Pending pod."""
-    lines = list(
-        together(
-            (
-                item.reason or item.sentence,
-                item.subject,
-                [f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"],
-            )
-            for item in entries(running)
+def running_lines(running: RunningResults) -> Iterator[str]:
+    """Yield a line for each entry."""
+    for_each = (
+        (
+            item.reason or item.sentence,
+            item.subject,
+            [f"{paint(f'{item.label}:', 'red') if item.is_failure else f'{item.label}:'} {item.sentence}"],
         )
+        for item in entries(running)
     )
-    lines += [f"  $ {safe(running.explain)}  # and what helps"] if running.explain else []
-    return lines
+    return together(for_each)
 
 
 form(

@@ -65,7 +65,9 @@ def test_pending_pods_are_told_with_the_constraint_that_refuses_them(printed: Pr
             f"    the zone constraint ({ZONE}, maxSkew 1) allows only zone b. Its only node, other-b1, has the "
             "untolerated taint old:NoSchedule"
         ),
-    ] == lines[-2:]
+    ] == lines[-3:-1]
+    assert lines[-1].startswith("    $ kubectl spread explain -f ")
+    assert lines[-1].endswith("  # and what helps")
 
 
 def test_a_pod_that_runs_already_is_told_with_its_node(printed: Printed) -> None:
