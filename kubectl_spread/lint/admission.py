@@ -85,7 +85,7 @@ def as_information(finding: Finding) -> Finding:
 
 
 def _written(manifest: Manifest, route: Route) -> Any:
-    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    found = manifest.document.follow((*manifest.route, *route))
     return None if found is None else nodes.to_plain(found)
 
 

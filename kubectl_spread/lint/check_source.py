@@ -289,7 +289,7 @@ def _is_snippet(problem: compose.SyntaxProblem) -> bool:
 def _wrong_items(document: compose.Document, kinds: Kinds) -> Iterator[Finding]:
     """Yield a finding for each place in a List where an object is missing, unless a tool fills it in."""
     for route, what in wrong_items(document.plain, kinds):
-        node = nodes.follow(document.root, route)
+        node = document.follow(route)
         if node is not None and not has_placeholder(nodes.to_plain(node)):
             path = decode.path_text(route)
             yield Finding(

@@ -202,9 +202,9 @@ def fix_for_field(route: Route, siblings: Any) -> Optional[Fix]:
 
 def fix_for_misplaced(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
     """Return the fix that moves a list of constraints, if its place is free and no comment would be lost."""
-    if nodes.follow(manifest.document.root, (*manifest.route, *target)) is not None:
+    if manifest.document.follow((*manifest.route, *target)) is not None:
         return None
-    node = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    node = manifest.document.follow((*manifest.route, *route))
     if not isinstance(node, nodes.Sequence):
         return None
     if route[:-1] == target[:-1]:

@@ -83,7 +83,7 @@ class Outside:
             manifest: of an unknown kind, or with an empty kind for a document that is not an object.
             is_own: returns whether the list at a route belongs to a pod spec that is checked as a workload.
         """
-        root = nodes.follow(manifest.document.root, manifest.route)
+        root = manifest.document.follow(manifest.route)
         if root is not None:
             target = _Target(NestedObjects([], [], _is_kustomization(manifest)), is_own, set())
             self._below(manifest, nodes.to_plain(root), target)
@@ -93,7 +93,7 @@ class Outside:
     def _below(self, manifest: Manifest, plain: Any, target: _Target) -> None:
         for found in constraint_lists.search(plain, self._is_known):
             if isinstance(found, constraint_lists.ConstraintList):
-                entry = nodes.follow(manifest.document.root, (*manifest.route, *found.routes[0]))
+                entry = manifest.document.follow((*manifest.route, *found.routes[0]))
                 if target.is_own(found.route) or (entry is not None and id(entry) in target.seen):
                     continue  # an alias of a list that was checked
                 target.seen.add(id(entry))
@@ -120,7 +120,7 @@ class Outside:
         """Search the documents in a text; objects of one text belong together."""
         from kubectl_spread.text import embedded  # needed by few documents
 
-        scalar = nodes.follow(manifest.document.root, (*manifest.route, *route))
+        scalar = manifest.document.follow((*manifest.route, *route))
         if not isinstance(scalar, nodes.Scalar):
             return
         world = NestedObjects([], [], _is_kustomization(manifest))

@@ -29,7 +29,6 @@ from kubectl_spread.objects.workloads.workload import (
     workload,
 )
 from kubectl_spread.text import emit
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import Place
 
@@ -292,7 +291,7 @@ class Subject:
 
     def node(self, route: Route) -> Optional[Node]:
         """Return the text's node at a route; None if the field is missing."""
-        return nodes.follow(self.manifest.document.root, (*self.manifest.route, *route))
+        return self.manifest.document.follow((*self.manifest.route, *route))
 
     def path(self, route: Route) -> str:
         """Return a route as the API server prints it."""

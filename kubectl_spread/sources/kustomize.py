@@ -18,7 +18,6 @@ from kubectl_spread.objects.workloads.manifest import objects_of
 from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason, upwards
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
@@ -276,7 +275,7 @@ def _objects(text: str) -> Iterator[tuple[_Key, int, str]]:
     """Yield the key of each object of a text, its start and its annotation."""
     for manifest in objects_of(SourceFile("", text)):
         annotation = value_at(manifest.plain, ("metadata", "annotations", _ANNOTATION))
-        node = nodes.follow(manifest.document.root, manifest.route)
+        node = manifest.document.follow(manifest.route)
         key = (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
         yield key, 0 if node is None else node.start, as_text(annotation)
 

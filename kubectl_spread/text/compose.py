@@ -9,6 +9,7 @@ caller asks for a place.
 
 from __future__ import annotations
 
+import itertools
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from kubectl_spread.text import scalars
 from kubectl_spread.text.node import (
     children_of,
     collection,
+    follow,
     is_merge,
     Mapping,
     Node,
@@ -28,6 +30,7 @@ from kubectl_spread.text.node import (
     Scalar,
     Sequence,
     span,
+    Stop,
     to_plain,
 )
 from kubectl_spread.text.source import SourceFile, Span
@@ -71,27 +74,48 @@ class Chunk(NamedTuple):
         return not first or (first == "#" and _is_only(_COMMENTS, self.text))
 
 
-class Values(NamedTuple):
+class Values:
     """The JSON value of a document without anchors, tags and repeated keys, and the places of its nodes.
 
-    `marks` has the start and the end of each node, counted from `base`: of a collection before those of its items, of
-    a key before those of its value.
+    A node is known by its number: a collection comes before its items, and a key before its value. `marks` has three
+    numbers for each node: its start and end, counted from `base`, and how many nodes it consists of.
     """
 
-    plain: Any
-    marks: array[int]
-    base: int
+    def __init__(self, plain: Any, marks: array[int], base: int) -> None:
+        self.plain = plain
+        self._marks = marks
+        self._base = base
+        self._below: dict[int, dict[Union[str, int], int]] = {}
 
-    @property
-    def span(self) -> Span:
-        return Span(self.base + self.marks[0], self.base + self.marks[1])
+    def span(self, number: int = 0) -> Span:
+        """Return the span of a node."""
+        start, end = self._marks[3 * number : 3 * number + 2]
+        return Span(self._base + start, self._base + end)
 
-    def root(self, text: str) -> Node:
-        """Return the root of the document, which stands in a text."""
-        marks, base = iter(self.marks), self.base
+    def stop(self, route: Route) -> tuple[int, int, Any]:
+        """Return how many steps of a route exist, and the node to which they lead: its number and value."""
+        number, value = 0, self.plain
+        for steps, step in enumerate(route):
+            below = self._items(number, value)
+            if step not in below:
+                return steps, number, value
+            number, value = below[step], value[step]
+        return len(route), number, value
+
+    def place(self, route: Route, *, key: bool) -> Span:
+        steps, number, value = self.stop(route)
+        has_key = steps and isinstance(route[steps - 1], str)
+        first = self.span(number + 1) if isinstance(value, dict) and value else None
+        stop = Stop(steps, self.span(number - 1) if has_key else None, self.span(number), first)
+        return stop.place(route, key=key)
+
+    def node(self, route: Route, text: str) -> Optional[Node]:
+        """Return the node at a route of the document, which stands in a text; None if there is none."""
+        steps, number, found = self.stop(route)
+        numbers = itertools.count(number)
 
         def scalar(value: str, *, is_key: bool) -> Scalar:
-            start, end = next(marks) + base, next(marks) + base
+            start, end = self.span(next(numbers))
             if text.startswith(value, start) and len(value) == end - start:
                 return Scalar(start, end, value, plain=True)
             written = text[start:end]
@@ -102,14 +126,28 @@ class Values(NamedTuple):
         def node(value: Any) -> Node:
             if isinstance(value, str):
                 return scalar(value, is_key=False)
-            start, end = next(marks) + base, next(marks) + base
+            start, end = self.span(next(numbers))
             if isinstance(value, dict):
                 return Mapping(start, end, [(scalar(key, is_key=True), node(item)) for key, item in value.items()])
             if isinstance(value, list):
                 return Sequence(start, end, list(map(node, value)))
             return Scalar(start, end, text[start:end], plain=True)
 
-        return node(self.plain)
+        return node(found) if steps == len(route) else None
+
+    def _items(self, number: int, value: Any) -> dict[Union[str, int], int]:
+        """Return the numbers of the nodes below a collection."""
+        found = self._below.get(number)
+        if found is None:
+            found, at = {}, number + 1
+            is_mapping = isinstance(value, dict)
+            steps = value if is_mapping else range(len(value)) if isinstance(value, list) else ()
+            for step in steps:
+                at += is_mapping  # its key
+                found[step] = at
+                at += self._marks[3 * at + 2]
+            self._below[number] = found
+        return found
 
 
 class Document:
@@ -143,16 +181,22 @@ class Document:
     def root(self) -> Node:
         """The node of the whole document."""
         assert self.values is not None  # noqa: S101 (else the root is given)
-        return self.values.root(self.source.text)
+        found = self.values.node((), self.source.text)
+        assert found is not None  # noqa: S101 (there is a root)
+        return found
 
     @cached_property
     def plain(self) -> Any:
         """The JSON value; it is not to be changed, as the document keeps it."""
         return to_plain(self.root) if self.values is None else self.values.plain
 
+    def follow(self, route: Route) -> Optional[Node]:
+        """Return the node at a route, or None if the route leaves the document."""
+        return follow(self.root, route) if self.values is None else self.values.node(route, self.source.text)
+
     def place(self, route: Route, *, key: bool = False) -> Span:
-        """Return the place of a route, as `node.place` does."""
-        return place(self.root, route, key=key)
+        """Return the place of a route, see `node.Stop`."""
+        return place(self.root, route, key=key) if self.values is None else self.values.place(route, key=key)
 
     def error(self, route: Route, message: str) -> SourceError:
         """Return an error at the place of a route."""
@@ -160,13 +204,13 @@ class Document:
 
     @property
     def text(self) -> str:
-        start, end = span(self.root) if self.values is None else self.values.span
+        start, end = span(self.root) if self.values is None else self.values.span()
         return self.source.text[start:end]
 
     @property
     def start(self) -> int:
         """Return the offset of `text` in the source."""
-        return self.root.start if self.values is None else self.values.span.start
+        return self.root.start if self.values is None else self.values.span().start
 
 
 class SyntaxProblem(NamedTuple):
@@ -314,20 +358,20 @@ def _values(chunk: Chunk) -> Optional[Values]:
 
     next_event = CParser(chunk.text).get_event
     scalar, mapping, end_of_sequence = events.ScalarEvent, events.MappingStartEvent, events.SequenceEndEvent
-    marks = array("Q")
-    mark = marks.append
+    marks: list[int] = []
     last = 0  # the end of the last node
 
     def value(event: Any, depth: int) -> Any:
         nonlocal last
         if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
             raise _SpecialError
-        mark(event.start_mark.index)
         last = event.end_mark.index
-        mark(last)
+        marks.append(event.start_mark.index)
+        marks.append(last)
+        marks.append(1)
         if type(event) is scalar:
             return scalars.resolve(event.value) if event.implicit[0] else event.value
-        at = len(marks) - 1
+        at = len(marks)
         found: Any
         if type(event) is mapping:
             found = {}
@@ -335,8 +379,9 @@ def _values(chunk: Chunk) -> Optional[Values]:
                 key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
                 if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
                     raise _SpecialError
-                mark(end.start_mark.index)
-                mark(end.end_mark.index)
+                marks.append(end.start_mark.index)
+                marks.append(end.end_mark.index)
+                marks.append(1)
                 found[key] = value(next_event(), depth + 1)
             if type(end) is not events.MappingEndEvent:
                 raise _SpecialError
@@ -346,7 +391,8 @@ def _values(chunk: Chunk) -> Optional[Values]:
                 found.append(value(end, depth + 1))
         if event.flow_style:
             last = end.end_mark.index
-        marks[at] = last  # the parser ends a block collection at the token after it, past comments and blank lines
+        # The parser ends a block collection at the token after it, past comments and blank lines.
+        marks[at - 2], marks[at - 1] = last, (len(marks) - at) // 3 + 1
         return found
 
     try:
@@ -360,7 +406,7 @@ def _values(chunk: Chunk) -> Optional[Values]:
         return None
     if tuple(map(type, after)) != (events.DocumentEndEvent, events.StreamEndEvent):
         return None
-    return Values(plain, marks, chunk.start)
+    return Values(plain, array("Q", marks), chunk.start)
 
 
 class _RefusedError(Exception):

@@ -145,25 +145,39 @@ def follow(node: Node, route: Route) -> Optional[Node]:
     return node
 
 
-def place(node: Node, route: Route, *, key: bool = False) -> Span:
-    """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
+class Stop(NamedTuple):
+    """The last node on a route that exists: how many steps lead to it, its key, itself, and the key of its first field.
 
-    For a missing field, the place is the key of the mapping that lacks it, or its first line.
+    `key` is None for an item of a sequence and for the root, `first` for a node without fields of its own.
     """
-    for length in range(len(route), -1, -1):
-        found = follow(node, route[:length])
+
+    steps: int
+    key: Optional[Span]
+    whole: Span
+    first: Optional[Span]
+
+    def place(self, route: Route, *, key: bool) -> Span:
+        """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
+
+        For a missing field, the place is the key of the mapping that lacks it, or its first line.
+        """
+        is_missing = self.steps < len(route)
+        if self.key is not None and (key or is_missing):
+            return self.key
+        return self.first if is_missing and self.first is not None else self.whole
+
+
+def place(node: Node, route: Route, *, key: bool = False) -> Span:
+    """Return the span to show for a route, see `Stop`."""
+    steps, own = 0, None
+    for step in route:
+        found = follow(node, (step,))
         if found is None:
-            continue
-        if length and (key or length < len(route)) and isinstance(route[length - 1], str):
-            parent = follow(node, route[: length - 1])
-            assert isinstance(parent, Mapping)  # noqa: S101 (follow() found the field in it)
-            return span(parent.fields[str(route[length - 1])].key)
-        if length < len(route):
-            if isinstance(found, Mapping) and found.pairs and found.origin is None:
-                return span(found.pairs[0][0])
-            return span(found)
-        return span(found)
-    return span(node)
+            break
+        own = span(node.fields[str(step)].key) if isinstance(node, Mapping) else None
+        node, steps = found, steps + 1
+    fields = node.pairs if isinstance(node, Mapping) and node.origin is None else []
+    return Stop(steps, own, span(node), span(fields[0][0]) if fields else None).place(route, key=key)
 
 
 def mappings(root: Node) -> Iterator[Mapping]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,20 @@ def assert_one_value(found: compose.Document) -> None:
         (root,) = compose.compose_roots(found.source, chunk)
         assert isinstance(root, (node.Mapping, node.Sequence))
         assert list(map(as_written, every_node(root))) == list(map(as_written, every_node(found.root)))
+        for route in every_route(found.plain):
+            for asked in (route, (*route, "missing"), (*route, 7, "missing")):
+                places = [found.place(asked, key=key) for key in (True, False)]
+                assert places == [node.place(root, asked, key=key) for key in (True, False)]
+                one, other = found.follow(asked), node.follow(root, asked)
+                assert (one and as_written(one)) == (other and as_written(other))
+
+
+def every_route(value: Any, route: node.Route = ()) -> Iterator[node.Route]:
+    """The routes of a value and of all below it."""
+    yield route
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in below:
+        yield from every_route(item, (*route, step))
 
 
 def as_written(item: node.Node) -> tuple[Any, ...]:
