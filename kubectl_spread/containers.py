@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeVar
+from typing import Optional, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -15,6 +15,17 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
+
+
+def tied(items: Iterable[K], ties: Iterable[Iterable[Optional[K]]]) -> list[list[K]]:
+    """Return the items in groups, in their order: the items of a tie are in one group, and None is no item."""
+    groups = {item: [item] for item in items}
+    for tie in ties:
+        joined = list({id(groups[item]): groups[item] for item in tie if item is not None}.values())
+        for group in joined[1:]:
+            joined[0] += group
+            groups.update((item, joined[0]) for item in group)
+    return list(grouped((id(group), item) for item, group in groups.items()).values())
 
 
 class Numbering(dict[K, int]):

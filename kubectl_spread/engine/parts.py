@@ -31,7 +31,7 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, Topology
 from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
-from kubectl_spread.containers import Numbering
+from kubectl_spread.containers import Numbering, tied
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
@@ -368,13 +368,13 @@ class _Splitting:
         self._facts = np.array([numbers[item] for item in facts], np.int64)  # (N,)
 
     def parts(self, live: Collection[ObjectKey], only: Optional[ObjectKey]) -> tuple[Part, ...]:
-        workloads: list[_Workload] = []
+        of: dict[ObjectKey, _Workload] = {}
         for key in sorted(key for key in live if key.kind != "DaemonSet"):
             workload = self._workload(key)
             if workload is None:
                 return ()
-            workloads.append(workload)
-        own = {item.key for item in workloads}
+            of[key] = workload
+        workloads = of.values()
         index = _LabelIndex((item.key, cls) for item in workloads for cls in item.filters)
         budgets = [(budget, index.matching(budget.namespace, budget.selector)) for budget in self._cluster.budgets]
         budgets = [(budget, keys) for budget, keys in budgets if keys]
@@ -383,10 +383,10 @@ class _Splitting:
             for each in {each for found in item.filters.values() for each in found.selecting}:
                 selecting[each].add(item.key)
         every = [*selecting, *((budget.namespace, budget.selector) for budget, _ in budgets)]
-        if any(not own.issuperset(self._known.labels.matching(*each)) for each in every):
+        if any(not of.keys() >= self._known.labels.matching(*each) for each in every):
             return ()  # A hard constraint, an anti-affinity or a budget selects pods that do not take part.
         ties = [keys | index.matching(*each) for each, keys in selecting.items()]
-        groups = _tied(workloads, [*ties, *(keys for _, keys in budgets)])
+        groups = tied(of, [*ties, *(keys for _, keys in budgets)])
         bare = [pod.cls for pod in self._known.pods[None] if not pod.node_name]
         slots = self._slots([*(cls for item in workloads for cls in item.filters), *bare])
         new = len(bare) + sum(item.most_new for item in workloads)
@@ -395,8 +395,9 @@ class _Splitting:
             of_key[min(key for key in keys if key is not None)].append(budget)
         made: list[Part] = []
         for group in groups:
-            if only is None or any(item.key == only for item in group):
-                part = self._part(group, tuple(budget for item in group for budget in of_key[item.key]), slots, new)
+            if only is None or only in group:
+                found = tuple(budget for key in group for budget in of_key[key])
+                part = self._part([of[key] for key in group], found, slots, new)
                 if part is None:
                     return ()
                 made.append(part)
@@ -662,17 +663,6 @@ class _LabelIndex:
 
 def _selecting(terms: Iterable[PodAffinityTerm]) -> Iterator[_Selecting]:
     return ((namespace, term.selector) for term in terms for namespace in term.namespaces)
-
-
-def _tied(workloads: Iterable[_Workload], ties: Iterable[Collection[Optional[ObjectKey]]]) -> list[list[_Workload]]:
-    """Return the workloads in groups; ties: workloads that are in one group."""
-    of_key = {item.key: [item] for item in workloads}
-    for keys in ties:
-        groups = list({id(of_key[key]): of_key[key] for key in keys if key is not None}.values())
-        for group in groups[1:]:
-            groups[0] += group
-            of_key.update((item.key, groups[0]) for item in group)
-    return list({id(group): group for group in of_key.values()}.values())
 
 
 def _is_admitted(filters: _Filters, lasting: Sequence[int]) -> bool:

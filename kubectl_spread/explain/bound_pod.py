@@ -14,7 +14,6 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -49,41 +48,18 @@ class NotComparable(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class SkewNow(NamedTuple):
-    """A hard constraint with its counts, the pod included; it has at least one eligible domain."""
-
-    position: int
-    is_default: bool
-    topology_key: str
-    max_skew: int
-    counts: ConstraintCounts
-
-    @property
-    def emptiest(self) -> str:
-        """Return the first domain that holds the global minimum; empty if minDomains makes it 0."""
-        return next(iter(self.counts.minimum_in), "")
-
-    @property
-    def skew(self) -> int:
-        return self.counts.skew or 0
-
-    @property
-    def holds(self) -> bool:
-        return self.skew <= self.max_skew
-
-
 class BoundPodReport(NamedTuple):
     """The scheduler's decision on a bound pod today.
 
-    unknown: why `again` is UNKNOWN. refusals: of its own node. constraints: without the pod; `skews` with it. scores:
-    None if no node fits.
+    unknown: why `again` is UNKNOWN. refusals: of its own node. constraints: without the pod. skews: the hard ones
+    that have a domain, with it. scores: None if no node fits.
     """
 
     again: NodeToday
     unknown: Optional[NotComparable] = None
     refusals: tuple[Status, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
-    skews: tuple[SkewNow, ...] = ()
+    skews: tuple[ConstraintReport, ...] = ()
     scores: Optional[ScoreTable] = None
 
 
@@ -117,12 +93,11 @@ def bound_pod_report(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]
         scores=scores,
     )
     scheduler.columns.bind(pod, at)
-    skews, is_default = [], not pod.cls.constraints
+    skews, without_pod = [], {item.constraint.position: item for item in report.constraints}
     for counts in hard_counts(filtered):
         counts.sync()
-        item = counts.constraint
         if counts.domains_num:
-            skews.append(SkewNow(item.position, is_default, item.topology_key, item.max_skew, counts.now()))
+            skews.append(without_pod[counts.constraint.position]._replace(counts=counts.now()))
     return report._replace(skews=tuple(skews))
 
 

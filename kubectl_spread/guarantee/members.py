@@ -7,15 +7,16 @@ or the reverse. So are neighbours of a neighbour. They are simulated as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple, Optional, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.containers import grouped, tied
 from kubectl_spread.guarantee.model import Gap, GapKind
 from kubectl_spread.guarantee.policy.policy import GroupSpec
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -27,7 +28,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
-T = TypeVar("T")
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
@@ -68,23 +68,10 @@ def groups_of(spec: GroupSpec, members: Iterable[Member]) -> list[list[Member]]:
     if spec.is_each:
         return [[member] for member in found]
     if spec.selector is not None:
-        return tied_groups(found, lambda one, other: one.key.namespace == other.key.namespace)
-    classes = {member.key: _pod_class(member) for member in found}
-
-    def are_tied(one: Member, other: Member) -> bool:
-        first, second = classes[one.key], classes[other.key]
-        return _counts(first, second) or _counts(second, first)
-
-    return tied_groups(found, are_tied)
-
-
-def tied_groups(items: Sequence[T], are_tied: Callable[[T, T], bool]) -> list[list[T]]:
-    """Return the items in groups: each item of a group is tied to another one of it."""
-    groups: list[list[int]] = []
-    for at, item in enumerate(items):
-        tied = [group for group in groups if any(are_tied(item, items[other]) for other in group)]
-        groups = [*(group for group in groups if group not in tied), sorted([at, *chain(*tied)])]
-    return [[items[at] for at in group] for group in sorted(groups)]
+        return list(grouped((member.key.namespace, member) for member in found).values())
+    pairs = combinations(enumerate(map(_pod_class, found)), 2)
+    ties = ((at, other) for (at, one), (other, two) in pairs if _counts(one, two) or _counts(two, one))
+    return [[found[at] for at in group] for group in tied(range(len(found)), ties)]
 
 
 def _counts(cls: PodClass, other: PodClass) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
@@ -17,6 +18,7 @@ from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.containers import tied
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.engine.loading import most_alike, stage_of
@@ -32,7 +34,6 @@ from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import is_changed, newest_hash, running_pods
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.guarantee.members import tied_groups
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -431,13 +432,14 @@ class ManifestRollouts:
         DaemonSets are left out, because each of their pods has its node from the start.
         """
         placed = [item for item in self._new if item.is_placed and item.controller.workload.replicas]
-
-        def are_tied(one: ManifestWorkload, other: ManifestWorkload) -> bool:
-            first, second, cluster = _class_of(one), _class_of(other), self._cluster
-            has_common_port = not set(first.host_ports).isdisjoint(second.host_ports)
-            return has_common_port or _selects(first, second, cluster) or _selects(second, first, cluster)
-
-        return tied_groups(placed, are_tied)
+        ties = (
+            (at, other)
+            for (at, one), (other, two) in combinations(enumerate(map(_class_of, placed)), 2)
+            if not set(one.host_ports).isdisjoint(two.host_ports)
+            or _selects(one, two, self._cluster)
+            or _selects(two, one, self._cluster)
+        )
+        return [[placed[at] for at in group] for group in tied(range(len(placed)), ties)]
 
     @cached_property
     def _with_room(self) -> frozenset[ObjectKey]:

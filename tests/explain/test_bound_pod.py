@@ -115,7 +115,7 @@ def test_too_few_domains_have_no_emptiest() -> None:
     cluster = cluster_of([node("a1", "a"), *(pod(f"web-{at}", "a1", hard(minDomains=2)) for at in range(2))])
     (skew,) = stands(cluster).skews
 
-    assert (2, "", 0, False) == (skew.skew, skew.emptiest, skew.counts.minimum, skew.holds)
+    assert (2, "", 0, 1) == (skew.counts.skew, skew.counts.emptiest, skew.counts.minimum, skew.excess)
     assert "(a has 2, the minimum is 0)" in lines(stands(cluster), "a1")[3]
 
 

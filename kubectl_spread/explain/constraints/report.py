@@ -160,6 +160,11 @@ class ConstraintReport(NamedTuple):
         return self.counts.smallest_in
 
     @property
+    def excess(self) -> int:
+        """Return by how much the skew exceeds maxSkew; not positive if the constraint holds."""
+        return (self.counts.skew or 0) - self.constraint.max_skew
+
+    @property
     def eligible_domains(self) -> int:
         return len(self.counts.domains)
 

@@ -166,6 +166,11 @@ class ConstraintCounts(NamedTuple):
         return () if self.is_below_min_domains else self.smallest_in
 
     @property
+    def emptiest(self) -> str:
+        """Return the first domain that holds the global minimum; empty if minDomains makes it 0."""
+        return next(iter(self.minimum_in), "")
+
+    @property
     def skew(self) -> Optional[int]:
         """Return the matching pods of the fullest domain minus the global minimum; None without domains."""
         return self.most - self.minimum if self.domains else None

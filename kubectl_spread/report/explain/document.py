@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.bound_pod import BoundPodReport, SkewNow
+from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.constraints.report import (
     ConstraintReport,
     CountedPods,
@@ -212,12 +212,16 @@ form(
     BoundPodReport,
     "ifScheduledNow=again unknown refusals skews",
     unknown=lambda item: "" if item.unknown is None else scores.unknown_words(item.unknown),
-)
-form(
-    SkewNow,
-    "index=position origin topologyKey maxSkew skew fullest=counts.fullest most=counts.most "
-    "emptiest least=counts.minimum holds",
-    origin=origin,
+    skews=lambda item: [
+        to_document(
+            skew,
+            "index=constraint.position origin topologyKey=constraint.topology_key maxSkew=constraint.max_skew "
+            "skew=counts.skew fullest=counts.fullest most=counts.most emptiest=counts.emptiest "
+            "least=counts.minimum holds",
+            holds=skew.excess <= 0,
+        )
+        for skew in item.skews
+    ],
 )
 form(
     PreemptionReport,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, SkewNow, UnknownReason
+from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, UnknownReason
+from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
     Because,
@@ -141,7 +142,7 @@ def bound_pod_blocks(bound: BoundPodReport, node: str, style: Style) -> list[Blo
     out: list[Block] = [_TODAY, _again(bound)]
     for status in bound.refusals:
         out.append(f"  {node} would refuse it now, {status.plugin}: {', '.join(status.reasons)}")
-    out += [_skew(skew) for skew in bound.skews]
+    out += map(_skew, bound.skews)
     if bound.scores is not None:
         out += ["", *blocks(bound.scores, style, own=node)]
     return out
@@ -176,10 +177,11 @@ def _again(bound: BoundPodReport) -> str:
     return _AGAIN[bound.again]
 
 
-def _skew(skew: SkewNow) -> str:
-    name = constraint_name(skew.position, is_default=skew.is_default)
-    least = f"{skew.emptiest or 'the minimum'} {'has' if skew.emptiest else 'is'} {skew.counts.minimum}"
-    numbers = f"{skew.counts.fullest or chr(34) * 2} has {skew.counts.most}, {least}"
-    sign = "<=" if skew.holds else ">"
-    text = f"{name} ({skew.topology_key}): skew now {skew.skew} {sign} maxSkew {skew.max_skew} ({numbers})"
-    return text if skew.holds else f"{text}: the constraint is checked at scheduling time only"
+def _skew(item: ConstraintReport) -> str:
+    constraint, counts = item.constraint, item.counts
+    name = constraint_name(constraint.position, is_default=item.is_default)
+    least = f"{counts.emptiest or 'the minimum'} {'has' if counts.emptiest else 'is'} {counts.minimum}"
+    numbers = f"{counts.fullest or chr(34) * 2} has {counts.most}, {least}"
+    compared = f"skew now {counts.skew} {'<=' if item.excess <= 0 else '>'} maxSkew {constraint.max_skew}"
+    text = f"{name} ({constraint.topology_key}): {compared} ({numbers})"
+    return text if item.excess <= 0 else f"{text}: the constraint is checked at scheduling time only"

@@ -7,7 +7,6 @@ from typing import Optional, TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_spread.explain.bound_pod import SkewNow
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
 from kubectl_spread.explain.preemption import Criterion
@@ -180,16 +179,16 @@ def _in_vain(explanation: Explanation) -> str:
 def _broken_by_now(explanation: Explanation) -> str:
     """Return a sentence on the hard constraint that is violated most today; empty if all hold."""
     bound = explanation.bound_pod
-    broken = [skew for skew in bound.skews if not skew.holds] if bound is not None else []
+    broken = [item for item in bound.skews if item.excess > 0] if bound is not None else []
     if not broken:
         return ""
-    worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
-    words = _constraint_words(worst)
-    domains = f"{safe(worst.counts.fullest)}={worst.counts.most}"
-    if worst.emptiest:
-        domains += f" {safe(worst.emptiest)}={worst.counts.minimum}"
+    worst = max(broken, key=lambda item: item.excess)
+    words, counts = _constraint_words(worst), worst.counts
+    domains = f"{safe(counts.fullest)}={counts.most}"
+    if counts.emptiest:
+        domains += f" {safe(counts.emptiest)}={counts.minimum}"
     return (
-        f" {words[0].upper()}{words[1:]} is violated now: the skew is {worst.skew} ({domains}). "
+        f" {words[0].upper()}{words[1:]} is violated now: the skew is {counts.skew} ({domains}). "
         "The scheduler checks it only when it places a pod, and running pods are not moved."
     )
 
@@ -326,13 +325,12 @@ _CLAIMS: dict[object, str] = {
 }
 
 
-def _constraint_words(item: ConstraintReport | SkewNow) -> str:
+def _constraint_words(item: ConstraintReport) -> str:
     """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
-    constraint = item.constraint if isinstance(item, ConstraintReport) else item
-    key = constraint.topology_key
+    key = item.constraint.topology_key
     own = "the cluster's default" if item.is_default else "the"
     short = f" {DOMAIN_NOUNS[key]}" if key in DOMAIN_NOUNS else ""
-    return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
+    return safe(f"{own}{short} constraint ({key}, maxSkew {item.constraint.max_skew})")
 
 
 def _clause(found: Cause, explanation: Explanation) -> str:
