@@ -66,11 +66,12 @@ class Prospects:
         self._profiles = profiles
         own = frozenset(pod.key for pod in asked if not pod.node_name)
         pods = [pod for pod in cluster.pending() if self._is_queued(pod)]
-        is_examined = bool(own) and 1 < len(pods) <= MOST_PODS
-        self._queued = frozenset(pod.key for pod in pods) if is_examined else frozenset()
-        self._early: Optional[dict[str, Pod]] = None
-        self._late: Optional[dict[str, Pod]] = None
-        if own & self._queued:
+        self._queued = frozenset(pod.key for pod in pods)
+        self._early: dict[str, Pod] = {}
+        self._late: dict[str, Pod] = {}
+        if not 1 < len(pods) <= MOST_PODS or own.isdisjoint(self._queued):
+            self._queued = frozenset()
+        else:
             self._early = self._late = self._placed(pods, own, is_last=False)
             ranks = {_rank(pod) for pod in pods if pod.key in own}
             equals = [pod for pod in pods if pod.key not in own and _rank(pod) in ranks]
@@ -96,7 +97,7 @@ class Prospects:
 
     def fate(self, pod: Pod) -> Fate:
         """Return whether a pod finds a node in every order of equal pods, in some order, or in none."""
-        if self._early is None or self._late is None or pod.key not in self._queued:
+        if pod.key not in self._queued:
             return Fate.UNKNOWN
         early, late = pod.key in self._early, pod.key in self._late
         if early and late:
@@ -110,7 +111,7 @@ class Prospects:
 
     def finding(self, pods: Sequence[Pod]) -> Optional[Range]:
         """Return how many of some pods find a node; None if they are not in the queue."""
-        if self._early is None or self._late is None:
+        if not self._queued:
             return None
         counts = [sum(pod.key in placed for pod in pods) for placed in (self._early, self._late)]
         return Range(min(counts), max(counts))
@@ -118,30 +119,22 @@ class Prospects:
     def of(self, pod: Pod) -> Prospect:
         """Explain a pod in the current cluster, or when its turn comes if the result differs then."""
         fate = self.fate(pod)
-        now = self._examined(pod, self._cluster)
+        now = examine(pod, self._cluster, self._profiles)
         turn = (now.explanation.verdict, fate)
-        if turn == (PodVerdict.SCHEDULABLE, Fate.DEPENDS):
-            return self._contended(pod, now, fate)
-        if self._early is not None and turn in (
-            (PodVerdict.SCHEDULABLE, Fate.WAITS),
-            (PodVerdict.PENDING, Fate.PLACED),
-        ):
+        if turn in ((PodVerdict.SCHEDULABLE, Fate.WAITS), (PodVerdict.PENDING, Fate.PLACED)):
             return self._then(pod, self._early, now)
-        return Prospect(now, self._cluster, fate)
-
-    def _contended(self, pod: Pod, now: ExaminedPod, fate: Fate) -> Prospect:
-        """Explain a pod that fits now, and the reason for which it is Pending if its equals come first."""
-        late = self._late
-        last = None if late is None else self._then(pod, late, now).examined.explanation
-        explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
-        placed = frozenset(late or ())
-        return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
+        placed = frozenset[str]()
+        if turn == (PodVerdict.SCHEDULABLE, Fate.DEPENDS):  # it fits now, and is Pending if its equals come first
+            last, placed = self._then(pod, self._late, now).examined.explanation, frozenset(self._late)
+            explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
+            now = now._replace(explanation=explanation)
+        return Prospect(now, self._cluster, fate, placed)
 
     def _then(self, pod: Pod, placed: Mapping[str, Pod], now: ExaminedPod) -> Prospect:
         """Explain a pod after the placed pods have their nodes."""
         pods = (pod if item.key == pod.key else placed.get(item.key, item) for item in self._cluster.pods)
         cluster = self._cluster._replace(pods=tuple(pods))
-        examined = self._examined(pod, cluster)
+        examined = examine(pod, cluster, self._profiles)
         assumed = tuple(self._that_matter(pod, placed, now.explanation.diagnosis.feasible))
         explanation = examined.explanation._replace(assumed=assumed)
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
@@ -153,9 +146,6 @@ class Prospects:
         for key, other in placed.items():
             if key != pod.key and (key in siblings or other.node_name in feasible or not (siblings or feasible)):
                 yield key, other.node_name
-
-    def _examined(self, pod: Pod, cluster: Cluster) -> ExaminedPod:
-        return examine(pod, cluster, self._profiles)
 
 
 class WaitingGroup(NamedTuple):

@@ -181,13 +181,29 @@ class KnownCluster:
         """Return the label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
 
-    def refuted_rules(self, workload: Workload) -> tuple[RefutedRule, ...]:
-        """Return the violated rules of the policies for a group of workloads, if the workload is its first."""
+    def refuted_rules(self, workload: Workload) -> Iterator[RefutedRule]:
+        """Yield the violated rules of the policies for a group of workloads, if the workload is its first."""
         if self._keys is not None or not self._policies:
-            return ()
+            return
+        from kubectl_spread.engine.search.limit import Limit
+        from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
+        from kubectl_spread.guarantee.prove import prove
+
         workloads = [item.workload for item in self._placements.values()] or [workload]
-        members = [Controller(item, spec=self._specs.get(item.key, {})) for item in workloads]
-        return tuple(refuted_rules(workload, members, self._policies, self._cluster, self._profiles))
+        found = [
+            member_of(key_of(item), Controller(item, spec=self._specs.get(item.key, {})), self._cluster)
+            for item in workloads
+            if item.kind in KINDS
+        ]
+        around = {item.key: item.controller for item in found}
+        cluster = self._cluster._replace(controllers={**self._cluster.controllers, **around})
+        for policy in self._policies:
+            for spec in policy.groups:
+                for part in groups_of(spec, found):
+                    if part[0].controller.workload.key == workload.key:
+                        limit = Limit(_MOST_STATES)
+                        result = prove(part, cluster, self._profiles, spec.rules, regimes=policy.regimes, limit=limit)
+                        yield from _refuted(policy, result)
 
     def domain_count(self, key: str) -> int:
         """Count the values of a label among the nodes."""
@@ -561,30 +577,6 @@ _EVENTS = {
     "scaling": "scaling",
     "disruptions": "a drained node or a lost domain",
 }
-
-
-def refuted_rules(
-    workload: Workload,
-    members: Iterable[Controller],
-    policies: Iterable[Policy],
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-) -> Iterator[RefutedRule]:
-    """Yield the violated rules of the groups whose first workload is this one; `members` may be in groups with it."""
-    from kubectl_spread.engine.search.limit import Limit
-    from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
-    from kubectl_spread.guarantee.prove import prove
-
-    found = [member_of(key_of(item.workload), item, cluster) for item in members if item.workload.kind in KINDS]
-    around = {item.key: item.controller for item in found}
-    cluster = cluster._replace(controllers={**cluster.controllers, **around})
-    for policy in policies:
-        for spec in policy.groups:
-            for part in groups_of(spec, found):
-                if part[0].controller.workload.key == workload.key:
-                    limit = Limit(_MOST_STATES)
-                    result = prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, limit=limit)
-                    yield from _refuted(policy, result)
 
 
 def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
