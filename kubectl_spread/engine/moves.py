@@ -182,7 +182,11 @@ class Moves:
             return free or rest
         again = list(self._by_nodes(state, are_last=True))
         self.repeating += [begun] if again else []
-        return again or self._provided(state) or self._given_up(state)
+        if again:
+            return again
+        # A provisioner adds nodes for pods that find none, after everything else has happened.
+        provided = [partial(self._with_nodes, state, new) for new in nodes.additions(self._world, state)]
+        return provided or self._given_up(state)
 
     def _free(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the steps that may come in any order."""
@@ -644,10 +648,6 @@ class Moves:
     def finish_deletions(self, state: State) -> Step:
         """Return the step in which all deletions finish."""
         return self._gone(state, self._ending(state))
-
-    def _provided(self, state: State) -> list[Way]:
-        """Return ways in which a provisioner adds nodes for pods that find none, after everything else has happened."""
-        return [partial(self._with_nodes, state, new) for new in nodes.additions(self._world, state)]
 
     def _with_nodes(self, state: State, new: tuple[Node, ...]) -> Step:
         """Let nodes join; they are not Ready before the pods of DaemonSets run on them."""

@@ -83,11 +83,6 @@ def named_nodes(ops: Iterable[steps.Op]) -> frozenset[str]:
     return frozenset(found)
 
 
-def joining_nodes(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
-    """Return the nodes that steps add or change, in their new form."""
-    return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)
-
-
 _MOST_PODS = 20_000  # of DaemonSets, to be played
 
 

@@ -145,7 +145,8 @@ class World:
         self._admission_of: dict[int, int] = {}  # by class
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shape_at = Numbering[PodClass]()
-        self._admission_of_shape: dict[int, int] = {}
+        # The number of the objects that admission read when a pod of a shape was created
+        self.admission_of_shape: dict[int, int] = {}
         self._next_facts: dict[Any, int] = {}
 
     @property
@@ -338,12 +339,8 @@ class World:
             volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
             bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
         found = self._shape_at[bare]
-        self._admission_of_shape.setdefault(found, self.admission_of(cls))
+        self.admission_of_shape.setdefault(found, self.admission_of(cls))
         return found
-
-    def admission_of_shape(self, shape: int) -> int:
-        """Return the number of the objects that admission read when a pod of a shape was created."""
-        return self._admission_of_shape[shape]
 
     def is_anonymous(self, cls: int) -> bool:
         """Return whether pods that only differ in their ordinal are equivalent, including their volumes."""

@@ -108,10 +108,6 @@ class SoftVote(NamedTuple):
     unlabelled: tuple[str, ...] = ()
     is_tied: bool = False
 
-    @property
-    def is_outvoted(self) -> bool:
-        return bool(self.favourite)
-
 
 class ScoreTable(NamedTuple):
     """The scores of the feasible nodes, the best first, then in the cluster's order.

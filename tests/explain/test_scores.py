@@ -110,7 +110,7 @@ def test_what_is_said_of_the_decision_adds_up(
     assert (found.decision is None) == (len(best) == len(totals))
     if found.decision is not None:
         _check_decision(found, best, totals)
-    if found.soft is not None and found.soft.is_outvoted:
+    if found.soft is not None and found.soft.favourite:
         _check_outvoted(found)
 
 

@@ -256,13 +256,9 @@ def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
         share = -item.size
     else:
         before = item.most or total
-        share = _rounded(item.size * (spec.replicas + spec.max_surge), before) - item.size
+        amount = item.size * (spec.replicas + spec.max_surge)
+        share = (2 * amount + before) // (2 * before) - item.size  # the quotient is rounded half up
     return min(share, left) if left > 0 else max(share, left)
-
-
-def _rounded(amount: int, by: int) -> int:
-    """Return the quotient of two non-negative numbers, rounded half up."""
-    return (2 * amount + by) // (2 * by)
 
 
 def act(draft: Draft, owner: int) -> bool:

@@ -87,12 +87,11 @@ class Pins:
 
 def with_node(cls: PodClass, name: str) -> PodClass:
     """Return the class of the pod that the same DaemonSet has on another node."""
-    terms = tuple(_with_node(term, name) for term in cls.node_affinity.required or ())
+    terms = tuple(
+        term._replace(match_fields=tuple(field._replace(values=(name,)) for field in term.match_fields))
+        for term in cls.node_affinity.required or ()
+    )
     return cls._replace(node_affinity=NodeAffinity(terms, cls.node_affinity.preferred))
-
-
-def _with_node(term: NodeSelectorTerm, name: str) -> NodeSelectorTerm:
-    return term._replace(match_fields=tuple(field._replace(values=(name,)) for field in term.match_fields))
 
 
 def required_node(cls: PodClass) -> Optional[str]:
@@ -164,16 +163,19 @@ def node_tree(
         # A provisioner knows domains by their names.
         names = None if world.provisioner is None else sorted((node.labels | {HOSTNAME: ""}).items())
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
-        signed[at] = repr(
-            (own, names, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
-        )
+        selected = [node.labels.get(key) for key in keys.selecting]
+        signed[at] = repr((own, names, marks.get(node.name), traits[at], selected, special, keys.others(node)))
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     levels = [
         ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: (value is None,))
         for key in keys.levels
     ]
     root, _ = tree_of(levels, signed, nodes, paths=paths)
-    return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}, paths)
+    domain_paths = {
+        key: {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
+        for key, depth in keys.depths()
+    }
+    return NodeTree(root, signed, domain_paths, paths)
 
 
 def _classes(world: World, pins: Pins) -> list[PodClass]:
@@ -200,10 +202,6 @@ class _NodeKeys(NamedTuple):
     topology: list[str]  # They only distinguish domains.
     levels: list[str]  # Topology keys whose domains are nested, the coarsest first.
     loose: list[str]  # Other topology keys with several nodes in a domain.
-
-    def selected_labels(self, node: Node) -> list[Optional[str]]:
-        """Return the node's labels that selectors name."""
-        return [node.labels.get(key) for key in self.selecting]
 
     def others(self, node: Node) -> tuple[object, ...]:
         """Return which topology keys the node has, and its domains outside of the levels."""
@@ -237,13 +235,6 @@ def _claims_bind_late(world: World) -> bool:
     return bool(world.claim_templates) and any(item.waits for item in world.cluster.storage.classes.values())
 
 
-def _signatures(
-    key: str, nodes: dict[int, Node], paths: dict[int, tuple[Any, ...]], depth: int
-) -> dict[str, tuple[Any, ...]]:
-    """Return the signature of each domain of a key, from the paths of its nodes."""
-    return {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
-
-
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
     """Return the domains, as key and value, that a step adds a node to or takes a node from."""
     known = {node.name: node.labels for node in nodes}
@@ -265,23 +256,22 @@ def _color(world: World, node: Node) -> Any:
 
 
 def _look(world: World, pod: Pod) -> int:
-    """Return a number that is equal for pods that look the same to other pods, see `_as_seen`.
+    """Return a number that is equal for pods that look the same to other pods.
 
     The world keeps its pods' classes alive, so an id always refers to the same class.
     """
-    key = (id(pod.cls), pod.terminating)
+    cls = pod.cls
+    key = (id(cls), pod.terminating)
     found = world.looks.get(key)
     if found is None:
-        found = world.looks[key] = world.look_numbers[repr(_as_seen(pod.cls, terminating=pod.terminating))]
+        # The fields on which the scheduling of other pods depends
+        seen = (
+            cls.namespace, cls.labels, cls.requests, cls.nonzero, cls.host_ports, cls.pod_affinity,
+            cls.pod_anti_affinity, cls.preferred_affinity, cls.preferred_anti_affinity, cls.priority, cls.volumes,
+            pod.terminating,
+        )  # fmt: skip
+        found = world.looks[key] = world.look_numbers[repr(seen)]
     return found
-
-
-def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
-    """Return the fields on which the scheduling of other pods depends."""
-    return (
-        cls.namespace, cls.labels, cls.requests, cls.nonzero, cls.host_ports, cls.pod_affinity, cls.pod_anti_affinity,
-        cls.preferred_affinity, cls.preferred_anti_affinity, cls.priority, cls.volumes, terminating,
-    )  # fmt: skip
 
 
 def _default_keys(world: World) -> set[str]:

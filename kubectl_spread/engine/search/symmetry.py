@@ -557,7 +557,7 @@ class Symmetry:
         left = pools.ordinals[key]
         lowest = min(left)
         left.remove(lowest)
-        admission = self._world.admission_of_shape(pod.cls)
+        admission = self._world.admission_of_shape[pod.cls]
         return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest, admission=admission))
 
     def alike(self, key: str) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
     prefer = f"{noun} {'prefers' if is_one else 'prefer'}"
     if 1 < len(vote.favourites) == scored:
         out = [f"{noun} {'gives' if is_one else 'give'} all these nodes the same score."]
-    elif vote.is_outvoted:
+    elif vote.favourite:
         against = []
         for share in vote.outvoted_by:
             because = f" ({because_words(share.because)})" if share.because else ""
