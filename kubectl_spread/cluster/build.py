@@ -166,6 +166,7 @@ class ClusterBuilder:
         named = {kind: {key.name: item for key, item in found.items()} for kind, found in of.items()}
         every = {kind: tuple(found.values()) for kind, found in of.items()}
         drivers = named["CSINode"]
+        oldest_first = sorted(of["ControllerRevision"].items(), key=lambda item: (item[1][1].number, item[0]))
         return Cluster(
             nodes=tuple(sorted(every["Node"], key=lambda node: node.name)),
             pods=tuple(self._pods.values()),
@@ -196,7 +197,7 @@ class ClusterBuilder:
             quotas=every["ResourceQuota"],
             runtime_classes=named["RuntimeClass"],
             autoscalers=dict(every["HorizontalPodAutoscaler"]),
-            revisions=_by_workload(of["ControllerRevision"]),
+            revisions={key: tuple(found) for key, found in grouped(pair for _, pair in oldest_first).items()},
             undecodable=tuple(self._undecodable),
             provisioning={(kind, name): plain for kind in PROVISIONING for name, plain in named[kind].items()},
         )
@@ -276,16 +277,6 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
     for plain in objects:
         assembler.add(plain)
     return assembler.cluster()
-
-
-def _by_workload(
-    found: dict[NamespacedName, tuple[ObjectKey, StoredRevision]],
-) -> dict[ObjectKey, tuple[StoredRevision, ...]]:
-    """Return the revisions of each workload, the oldest first."""
-    by_key: dict[ObjectKey, tuple[StoredRevision, ...]] = {}
-    for _, (key, revision) in sorted(found.items(), key=lambda item: (item[1][1].number, item[0])):
-        by_key[key] = (*by_key.get(key, ()), revision)
-    return by_key
 
 
 def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:

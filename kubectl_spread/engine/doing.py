@@ -195,13 +195,8 @@ def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
 
 
 def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
-    found = tuple(slot(pod) for pod in draft.pods if _is_selected(draft.world, pod, op))
+    found = tuple(slot(pod) for pod in draft.pods if op.selects(draft.world.classes[pod.cls]))
     draft.todo = (("delete", found, op.is_forced), *draft.todo)
-
-
-def _is_selected(world: World, pod: P, op: steps.DeleteSelected) -> bool:
-    cls = world.classes[pod.cls]
-    return op.namespace in ("", cls.namespace) and op.selector.matches(dict(cls.labels))
 
 
 def _label_pods(draft: Draft, op: steps.LabelPods) -> None:

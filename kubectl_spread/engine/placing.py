@@ -96,21 +96,19 @@ class Placer:
         if refusal is not None:
             return refusal
         filtered = self.scheduler.filter(pod)
-        found = self._bound(pod, filtered, before) if filtered.feasible.any() else Unschedulable(filtered)
-        if isinstance(found, Unschedulable) and not pod.nominated_node:
-            self._refusals[class_at] = found
-        return found
-
-    def _bound(
-        self, pod: Pod, filtered: FilterResult, before: Callable[[FilterResult], None]
-    ) -> Union[Binding, Unschedulable]:
-        before(filtered)
-        try:
-            hosts = self.scheduler.hosts(pod, filtered)
-        except ScoreError as error:
-            return Unschedulable(filtered, error)
-        node = int(self._pick(hosts))
-        return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
+        refusal = Unschedulable(filtered)
+        if filtered.feasible.any():
+            before(filtered)
+            try:
+                hosts = self.scheduler.hosts(pod, filtered)
+            except ScoreError as error:
+                refusal = Unschedulable(filtered, error)
+            else:
+                node = int(self._pick(hosts))
+                return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
+        if not pod.nominated_node:
+            self._refusals[class_at] = refusal
+        return refusal
 
     def bind(self, pod: Pod, node: int) -> Pod:
         """Bind a pod to a node, and return the pod with its node's labels."""

@@ -11,7 +11,6 @@ from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.world import node_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
 
 
@@ -39,8 +38,12 @@ def direct_references(cluster: Cluster, ops: Iterable[steps.Op]) -> tuple[frozen
             nodes.update(node.name for node in op.nodes)
         else:
             uids.update(_uids(cluster, op))
-    owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
-    return frozenset(keys | owners), frozenset(nodes | homes)
+    for pod in cluster.pods if uids else ():
+        if pod.uid in uids:  # its workload, or the node of a pod without one
+            owner = cluster.top_owner(pod)
+            keys.update(() if owner is None else (owner,))
+            nodes.update((pod.node_name,) if owner is None and pod.node_name else ())
+    return frozenset(keys), frozenset(nodes)
 
 
 def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
@@ -48,21 +51,10 @@ def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
     if isinstance(op, steps.ON_PODS):
         return op.uids
     if isinstance(op, steps.DeleteSelected):
-        return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
+        return (pod.uid for pod in cluster.pods if op.selects(pod.cls))
     if isinstance(op, steps.DeleteClaims):
         return (pod.uid for pod in cluster.pods if not set(op.keys).isdisjoint(pod.cls.claims()))
     return ()
-
-
-def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[ObjectKey], set[str]]:
-    """Return the workloads of pods, and the nodes of pods without one."""
-    found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
-    owners = {key for key, _ in found if key is not None}
-    return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
-
-
-def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
-    return op.namespace in ("", pod.namespace) and op.selector.matches(pod.labels)
 
 
 def pinning(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[str]:

@@ -421,7 +421,10 @@ class _Player:
             first = len(self._world.ops)
             self._world.ops += ops
             todo = tuple(("op", first + at) for at in range(len(ops)))
-            begun = [self._begun(start, todo) for start in starts]
+            begun = []
+            for start in starts:
+                pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
+                begun.append(self._moves.begin(start._replace(pods=pods, todo=todo)))
             step = self._step(begun, befores, is_exact=is_exact)
             found.append(step)
             is_exact = step.is_exact and len(step.outcomes) <= _MOST_STARTS
@@ -433,10 +436,6 @@ class _Player:
         """Return the cluster facts before the first step."""
         view = View(self._world, self._start, message=lambda *_: "")
         return Outcome(view, self._start, path=tuple)
-
-    def _begun(self, start: State, todo: tuple[object, ...]) -> Step:
-        pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
-        return self._moves.begin(start._replace(pods=pods, todo=todo))
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not begun:

@@ -84,6 +84,10 @@ class DeleteSelected(NamedTuple):
     selector: Selector
     is_forced: bool = False
 
+    def selects(self, cls: PodClass) -> bool:
+        """Return whether pods of a class are deleted."""
+        return self.namespace in ("", cls.namespace) and self.selector.matches(dict(cls.labels))
+
 
 class LabelPods(NamedTuple):
     """Change of pod labels, by uid; a value of None removes a label."""
