@@ -295,7 +295,7 @@ def _delete_claims(draft: Draft, op: steps.DeleteClaims) -> None:
 
 
 def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
-    pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
+    pod = draft.at_own_node(P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING))
     draft.add(pod)
     draft.moves.append(Move(EventKind.CREATED, pod, text=op.name))
     for created in (pod, pod._replace(is_new=False)):  # A later step no longer sees it as new.

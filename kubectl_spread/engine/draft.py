@@ -77,12 +77,12 @@ class Draft:
     def _new_pod(self, rev: int, ordinal: int, node: str) -> P:
         made = self.world.revisions[rev]
         cls = self.world.cls_of(rev, ordinal, node, admission=self.world.admission(self.facts))
-        pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
-        bound_to = self.world.classes[cls].node_name
-        if bound_to and bound_to in self.world.node_at:
-            at = self.world.node_at[bound_to]
-            pod = pod._replace(node=at, stage=self.stage_of_bound(rev, at))
-        return pod
+        return self.at_own_node(P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING))
+
+    def at_own_node(self, pod: P) -> P:
+        """Return a new pod on the node that its spec names, if it names one."""
+        at = self.world.node_at.get(self.world.classes[pod.cls].node_name)
+        return pod if at is None else pod._replace(node=at, stage=self.stage_of_bound(pod.rev, at))
 
     def _admit(self, pod: P, creation: Creation) -> bool:
         """Return whether a pod may be created now, and remember which pods the API server admits or refuses."""

@@ -19,14 +19,14 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reading
 from kubectl_spread.engine.controllers import deployment, job, replicaset, statefulset
-from kubectl_spread.engine.nodes import tainted_as_cordoned
+from kubectl_spread.engine.nodes import is_evicted, tainted_as_cordoned
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import same_template, World
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
+from kubectl_spread.objects.node import DEFAULT_TOLERATIONS, NO_EXECUTE, Node
 from kubectl_spread.objects.pod import differences, Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import compile_selector, Selector
@@ -129,8 +129,7 @@ class _Loading:
         for pod in visible:
             cls = id(pod.cls)
             above = above_of[cls] if cls in above_of else above_of.setdefault(cls, self.cluster.top_owner(pod))
-            is_live = above in live or pod.node_name in nodes or not pod.node_name or pod.terminating
-            if not is_live:
+            if above not in live and pod.node_name not in nodes and not self._is_moving(pod):
                 background.append(pod)
                 continue
             made = self._pod(pod, above)
@@ -144,22 +143,27 @@ class _Loading:
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
     def unfinished(self) -> frozenset[ObjectKey]:
-        """Return the workloads that have unfinished work.
-
-        Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.
-        """
-        found = set()
-        known = self.world.node_at
-        for pod in self.cluster.pods:
-            is_lost = bool(known) and pod.node_name not in known
-            if pod.is_visible and (not pod.node_name or pod.terminating or is_lost):
-                key = self.cluster.top_owner(pod)
-                if key is not None:
-                    found.add(key)
+        """Return the workloads that have unfinished work."""
+        moving = (pod for pod in self.cluster.pods if pod.is_visible and self._is_moving(pod))
+        found = {key for pod in moving if (key := self.cluster.top_owner(pod)) is not None}
         for key, controller in self.cluster.controllers.items():
             if key.kind in reading.KINDS and key not in self.cluster.owners and self._is_unfinished(key, controller):
                 found.add(key)
         return frozenset(found)
+
+    def _is_moving(self, pod: Pod) -> bool:
+        """Return whether a pod waits or ends, its node does not exist, or a taint is about to evict it.
+
+        Facts without any node say nothing about the nodes of pods.
+        """
+        if not pod.node_name or pod.terminating or (pod.node_name not in self.world.node_at and self.cluster.nodes):
+            return True
+        node = self._evicting.get(pod.node_name)
+        return node is not None and is_evicted(node, pod.cls, self.world.patience_s)
+
+    @cached_property
+    def _evicting(self) -> dict[str, Node]:
+        return {node.name: node for node in self.cluster.nodes if any(t.effect == NO_EXECUTE for t in node.taints)}
 
     def _is_unfinished(self, key: ObjectKey, controller: Controller) -> bool:
         if key.kind == "DaemonSet":

@@ -58,9 +58,10 @@ def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
 
 
 def pinning(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[str]:
-    """Return the nodes that pod templates name, which are not interchangeable with others."""
+    """Return the nodes that pod templates and new pods name, which are not interchangeable with others."""
     applied = (op.controller for op in ops if isinstance(op, steps.Apply))
-    return frozenset(node_name(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
+    found = {node_name(item.workload) for item in (*cluster.controllers.values(), *applied)}
+    return frozenset(found.union(op.cls.node_name for op in ops if isinstance(op, steps.CreatePod))) - {""}
 
 
 def named_nodes(ops: Iterable[steps.Op]) -> frozenset[str]:

@@ -157,7 +157,15 @@ def apply_objects(objects: list[Plain], situation: Situation) -> Iterator[Part]:
                 yield f"pod {key.name} exists already: changing it moves no pod"
                 continue
             owner = admitted_workload(workload(plain, "Pod", namespace=key.namespace), situation.cluster)
-            yield steps.CreatePod(key.name, replica(owner, 0).cls)
+            pod = replica(owner, 0)
+            if pod.node_name:
+                text = f"pod {key.name} bypasses the scheduler, because nodeName is set; "
+                exists = any(node.name == pod.node_name for node in situation.cluster.nodes)
+                fate = f"whether the kubelet of {pod.node_name} accepts it is not simulated"
+                yield text + (fate if exists else f"{pod.node_name} does not exist, so it is deleted again")
+                if not exists:
+                    continue
+            yield steps.CreatePod(key.name, pod.cls._replace(node_name=pod.node_name))
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
             yield from _workload(plain, situation)
 

@@ -147,7 +147,7 @@ def _step_blocks(
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
         yield item_lines(played.advice, "Do: ", style)
-    gone = ", ".join(step.lost)
+    gone = lost_pods(step)
     stuck = ", ".join(stuck_before(step))
     notes = (
         *played.notes,
@@ -351,6 +351,13 @@ def waiting_pods(item: PendingPods, step: StepSummary) -> str:
     """Return `1 pod of Deployment shop/web, in 2 of 3 outcomes`."""
     whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
     return ", ".join(filter(None, (whose, share(item.outcomes, len(step.endings)))))
+
+
+def lost_pods(step: StepSummary) -> str:
+    """Return the pods without a controller that are gone: `a, b, in 1 of 2 outcomes; c, in every outcome`."""
+    numbers = {pod: sum(pod in ending.lost for ending in step.endings) for pod in step.lost}
+    groups = grouped((share(number, len(step.endings)), pod) for pod, number in numbers.items())
+    return "; ".join(", ".join(filter(None, (*pods, how))) for how, pods in groups.items())
 
 
 def refusals(step: StepSummary) -> Iterator[str]:

@@ -90,7 +90,7 @@ _NOT_TRIED = {
 
 def _gone(path: Path, *commands: str) -> tuple[str, ...]:
     """The pods without a controller that the last step takes away."""
-    return tuple(sorted(pod.name for pod in _played(path, *commands)[-1].summary.lost))
+    return tuple(sorted(_played(path, *commands)[-1].summary.lost))
 
 
 @pytest.mark.parametrize("step", _STEPS)

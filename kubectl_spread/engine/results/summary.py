@@ -134,7 +134,8 @@ class Ending(NamedTuple):
     """A distinct outcome.
 
     counts: pods by workload, topology key, domain and revision, of domains that have any. domains: all domains of each
-    topology key. runs: number of random runs that end so. incomplete: workloads that lack pods or updates.
+    topology key. runs: number of random runs that end so. incomplete: workloads that lack pods or updates. lost: names
+    of pods without a controller that are gone.
     """
 
     is_complete: bool
@@ -144,6 +145,7 @@ class Ending(NamedTuple):
     pending: tuple[PodState, ...]
     runs: int = 0
     incomplete: frozenset[ObjectKey] = frozenset()
+    lost: tuple[str, ...] = ()
 
 
 class StepSummary(NamedTuple):
@@ -151,14 +153,13 @@ class StepSummary(NamedTuple):
 
     basis: whether all outcomes were found, or why the verdict is not known. is_endless: in some outcome pods are
     replaced forever. states: number of visited states. runs: number of random runs. lost: pods without a controller
-    that are gone afterwards, which no controller creates again. gaps: what changes the outcome and is not simulated.
-    is_start_exact: all outcomes of the steps before were found. outcomes: their number, also if a user cannot tell them
-    apart. witness: a shortest path to an outcome that does not
-    complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
-    end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
-    scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
-    is_blocked: in every outcome an evicted pod does not leave. unreached: workloads without an outcome found in time.
-    added: nodes that a provisioner adds.
+    that are gone in some outcome, and that no controller creates again. gaps: what changes the outcome and is not
+    simulated. is_start_exact: all outcomes of the steps before were found. outcomes: their number, also if a user
+    cannot tell them apart. witness: a shortest path to an outcome that does not complete, over this step and the
+    previous ones. begin: pods at the start of that path. stuck: Pending pods at its end. together: pods of all
+    concerned workloads, if there are several. frames: for drawing, on request. scheduled: pods without a controller
+    that had no node before and have one in every outcome, with these nodes. is_blocked: in every outcome an evicted pod
+    does not leave. unreached: workloads without an outcome found in time. added: nodes that a provisioner adds.
     """
 
     verdict: Verdict
@@ -379,9 +380,9 @@ class _Summary:
         named = concerns | blocked | {key for key in labelled if self._was_complete(key)}
         self.concerns = frozenset(key for key in self.keys if key in named or self._has_changed(key))
         self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
-        self.lost = self._lost()
         self.gaps = {text: key for text, key in step.gaps.items() if key is None or key in concerns | self.concerns}
-        for pod in self.lost:
+        lost = {pod.name: pod for outcome in self.outcomes for pod in self._lost(outcome)}
+        for _, pod in sorted(lost.items()):
             if pod.maker is not None:
                 text = f"{pod.maker.kind} {pod.maker.namespace}/{pod.maker.name}: whether it replaces {pod.name}"
                 self.gaps[text] = None
@@ -400,7 +401,7 @@ class _Summary:
             step.runs,
             tuple(self._workload(key) for key in self.keys if self.outcomes),
             tuple(self._refused()),
-            tuple(sorted({pod.name for pod in self.lost if pod.maker is None})),
+            tuple(sorted({name for ending, _ in self.endings for name in ending.lost})),
             tuple(ending for ending, _ in self.endings),
             tuple(item.trace() for item in way),
             way[0].before.pods if way and way[0].before is not None else (),
@@ -552,19 +553,12 @@ class _Summary:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
         return (BlockedEviction(*item, number) for item, number in found.items())
 
-    def _lost(self) -> tuple[PodState, ...]:
-        """Return the pods without a simulated controller, but for static ones, that are gone in some outcome."""
-        there = {
-            pod.name: pod
-            for item in self.before
-            for pod in item.pods
-            if pod.owner is None and not pod.is_terminating and (pod.maker is None or pod.maker.kind != "Node")
-        }
-        kept = [
-            {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-            for outcome in self.outcomes
-        ]
-        return tuple(pod for name, pod in sorted(there.items()) if any(name not in names for names in kept))
+    def _lost(self, outcome: Outcome) -> list[PodState]:
+        """Return the pods without a simulated controller, but for static ones, that are gone in an outcome."""
+        kept = {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+        before = () if outcome.before is None else outcome.before.pods
+        there = (pod for pod in before if pod.owner is None and not pod.is_terminating and pod.name not in kept)
+        return [pod for pod in there if pod.maker is None or pod.maker.kind != "Node"]
 
     def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the pods without a controller that get a node in every outcome, with the nodes."""
@@ -575,7 +569,11 @@ class _Summary:
             if pod.owner is None and pod.name and pod.node and pod.name not in had
         )
         every = {name: found for name, found in nodes.items() if len(found) == len(self.outcomes)}
-        return tuple((name, tuple(sorted(set(found)))) for name, found in sorted(every.items()))
+        alike = self.step.symmetry.alike_nodes
+        return tuple(
+            (name, tuple(sorted({node for one in found for node in alike(one)})))
+            for name, found in sorted(every.items())
+        )
 
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can distinguish."""
@@ -586,7 +584,7 @@ class _Summary:
             blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
             pending = sorted((pod.name, pod.message) for pod in ending.pending)
             domains = [lists[values] for values in ending.domains.values()]
-            key = repr((ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked))
+            key = repr((ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked, ending.lost))
             known, followed = found.get(key, (ending, outcome))
             found[key] = (known._replace(runs=known.runs + runs), followed)
         return tuple(found.values())
@@ -606,7 +604,9 @@ class _Summary:
         domains = {name: outcome.domain_values(name) for by_key in counts.values() for name in by_key}
         incomplete = frozenset(key for key in outcome.workloads if not is_settled(outcome, key))
         is_complete = outcome not in self.bad
-        return Ending(is_complete, not outcome.is_steady, counts, domains, outcome.pending, incomplete=incomplete)
+        lost = tuple(sorted(pod.name for pod in self._lost(outcome) if pod.maker is None))
+        pending = outcome.pending
+        return Ending(is_complete, not outcome.is_steady, counts, domains, pending, incomplete=incomplete, lost=lost)
 
 
 def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:
