@@ -39,9 +39,10 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import as_text, fields, mappings, name_of, Plain
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NAMESPACE_NAME, Selector
+from kubectl_spread.objects.selectors import compile_selector, Labels, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.validation import selector_error
+from kubectl_spread.objects.workloads.replica import controller_selector
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural
 
@@ -240,13 +241,8 @@ class ClusterBuilder:
         owner = read.controller(metadata)
         if owner is not None:
             self._owners[key] = ObjectKey(owner.kind, key.namespace, owner.name)
-        if key.kind == "ReplicationController":
-            equal = fields(spec, "selector")
-            self._owner_selectors[key] = Selector(
-                tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
-            )
-        elif key.kind in ("ReplicaSet", "StatefulSet"):
-            self._owner_selectors[key] = compile_selector(constraint.label_selector(spec.get("selector")))
+        if key.kind in ("ReplicationController", "ReplicaSet", "StatefulSet"):
+            self._owner_selectors[key] = controller_selector(self._controllers[key].workload)
 
 
 def _without_circles(owners: dict[ObjectKey, ObjectKey]) -> dict[ObjectKey, ObjectKey]:

@@ -68,13 +68,12 @@ def controller_of(owner: Workload) -> Owner:
 
 def controller_selector(owner: Workload) -> Selector:
     """Return the selector of the pods' controller; a controller per revision selects its own revision."""
-    if owner.kind in ("ReplicationController", "DeploymentConfig"):
-        equal = dict(owner.selector or {})
-        if owner.kind == "DeploymentConfig":
-            equal["deployment"] = deployer_name(owner)
-        return Selector(tuple(LabelRequirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
     written = owner.selector
-    if owner.kind == "Service":  # its pods carry the UID of the revision; here the name takes its place
+    if owner.kind == "ReplicationController":
+        written = {"matchLabels": written}
+    elif owner.kind == "DeploymentConfig":
+        written = {"matchLabels": {**(written or {}), "deployment": deployer_name(owner)}}
+    elif owner.kind == "Service":  # its pods carry the UID of the revision; here the name takes its place
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
     selector = compile_selector(constraint.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
