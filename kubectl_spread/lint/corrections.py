@@ -50,6 +50,8 @@ def hint_for_spec(error: FieldError) -> str:
     for end, hint in _OF_SPECS.items():
         if error.path.endswith(end):
             return hint
+    if error.detail.endswith("completion mode is Indexed"):
+        return "write completions, at most 100000 for parallelism, or leave completionMode out"
     if error.path not in ("updateStrategy", "minReplicas", "maxReplicas", "metrics"):
         return "write 0 or more"
     from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO, STATEFULSET_RECREATE  # 4 ms

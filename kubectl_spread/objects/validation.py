@@ -106,7 +106,25 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
             value = f'{{"Type":{decode.go_quote(named)},"RollingUpdate":{_rolling(strategy.get("rollingUpdate"))}}}'
             error = _spec_error("updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'")
             errors.append(error._replace(route=("updateStrategy", "type")))
-    return [*errors, *_rolling_errors(kind, spec), *_template_errors(kind, spec)]
+    return [*errors, *_indexed_errors(spec), *_rolling_errors(kind, spec), *_template_errors(kind, spec)]
+
+
+_MOST_INDEXED = 100_000  # pods at a time
+
+
+def _indexed_errors(spec: dict[str, Any]) -> Iterator[FieldError]:
+    """Yield the errors of a Job whose pods have indexes.
+
+    Source: pkg/apis/batch/validation/validation.go, validateJobSpec (v1.36.2).
+    """
+    if spec.get("completionMode") != "Indexed":
+        return
+    if spec.get("completions") is None:
+        yield _error(Rule.SPEC_INVALID, ("completions",), "Required value: when completion mode is Indexed")
+    parallelism = spec.get("parallelism")
+    if isinstance(parallelism, int) and parallelism > _MOST_INDEXED:
+        why = f"must be less than or equal to {_MOST_INDEXED} when completion mode is Indexed"
+        yield _spec_error("parallelism", parallelism, why)
 
 
 def _rolling_errors(kind: str, spec: dict[str, Any]) -> Iterator[FieldError]:

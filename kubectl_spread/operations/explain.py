@@ -19,6 +19,7 @@ from kubectl_spread.report.wording import MOST_ALIKE
 from kubectl_spread.sources import kustomize
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.workload import Subject
@@ -196,6 +197,10 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
             missing.append(error)
             continue
         reports += found
-        if not found:
+        if placement.refused:
+            number = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
+            text = f"{placement.workload.key}: the API server refuses {number}: {placement.refused[0].message}"
+            missing.append(RefusedError(f"error: {text}"))
+        elif not found:
             notes.append(f"{placement.workload.key}: {pod_reports.reason_without_pod(placement)}")
     return ExplainResult(reports, missing, errors, settings.known, tuple(notes))

@@ -120,6 +120,8 @@ def reason_without_pod(placement: Placement) -> str:
         )
     if placement.not_created and placement.workload.is_paused:
         return "it is paused from the start, so it creates no pods"
+    if placement.workload.kind == "DaemonSet":
+        return "it creates no pods: its node selector, its node affinity or taints rule out every node"
     return "its number of replicas is 0"
 
 

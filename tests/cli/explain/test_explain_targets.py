@@ -108,3 +108,29 @@ def test_pods_that_wait_in_other_namespaces_are_counted(capsys: pytest.CaptureFi
     running = str(Path(__file__).parents[3] / "examples/shop/running.yaml")
     run(["explain", "-n", "default", "--snapshot", running])
     assert "no pod is Pending in namespace default; 1 in other namespaces: -A" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("limit", "told"), [("3", 1), ("1", 1), ("0", 0)])
+def test_pods_that_the_api_server_refuses_are_told(
+    limit: str, told: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A quota has room for all, for some or for none of two pods."""
+    spec = {"hard": {"pods": limit}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "d"}, "spec": spec}
+    labels = {"kubernetes.io/hostname": "n1"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": labels}}
+    node["status"] = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
+    facts, manifest = tmp_path / "facts.json", tmp_path / "web.yaml"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, quota]}))
+    manifest.write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: d}\nspec:\n  replicas: 2\n"
+        "  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n"
+        "    spec: {containers: [{name: c, image: c}]}\n"
+    )
+    code = run(["explain", "-f", str(manifest), "--snapshot", str(facts)])
+    out, err = capsys.readouterr()
+
+    refused = 2 - min(2, int(limit))
+    assert (code, out.count("can be scheduled")) == (int(refused > 0), told)
+    expected = f"error: Deployment d/web: the API server refuses {refused} of 2 pods: pods "
+    assert err.startswith(expected) if refused else not err

@@ -205,11 +205,24 @@ def test_a_selector_for_pods_without_labels_is_one_that_can_be_written(manifest:
             "{jobTemplate: {spec: {completions: -3}}}",
             "spec.jobTemplate.spec.completions: Invalid value: -3: must be greater than or equal to 0",
         ),
+        (
+            "Job",
+            "{completionMode: Indexed, parallelism: 3}",
+            "spec.completions: Required value: when completion mode is Indexed",
+        ),
+        (
+            "CronJob",
+            "{jobTemplate: {spec: {completionMode: Indexed, completions: 100001, parallelism: 100001}}}",
+            (
+                "spec.jobTemplate.spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when "
+                "completion mode is Indexed"
+            ),
+        ),
+        ("Job", "{completionMode: Indexed, completions: 3}", None),
+        ("Job", "{completionMode: NonIndexed, parallelism: 3}", None),
     ],
 )
-def test_a_negative_number_is_refused_with_the_words_of_the_api_server(
-    kind: str, spec: str, expected: str | None
-) -> None:
+def test_a_number_is_refused_with_the_words_of_the_api_server(kind: str, spec: str, expected: str | None) -> None:
     group = "batch" if kind in ("Job", "CronJob") else "apps"
     text = f"apiVersion: {group}/v1\nkind: {kind}\nmetadata: {{name: web}}\nspec: {spec}\n"
     result = check_source(SourceFile("f", text), named=True)
