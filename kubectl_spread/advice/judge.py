@@ -115,6 +115,10 @@ class Judge:
         problem = self.problem
         if self._is_large:
             return self._in_batches(change, scene) or Setback(Why.OWN_WAIT)
+        if is_thorough and problem.past:  # One run may refute it, and nobody asks in how many pods wait at most.
+            quick = self.judge(change, scene)
+            if isinstance(quick, Setback) and quick.why is not Why.NOT_SETTLED:
+                return quick
         plan = Plan(problem, self._start, scene)
         try:
             for action in change.ordered_actions:

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from kubectl_spread.advice import judge
 from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.engine.results.summary import PlayedStep, WorkloadSummary
+from kubectl_spread.engine.run import Answer, Limits, Mode, play
 from kubectl_spread.kubectl.parsing import parse
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest
+from tests.bench import clusters as bench
 from tests.judge import pending_families
 
 Plain = dict[str, Any]
@@ -133,3 +136,32 @@ def test_family(family: str, tmp_path: Path) -> None:
         )
 
     assert tried or family in _WITHOUT_ADVICE
+
+
+def test_one_run_refutes_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six pods in zones of three, two and one nodes: of two changes, all outcomes are visited of the one that helps."""
+    cluster = bench.cluster(6, 6, 6, is_apart=True)
+    nodes, pods = cluster["items"][:6], cluster["items"][8:]
+    zones = "aaabbc"
+    for node, zone in zip(nodes, zones, strict=True):
+        node["metadata"]["labels"][bench.ZONE] = zone
+    for item in cluster["items"][6:]:
+        item["metadata"]["namespace"] = "shop"
+        item["spec"].get("template", item)["spec"].pop("affinity")
+    for pod, at in zip(pods, (0, 1, 3, 4, 5, 5), strict=True):
+        pod["spec"]["nodeName"] = nodes[at]["metadata"]["name"]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(cluster))
+    searched: list[Mode] = []
+
+    def counted(*args: Any, limits: Limits, **facts: Any) -> Answer:
+        searched.append(limits.mode)
+        return play(*args, limits=limits, **facts)
+
+    monkeypatch.setattr(judge, "play", counted)
+    advice = _played(path, "rollout restart deployment/web-0", has_advice=True)[-1].advice
+
+    assert advice is not None
+    assert advice.title.startswith("set maxSkew: 2")
+    # The states without a change; a run that refutes matchLabelKeys; a run with maxSkew: 2, and then all its outcomes.
+    assert searched == [Mode.ALL, Mode.FIRST, Mode.FIRST, Mode.ALL]
