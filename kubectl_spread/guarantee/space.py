@@ -304,7 +304,7 @@ class Space:
 
     def _keeps_waiting(self, state: State) -> bool:
         """Return whether judged pods wait forever."""
-        return self.is_settled(state) and bool(self.judged_waiting_kinds(state, self.placed_counts(state)))
+        return bool(self.judged_waiting_kinds(state, self.placed_counts(state))) and self.is_settled(state)
 
     def dead(self, facts: int) -> frozenset[int]:
         """Return the nodes whose pods do not run."""

@@ -30,18 +30,11 @@ from kubectl_spread.engine.state import at_stage, NO_ORDINAL, on_node, P, PENDIN
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.node import Node
 
+_FIRST = itemgetter(0)
 Numbers = tuple[int, ...]
 
 
 Order = tuple[int, ...]  # for each place, the place where its content was before
-
-
-Parts = tuple[tuple[Order, int], ...]  # orders of domains, and the places where these begin
-
-
-def in_order(parts: Parts) -> Order:
-    """Return the order of all places."""
-    return tuple([low + place for inner, low in parts for place in inner])
 
 
 class _Group:
@@ -55,9 +48,6 @@ class _Group:
             size = 1 if child is None else child.size
             self.classes.append((child, size, len(members)))
             self.size += size * len(members)
-        self._only: Optional[tuple[_Group, range, int]] = None
-        if len(self.classes) == 1 and self.classes[0][0] is not None:
-            self._only = (self.classes[0][0], range(0, self.size, self.classes[0][1]), self.classes[0][1])
 
     @cached_method
     def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
@@ -66,20 +56,6 @@ class _Group:
 
     def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return what `order` returns, without its cache."""
-        found, parts = self.arrange(numbers)
-        return found, in_order(parts)
-
-    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
-        """Return what `compute_order` returns, with the order in parts."""
-        if self._only is not None:
-            child, lows, size = self._only
-            found = [(*child.order(numbers[low : low + size]), low) for low in lows]
-            found.sort()
-        else:
-            found = self._by_class(numbers)
-        return sum([item[0] for item in found], ()), tuple([item[1:] for item in found])
-
-    def _by_class(self, numbers: Numbers) -> list[tuple[Numbers, Order, int]]:
         found: list[tuple[Numbers, Order, int]] = []
         at = 0
         for child, size, count in self.classes:
@@ -88,9 +64,9 @@ class _Group:
                 leaves = sorted([(numbers[low], low - at) for low in lows])
                 found.append((tuple([item[0] for item in leaves]), tuple([item[1] for item in leaves]), at))
             else:
-                found += sorted([(*child.order(numbers[low : low + size]), low) for low in lows])
+                found += sorted([(*child.order(numbers[low : low + size]), low) for low in lows], key=_FIRST)
             at += size * count
-        return found
+        return sum([item[0] for item in found], ()), tuple([low + place for _, inner, low in found for place in inner])
 
     def stabilizers(self, numbers: Numbers) -> int:
         """Return the number of exchanges that leave numbers as they are."""
@@ -139,10 +115,6 @@ class Places:
         """Return equivalent numbers in the same order for all equivalent ones, and the order."""
         return self._root.compute_order(numbers)
 
-    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
-        """Return what `order` returns, with the order in parts; `in_order` puts them together."""
-        return self._root.arrange(numbers)
-
     def variants(self, numbers: Numbers) -> int:
         """Return the number of equivalent numbers."""
         return self._root.stabilizers((0,) * self._root.size) // self._root.stabilizers(numbers)
@@ -164,9 +136,6 @@ def _brothers(group: _Group, numbers: Iterator[int]) -> list[int]:
 
 
 Contents = Mapping[int, Any]  # Something comparable by node; nodes without anything are missing.
-
-
-_FIRST = itemgetter(0)
 
 
 class Arrangement:
