@@ -39,7 +39,7 @@ from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.table import paint, Style, table, wrap
 from kubectl_spread.report.wording import name, numbered
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 TONES = {
     ProofStatus.PROVED: "good",
@@ -50,16 +50,19 @@ TONES = {
 _MOST_WORKLOADS = 5
 
 
-def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
-    """Return the answer; `title` is the policy's name."""
+def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style, why: str) -> str:
+    """Return the answer; `title` is the policy's name, and `why` a command that says why pods stay Pending."""
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
     answer = f"Policy {title}: {words.policy_answer([result for result, _ in groups])}"
-    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")])
+    reason = [f"  $ {safe(why)}  # why pods stay Pending"] if why else []
+    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")] + reason)
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
-        head, *evidence = filter(None, _group(result, style, most_ways=0 if advice else 1, is_only=len(groups) == 1))
+        is_brief = len(groups) > 1 and not style.is_detailed and not advice
+        parts = _brief(result, style) if is_brief else _group(result, style, most_ways=0 if advice else 1)
+        head, *evidence = filter(None, parts)
         same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
         if same != result.name:
             advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
@@ -71,7 +74,7 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
             lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
         if any(map(_may_wait, results)):
             lines.append(
-                "Pods that wait only while nodes are drained or lost are left aside: --survive zone looks at lost ones."
+                "Pods that are Pending only during a drain or outage are not counted: --survive zone checks outages."
             )
         if verdict is not ProofStatus.NOT_APPLICABLE:
             is_asked = verdict is ProofStatus.PROVED or any(found is not None for _, found in groups)
@@ -90,10 +93,10 @@ def _may_wait(result: GroupResult) -> bool:
     return is_kept and last.regime is Regime.DISRUPTIONS
 
 
-def is_stuck(result: GroupResult) -> bool:
-    """Return whether pods are Pending now, before anything happens."""
+def ways_to_pending(result: GroupResult) -> list[Witness]:
+    """Return the ways after which pods stay Pending; one without events is about the pods that are Pending now."""
     placed = (item.witness for each in result.results for item in each.rules if item.rule.kind is RuleKind.PLACED)
-    return any(witness is not None and witness.from_running and not witness.events for witness in placed)
+    return list(filter(None, placed))
 
 
 def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
@@ -104,19 +107,34 @@ def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
     return text
 
 
-def _group(result: GroupResult, style: Style, *, most_ways: int, is_only: bool) -> Iterator[list[str]]:
+def _head(result: GroupResult, style: Style, most: int) -> list[str]:
+    workloads = comma_list([name(key) for key in result.workloads], most=most)
+    return wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
+
+
+def _brief(result: GroupResult, style: Style) -> Iterator[list[str]]:
+    """Yield the lines about one group of several: the worst verdict on each rule, and the violation."""
+    lines = _head(result, style, 1)
+    for found in words.by_rule(result):
+        verdict = worst([item.verdict for _, item in found])
+        item = next(item for _, item in found if item.verdict is verdict)
+        why = words.violation(item.witness) if item.witness is not None else ""
+        text = ": ".join(filter(None, (rule_text(item.rule), words.short_verdict(item), why)))
+        lines += wrap(text, style, indent="  ", hanging="  ")
+    yield lines
+
+
+def _group(result: GroupResult, style: Style, *, most_ways: int) -> Iterator[list[str]]:
     """Yield the parts of an answer; most_ways: to violations, step by step, without --details."""
     most = 10_000 if style.is_detailed else _MOST_WORKLOADS
-    workloads = comma_list([name(key) for key in result.workloads], most=most)
-    head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     rows = [("rule", *[item.regime.value for item in result.results])]
     for found in words.by_rule(result):
         for when, verdicts in words.answers(found):
             text = rule_text(found[0][1].rule)
             title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
             rows.append((title, *[words.short_verdict(item) for _, item in verdicts]))
-    yield [*head, "", *table(rows, style, indent="  ")]
-    is_short = not style.is_detailed and not (is_only and most_ways and result.verdict is ProofStatus.PROVED)
+    yield [*_head(result, style, most), "", *table(rows, style, indent="  ")]
+    is_short = not style.is_detailed and not (most_ways and result.verdict is ProofStatus.PROVED)
     for verdicts in words.by_rule(result):
         # Beside rules that are not kept, the table says enough about those that are.
         if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
@@ -158,6 +176,8 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
     yield from wrap(words.coincidence(witness), style, indent="    ")
+    if witness.is_coincidence and not style.is_detailed:
+        return
     yield from wrap(f"{how}, {begin}:", style, indent="    ")
     for line in numbered(words.story(witness), where="" if style.is_detailed else "--details prints them"):
         yield from wrap(line, style, indent="    ", hanging="   ")

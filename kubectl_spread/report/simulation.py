@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional
@@ -40,6 +41,7 @@ from kubectl_spread.report.wording import (
     numbered,
     plural,
     pods,
+    series,
     share,
     together,
     without_preemption,
@@ -186,7 +188,7 @@ def _step_blocks(
     if step.together and (style.is_detailed or any(spread.is_balanced for spread in step.together)):
         yield [
             "All of them together",
-            *(line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)),
+            *[line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)][1:],
         ]
     if step.witness:
         sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
@@ -398,24 +400,12 @@ def certainty(step: StepSummary) -> str:
         elif not all(number_of_pods.is_single for number_of_pods in ranges):
             number += ", apart from the names of interchangeable domains"
         return f"{number} {visited}."
-    if not step.runs:
-        return f"Other outcomes are possible {visited}."
-    most = max(step.endings, key=lambda ending: ending.runs)
-    how = f"{most.runs:,} of {step.runs:,} sampled runs end" if step.runs > 1 else "The one sampled run ends"
-    return f"{how} {_pods_at_end(most)}; other outcomes are possible {visited}."
+    sampled = f" than those of {plural(step.runs, 'sampled run')}" if step.runs else ""
+    return f"Other outcomes{sampled} are possible {visited}."
 
 
 def _listed(keys: Sequence[ObjectKey]) -> str:
     return comma_list(map(name, keys), most=_MOST_DOMAINS)
-
-
-def _pods_at_end(ending: Ending) -> str:
-    """Return the pods in each domain, `2-2-2`, if the ending is about one workload with few domains; else `so`."""
-    for key, by_key in ending.counts.items() if len(ending.counts) == 1 else ():
-        for topology_key in by_key:
-            if len(ending.domains[topology_key]) <= _MOST_DOMAINS:
-                return "-".join(map(str, _pods_by_domain(ending, key, topology_key).values()))
-    return "so"
 
 
 def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str) -> dict[str, int]:
@@ -438,16 +428,19 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
     names = EventNames(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        told = [
-            names.sentence(event)
+        shown = [
+            event
             for event in events
             if event.kind is not EventKind.DONE and not is_plain and (is_detailed or not _follows(event))
         ]
-        begun = [f"`{step.text}` is accepted."] if before or is_detailed else []
-        sentences += without_repeats([*begun, *told])
-    stuck: dict[object, list[PodState]] = {}
-    for pod in played.summary.stuck:
-        stuck.setdefault(pod.owner or pod.name, []).append(pod)
+        told = [f"`{step.text}` is accepted."] if before or is_detailed else []
+        for is_deleted, group in itertools.groupby(shown, lambda event: event.kind is EventKind.DELETED):
+            texts = [names.sentence(event) for event in group]
+            if is_deleted and not is_detailed and len(set(texts)) > 1:
+                texts = [f"{series(text.removesuffix(' is deleted.') for text in texts)} are deleted."]
+            told += texts
+        sentences += without_repeats(told)
+    stuck = grouped((pod.owner or pod.name, pod) for pod in played.summary.stuck)
     for pod, *others in stuck.values():
         who = f"Pod {pod.name}"
         if pod.owner is not None and (others or pod.name.endswith("-*")):

@@ -31,7 +31,6 @@ from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import INTERRUPTED
-from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
@@ -217,13 +216,17 @@ def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: Simu
 
         if found.is_interrupted:
             click.echo(f"{INTERRUPTED}\n")
-        click.echo(text.render(found.policy.name, groups, style), color=output.colour)
+        why = ""
         for result, _ in groups:
-            if text.is_stuck(result):
+            if ways := text.ways_to_pending(result):
                 key = result.workloads[0]
                 files = [part for name in inputs.paths for part in ("-f", name)]
                 what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
-                click.echo(f"why pods are Pending: {safe(inputs.source.command('explain', *what))}")
+                verb = ["simulate", *(["apply"] if files else ["rollout", "restart"])]
+                if any(way.from_running and not way.events for way in ways):
+                    verb = ["explain"]
+                why = inputs.source.command(*verb, *what)
                 break
+        click.echo(text.render(found.policy.name, groups, style, why), color=output.colour)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

@@ -23,6 +23,7 @@ _USUAL = Style()
 _MOST_GROUPS = 5  # of domains with the same number of pods
 _MOST_NODES = 4  # that a sentence names
 _INDENT = "  "
+_AND = ", and "  # between the titles of changes that are made together
 
 
 def lines(suggestions: Suggestions, style: Style) -> list[str]:
@@ -106,12 +107,18 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
 
 
 def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
-    """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`."""
+    """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`.
+
+    Of several changes in one, those that the best has, too, are not repeated.
+    """
     out = []
     for item in suggestions.items[1:]:
         effect = item.effect
+        parts = item.title.split(_AND)
+        own = [part for part in parts if part not in suggestions.items[0].title.split(_AND)]
+        words = item.title if len(own) in (0, len(parts)) else f"{_AND.join(own)}{_AND}the rest as above"
         restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
-        text = f"Or: {safe(item.title)}{f' (restarts {restarts})' if restarts else ''}"
+        text = f"Or: {safe(words)}{f' (restarts {restarts})' if restarts else ''}"
         out += wrap(text, style, hanging=_INDENT)
     return out
 
@@ -160,7 +167,7 @@ def _restarted(rollout: Effect) -> str:
     """Return what restarts running pods: the change, or a rollout that began before it."""
     number = rollout.restarts
     which = "the running pod" if rollout.running == number == 1 else f"{number} of {rollout.running} running pods"
-    if rollout.running == number > 1:
+    if rollout.running <= number > 1:
         which = f"{number} running pods"
     if number > rollout.under_way:
         return f"Restarts {which}."

@@ -44,8 +44,9 @@ def test_three_shards_keep_the_shares_and_can_wait_for_each_other(capsys: pytest
     assert (code, err) == (1, "")
     assert (
         out
-        == """\
+        == f"""\
 Policy of the command line: refuted: every pod finds a node
+  $ kubectl spread simulate apply -f {THREE[1]} --topology zones=3,nodes=2  # why pods stay Pending
 
 Group default/redis-0 and 2 more: StatefulSet default/redis-0, StatefulSet default/redis-1, StatefulSet default/redis-2;
   6 pods
@@ -430,3 +431,14 @@ def test_a_search_that_is_ended_prints_what_is_known(number: signal.Signals, tmp
 
     assert (running.returncode, err) == (130, "")
     assert out.startswith("The search was interrupted: this is what is known so far.\n\nPolicy of the command line: ")
+
+
+def test_of_several_groups_each_rule_has_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Tables and ways are of one group, or of --details."""
+    path = tmp_path / "all.yaml"
+    path.write_text("---\n".join(DEPLOYMENT.replace("web", name) for name in ("web", "api")), encoding="utf-8")
+    _, out, _ = said(capsys, "-f", str(path), "--topology", "zones=3,nodes=2", "--less-than", "zone=1/2")
+
+    groups = [block.splitlines() for block in out.split("\n\n") if block.startswith("Group ")]
+    assert [3, 3] == [len(lines) for lines in groups]
+    assert all(lines[1].startswith("  less than 1/2 of the pods in one zone: ") for lines in groups)

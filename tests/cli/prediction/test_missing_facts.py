@@ -36,7 +36,7 @@ def test_a_refuted_rule_names_what_explains_it_and_what_would_help(capsys: pytes
     out = _said(capsys, "guarantee", "-f", web, "--less-than", "zone=1/2", "--snapshot", path)
 
     assert "More: --recommend looks for constraints that keep the policy;" in out
-    assert out.endswith(f"why pods are Pending: kubectl spread explain -f {web} --snapshot {path}")
+    assert f"$ kubectl spread explain -f {web} --snapshot {path} # why pods stay Pending" in out
 
 
 def test_a_proved_policy_needs_neither(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,7 +44,7 @@ def test_a_proved_policy_needs_neither(capsys: pytest.CaptureFixture[str]) -> No
     out = _said(capsys, "guarantee", "-f", str(SHOP / "web-fixed.yaml"), *made)
 
     assert "--recommend" not in out
-    assert "why pods are Pending" not in out
+    assert "why pods stay Pending" not in out
 
 
 def test_constraints_that_keep_the_policy_in_the_end_are_not_said_to_keep_it_always(
