@@ -10,10 +10,11 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.advice.suggestion import Effect, Suggestion
+from kubectl_spread.advice.suggestion import Effect, Suggestion, Suggestions
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.report.explain.suggestions import effect_sentence
+from kubectl_spread.report.explain.suggestions import alternatives, effect_sentence
+from kubectl_spread.report.table import Style
 from tests.cli import running_objects as running
 
 CASES = Path(__file__).parents[2] / "cases" / "explain"
@@ -768,3 +769,14 @@ def test_the_trade_off_names_the_domains_of_the_constraint(capsys: pytest.Captur
     run(["explain", "-A", "--snapshot", str(EXAMPLES / "scenarios" / "surge-pod-has-no-node" / "snapshot.yaml")])
 
     assert "if an outage taints a node, its pods move to the other nodes" in capsys.readouterr().out
+
+
+def test_what_the_best_change_does_too_is_not_repeated() -> None:
+    """`Or:` names the part that differs."""
+    effect = Effect(0, 1, 1, 0, ("a",), outcomes=1, basis=Basis.SAMPLE, restarts=0, running=0)
+    titles = ("set a: 1, and set b: 2", "uncordon node c, and set b: 2", "set d: 4")
+    items = tuple(Suggestion(title, (), (), (), effect, "", (), is_of_manifest=False) for title in titles)
+
+    assert ["Or: uncordon node c, and the rest as above", "Or: set d: 4"] == alternatives(
+        Suggestions(items), Style(None)
+    )
