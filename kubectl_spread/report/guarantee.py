@@ -55,8 +55,8 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
     answer = f"Policy {title}: {words.policy_answer([result for result, _ in groups])}"
-    reason = [f"  $ {safe(why)}  # why pods stay Pending"] if why else []
-    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")] + reason)
+    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")])
+    blocks[0] += [f"  $ {safe(why)}  # why pods stay Pending"] if why else []
     first: dict[str, str] = {}
     for result, found in groups:
         advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
@@ -118,8 +118,8 @@ def _brief(result: GroupResult, style: Style) -> Iterator[list[str]]:
     for found in words.by_rule(result):
         verdict = worst([item.verdict for _, item in found])
         item = next(item for _, item in found if item.verdict is verdict)
-        why = words.violation(item.witness) if item.witness is not None else ""
-        text = ": ".join(filter(None, (rule_text(item.rule), words.short_verdict(item), why)))
+        why = "" if item.witness is None else f": {words.violation(item.witness)}"
+        text = f"{rule_text(item.rule)}: {words.short_verdict(item)}{why}"
         lines += wrap(text, style, indent="  ", hanging="  ")
     yield lines
 
