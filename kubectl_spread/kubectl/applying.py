@@ -135,6 +135,9 @@ def apply(command: Command, situation: Situation) -> Iterator[Part]:
     if command.has("selector"):
         chosen = selector(command.value("selector"))
         objects = [plain for plain in objects if chosen.matches(fields(plain, "metadata", "labels"))]
+    for metadata in (fields(plain, "metadata") for plain in objects):
+        if metadata.get("generateName") and not metadata.get("name"):
+            raise RefusedError(f"error: from {metadata['generateName']}: cannot use generate name with apply")
     return apply_objects(objects, situation)
 
 

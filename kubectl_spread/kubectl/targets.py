@@ -252,7 +252,8 @@ def key_of_object(plain: dict[str, Any], situation: Situation) -> ObjectKey:
     """Return the key of an object in a manifest."""
     kind, metadata = str(plain.get("kind")), fields(plain, "metadata")
     namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
-    return ObjectKey(kind, namespace, metadata.get("name") or "")
+    generated = f"{metadata['generateName']}*" if metadata.get("generateName") else ""
+    return ObjectKey(kind, namespace, metadata.get("name") or generated)
 
 
 def only(targets: Iterable[ObjectKey], kinds: Iterable[str], verb: str) -> None:

@@ -153,9 +153,11 @@ def _is_available(pod: Optional[P]) -> bool:
 
 
 def is_complete(world: World, state: State, owner: int) -> bool:
-    """Return whether every eligible node has a ready pod of this revision."""
+    """Return whether every eligible node has a ready pod, of this revision unless the user deletes the old ones."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     ready = {
-        pod.ordinal for pod in of_owner(state.pods, owner) if pod.rev == spec.rev and not pod.end and _is_available(pod)
+        pod.ordinal
+        for pod in of_owner(state.pods, owner)
+        if (spec.is_on_delete or pod.rev == spec.rev) and not pod.end and _is_available(pod)
     }
     return ready.issuperset(eligible_nodes(world, state, spec.rev))

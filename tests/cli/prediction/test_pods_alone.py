@@ -100,3 +100,14 @@ def test_a_tolerated_taint_evicts_nothing(asked: Asked) -> None:
     (step,) = asked.steps("cordon b1", items=items)
 
     assert [] == step["lostPods"]
+
+
+def test_a_generated_name_is_created_and_not_applied(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    pod = _pod()
+    pod["metadata"] = {"generateName": "solo-", "namespace": "default"}
+    manifest = asked.file("pod.json", pod)
+    (step,) = asked.steps(f"create -f {manifest}")
+
+    assert [{"pod": "solo-*", "nodes": list(NODES)}] == step["scheduledPods"]
+    assert 1 == run(["simulate", "apply", "-f", manifest, "--snapshot", asked.file("facts.json", _node("a1"))])
+    assert capsys.readouterr().err == "error: from solo-: cannot use generate name with apply\n"
