@@ -111,12 +111,13 @@ def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
 
     Of several changes in one, those that the best has, too, are not repeated.
     """
-    out = []
+    out, best = [], suggestions.items[0].title.split(_AND) if suggestions.items else []
     for item in suggestions.items[1:]:
         effect = item.effect
         parts = item.title.split(_AND)
-        own = [part for part in parts if part not in suggestions.items[0].title.split(_AND)]
-        words = item.title if len(own) in (0, len(parts)) else f"{_AND.join(own)}{_AND}the rest as above"
+        own = [part for part in parts if part not in best]
+        is_brief = own and len(own) < len(parts) == len(best)
+        words = f"{_AND.join(own)}{_AND}the rest as above" if is_brief else item.title
         restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
         text = f"Or: {safe(words)}{f' (restarts {restarts})' if restarts else ''}"
         out += wrap(text, style, hanging=_INDENT)
