@@ -424,13 +424,16 @@ class SectionedCommand(click.Command):
         """Write the description, with the lists of exit codes and steps wrapped to the terminal."""
         import inspect  # 2 ms, and only --help needs it
 
-        described, heading, examples = inspect.cleandoc(self.help or "").partition(f"{_AS_WRITTEN}{_COPIED}")
-        paragraphs = described.split("\n\n")
+        described, heading, rest = inspect.cleandoc(self.help or "").partition(f"{_AS_WRITTEN}{_COPIED}")
+        examples, codes, more = rest.partition(f"{_AS_WRITTEN}Exit codes:")
         formatter.write_paragraph()
         with formatter.indentation():
             width = formatter.width - formatter.current_indent
-            text = "\n\n".join(_wrapped_list(item, width) for item in paragraphs)
-            formatter.write_text(f"{text}{heading}{examples}")
+            before, after = (
+                "\n\n".join(_wrapped_list(item, width) for item in text.split("\n\n"))
+                for text in (described, codes + more)
+            )
+            formatter.write_text(f"{before}{heading}{examples}{after}")
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter, sections: Sequence[str] = (_OWN, RULES)

@@ -205,15 +205,21 @@ def _asking_for_facts(choice: RuleChoice) -> list[str]:
 
 
 def _explain(read: ReadFiles, placements: Sequence[Placement], asked: CheckSettings) -> str:
-    """Return the command that says what helps the first Pending pod; empty without one."""
-    stuck = {item.workload.key for item in placements if item.stuck}
-    for result in read.results:
-        found = [item.manifest for item in result.subjects if item.workload.key in stuck]
-        if found:
-            name = result.source.name
-            piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
-            namespace = () if all(item.namespace for item in found) else ("-n", asked.namespace)
-            return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
+    """Return the command that says what helps the first Pending pod; empty without one.
+
+    Copies of a workload, in several files, are placed in the order of the files.
+    """
+    at = next((at for at, item in enumerate(placements) if item.stuck), None)
+    if at is None:
+        return ""
+    key = placements[at].workload.key
+    subjects = (subject for result in read.results for subject in result.subjects if subject.workload.key == key)
+    number = sum(item.workload.key == key for item in placements[:at])
+    for subject in itertools.islice((subject for subject in subjects if not subject.refusals), number, number + 1):
+        name = subject.manifest.document.source.name
+        piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
+        namespace = () if subject.manifest.namespace else ("-n", asked.namespace)
+        return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
     return ""
 
 

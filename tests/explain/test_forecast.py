@@ -193,7 +193,7 @@ def test_three_zones_and_a_remainder() -> None:
     assert [
         "Where the 7 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=2-3 b=2-3 c=2-3",
-        "    skew 1 (maxSkew 1, ScheduleAnyway)",
+        "    skew 1, within maxSkew 1",
         "  nodes: a1=2-3 b1=2-3 c1=2-3",
     ] == text.forecast_lines(found)
 
@@ -206,7 +206,7 @@ def test_a_soft_rule_that_is_outvoted() -> None:
     assert [
         "Where the 3 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=3 b=0",
-        "    skew 3 (maxSkew 1, ScheduleAnyway)",
+        "    skew 3, exceeds maxSkew 1: ScheduleAnyway does not prevent it",
         "  nodes: a1=3",
     ] == text.forecast_lines(found)
 
@@ -277,8 +277,8 @@ def test_the_default_constraints_are_forecast() -> None:
     assert [
         "Where the 2 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  defaultConstraints[0] (kubernetes.io/hostname): a1=1 b1=1",
-        "    skew 0 (maxSkew 3, ScheduleAnyway)",
+        "    skew 0, within maxSkew 3",
         "  defaultConstraints[1] (topology.kubernetes.io/zone): a=1 b=1",
-        "    skew 0 (maxSkew 5, ScheduleAnyway)",
+        "    skew 0, within maxSkew 5",
         "  nodes: a1=1 b1=1",
     ] == text.forecast_lines(found)

@@ -48,7 +48,7 @@ def test_a_live_cluster_gives_the_answers_that_its_snapshot_gives(
     of_live = run([*args, "--live", "--kubeconfig", config])
     out, err = capsys.readouterr()
 
-    without_notes = re.sub(_NO_BUDGETS, "", expected.out)
+    without_notes = re.sub(_NO_BUDGETS, "", expected.out).replace(f" --snapshot {FACTS}", "")
     assert (of_snapshot, without_notes) == (of_live, without_flags(out, config))
     assert NOTE + expected.err == err.replace(f"--kubeconfig {config}", f"--snapshot {FACTS}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,7 @@ def assert_one_value(found: compose.Document) -> None:
         (root,) = compose.compose_roots(found.source, chunk)
         assert isinstance(root, (node.Mapping, node.Sequence))
         assert list(map(as_written, every_node(root))) == list(map(as_written, every_node(found.root)))
-        for route in every_route(found.plain):
+        for route in itertools.islice(every_route(found.plain), 100):
             for asked in (route, (*route, "missing"), (*route, 7, "missing")):
                 places = [found.place(asked, key=key) for key in (True, False)]
                 assert places == [node.place(root, asked, key=key) for key in (True, False)]

@@ -160,13 +160,6 @@ def command(
     it also places every replica as kube-scheduler would. Without files, it checks the workloads that run.
 
     \b
-    Exit codes:
-      0  nothing to report (with -o sarif alone always, unless --fail-on is given)
-      1  findings, or pods that stay Pending; with --diff, something to fix
-      2  wrong usage, or an invalid configuration file
-      3  an input could not be read, or the cluster could not be reached
-
-    \b
     Examples:
       kubectl spread check -R deploy/ --ignore SPR4,selector-missing
       helm template shop charts/shop | kubectl spread check -
@@ -177,6 +170,13 @@ def command(
       kubectl spread check -A
       # In CI: SARIF for code scanning, and text
       kubectl spread check -R deploy/ -o sarif=spread.sarif -o text
+
+    \b
+    Exit codes:
+      0  nothing to report (with -o sarif alone always, unless --fail-on is given)
+      1  findings, or pods that stay Pending; with --diff, something to fix
+      2  wrong usage, or an invalid configuration file
+      3  an input could not be read, or the cluster could not be reached
     """  # noqa: D301
     chosen = _chosen(output)
     if fixes.unsafe_fixes and not (fixes.fix or fixes.diff):

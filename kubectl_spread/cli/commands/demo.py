@@ -27,12 +27,6 @@ def command(steps: tuple[str, ...], save: Optional[str]) -> int:
     with its output. STEP is the name of a step; without STEP, all of them run.
 
     \b
-    Exit codes:
-      0  the demo ran, whatever its commands found
-      2  wrong usage
-      3  the files could not be written
-
-    \b
     Examples:
       # See what the program does
       kubectl spread demo | less
@@ -44,6 +38,12 @@ def command(steps: tuple[str, ...], save: Optional[str]) -> int:
     \b
       # Play with the example
       kubectl spread demo --save . && kubectl spread check shop/web.yaml --snapshot shop/cluster.yaml
+
+    \b
+    Exit codes:
+      0  the demo ran, whatever its commands found
+      2  wrong usage
+      3  the files could not be written
     """  # noqa: D301
     known = {step.name: step for step in STEPS}
     for name in steps:

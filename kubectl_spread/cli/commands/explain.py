@@ -64,13 +64,6 @@ def command(
     with its pods and default settings was, and the answer says so.
 
     \b
-    Exit codes:
-      0  the pods run, or would be scheduled; one more pod of a complete workload may wait
-      1  a pod stays Pending, is refused, unpredictable or does not exist, or a message is not understood
-      2  wrong usage
-      3  an input could not be read, or the cluster could not be reached
-
-    \b
     Examples:
       # A pod, or the Pending pods of a workload (its next pod if none is Pending)
       kubectl spread explain pod web-7d9f-x2x4 -n shop
@@ -83,6 +76,13 @@ def command(
       kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
       # Messages of the scheduler, an autoscaler or the API server; no cluster is needed
       kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
+
+    \b
+    Exit codes:
+      0  the pods run, or would be scheduled; one more pod of a complete workload may wait
+      1  a pod stays Pending, is refused, unpredictable or does not exist, or a message is not understood
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
     """  # noqa: D301
     if message is not None:
         if targets or asked["paths"] or asked["kustomize"] or asked["node"] or asked["source"].is_given:

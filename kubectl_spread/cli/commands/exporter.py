@@ -70,13 +70,6 @@ def command(
     The exporter needs prometheus_client: pip install 'kubectl-spread[exporter]'.
 
     \b
-    Exit codes:
-      0  stopped by SIGTERM
-      2  wrong usage, or prometheus_client is missing
-      3  the address cannot be used, or the kubeconfig cannot be read
-      130  stopped by Ctrl-C
-
-    \b
     Examples:
       # Export all namespaces of the current context
       kubectl spread exporter
@@ -85,6 +78,13 @@ def command(
     \b
       # One namespace, on all addresses, twice a minute
       kubectl spread exporter -n shop --listen :9464 --interval 30
+
+    \b
+    Exit codes:
+      0  stopped by SIGTERM
+      2  wrong usage, or prometheus_client is missing
+      3  the address cannot be used, or the kubeconfig cannot be read
+      130  stopped by Ctrl-C
     """  # noqa: D301
     found = _ADDRESS.fullmatch(listen)
     if found is None or int(found[3]) > 65535:

@@ -110,14 +110,6 @@ def command(
     scaling; a drain or the loss of a domain. KEY is zone, node, region or a label of nodes.
 
     \b
-    Exit codes:
-      0  every rule is proved
-      1  a rule is refuted or could not be decided, or a workload does not exist
-      2  wrong usage, or an invalid policy
-      3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
-
-    \b
     Examples:
       # Can a zone ever hold half of the pods, or a node a third?
       kubectl spread guarantee deploy/web -n shop --less-than zone=1/2 --less-than node=1/3
@@ -127,6 +119,14 @@ def command(
       kubectl spread guarantee -f redis.yaml --topology zones=3,nodes=2 --policy ha.yaml --recommend
       # In CI
       kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
+
+    \b
+    Exit codes:
+      0  every rule is proved
+      1  a rule is refuted or could not be decided, or a workload does not exist
+      2  wrong usage, or an invalid policy
+      3  an input could not be read, or the cluster could not be reached
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
     """  # noqa: D301
     flags = ("at_most", "less_than", "max_count", "min_domains", "separate")
     rules = [*(rule for flag in flags for rule in asked.pop(flag)), *_losses(survive, keep)]

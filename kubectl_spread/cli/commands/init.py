@@ -38,12 +38,6 @@ def command(directory: str, color: str, write: bool) -> int:
     edited safely, init prints what to add.
 
     \b
-    Exit codes:
-      0  the files were shown or written, or nothing is missing
-      2  wrong usage, or the existing configuration is invalid
-      3  a file could not be read or written
-
-    \b
     Examples:
       # Show what would be written
       kubectl spread init
@@ -51,6 +45,12 @@ def command(directory: str, color: str, write: bool) -> int:
     \b
       # Write it, then check the whole repository
       kubectl spread init --write && kubectl spread check --project
+
+    \b
+    Exit codes:
+      0  the files were shown or written, or nothing is missing
+      2  wrong usage, or the existing configuration is invalid
+      3  a file could not be read or written
     """  # noqa: D301
     from kubectl_spread.operations.init import plan_setup
     from kubectl_spread.operations.init import write as write_files

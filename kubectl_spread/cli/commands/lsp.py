@@ -34,17 +34,17 @@ def command(
     kubectl-spread[lsp]. All open documents are checked together, like the files of one `check`.
 
     \b
+    Examples:
+      # Commands for an editor's configuration
+      kubectl spread lsp
+      kubectl spread lsp --ignore SPR4,selector-missing
+
+    \b
     Exit codes:
       0  the editor shut the server down
       1  the editor closed the connection without a shutdown request
       2  wrong usage, or kubectl-spread[lsp] is not installed
       3  the configuration cannot be read
-
-    \b
-    Examples:
-      # Commands for an editor's configuration
-      kubectl spread lsp
-      kubectl spread lsp --ignore SPR4,selector-missing
     """  # noqa: D301
     judge = _judge(RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config))
     if sys.stdin is None or sys.stdout is None:

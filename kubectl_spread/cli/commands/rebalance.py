@@ -63,14 +63,6 @@ def command(
     helps, no other pod moves, and no second round is needed. The commands are printed, never run.
 
     \b
-    Exit codes:
-      0  no constraint is violated, or every violated one has a plan
-      1  a violated constraint has no plan, or a workload does not exist
-      2  wrong usage
-      3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
-
-    \b
     Examples:
       # What is the least to do for a namespace? For one workload, with at most three evictions?
       kubectl spread rebalance -n shop
@@ -80,6 +72,14 @@ def command(
       # For a program, and as a page
       kubectl spread rebalance -A -o json > plan.json
       kubectl spread rebalance -A -o html=plan.html
+
+    \b
+    Exit codes:
+      0  no constraint is violated, or every violated one has a plan
+      1  a violated constraint has no plan, or a workload does not exist
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
     """  # noqa: D301
     chosen = selection(targets, label_selector, verb="rebalance")
     where = namespace_of(chosen, namespace, all_namespaces=all_namespaces)

@@ -32,11 +32,6 @@ def command(rules: tuple[str, ...], output: str) -> int:
     if the configuration has `domains`.
 
     \b
-    Exit codes:
-      0  a rule was found
-      2  wrong usage, or no rule matches
-
-    \b
     Examples:
       # List all rules
       kubectl spread rule
@@ -50,6 +45,11 @@ def command(rules: tuple[str, ...], output: str) -> int:
     \b
       # Which rules are about cordoned nodes?
       kubectl spread rule cordoned nodes
+
+    \b
+    Exit codes:
+      0  a rule was found
+      2  wrong usage, or no rule matches
     """  # noqa: D301
     from kubectl_spread.lint.registry import RULES
     from kubectl_spread.report import rules as report

@@ -191,14 +191,6 @@ def command(
       run FILE|DIR                             scenario files with expectations
 
     \b
-    Exit codes:
-      0  every step completes in every outcome that was found
-      1  a step may not complete, or kubectl would refuse it; or an expectation fails
-      2  wrong usage
-      3  an input could not be read, or the cluster could not be reached
-      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
-
-    \b
     Examples:
       # May I drain this node? And then bring it back?
       kubectl spread simulate drain node-a1 --ignore-daemonsets --delete-emptydir-data
@@ -210,6 +202,14 @@ def command(
       kubectl spread simulate -f web.yaml lose zone=a --topology zones=3,nodes=2 -o html=lost.html
       # The scenarios of a team, as tests
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
+
+    \b
+    Exit codes:
+      0  every step completes in every outcome that was found
+      1  a step may not complete, or kubectl would refuse it; or an expectation fails
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+      130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
     """  # noqa: D301
     is_run = words[:1] == ("run",)
     if is_run:

@@ -26,12 +26,6 @@ def command(source: ClusterSource, output: str, redact: bool) -> int:
     variables, no arguments. A redacted snapshot leads to the same verdicts; docs/snapshot.md lists what is kept.
 
     \b
-    Exit codes:
-      0  the snapshot was written
-      2  wrong usage
-      3  an input could not be read, the cluster could not be reached, or the file could not be written
-
-    \b
     Examples:
       # Save the live cluster
       kubectl spread snapshot -o facts.json.gz
@@ -43,6 +37,12 @@ def command(source: ClusterSource, output: str, redact: bool) -> int:
     \b
       # Share a snapshot without names
       kubectl spread snapshot --redact -o facts.yaml.gz
+
+    \b
+    Exit codes:
+      0  the snapshot was written
+      2  wrong usage
+      3  an input could not be read, the cluster could not be reached, or the file could not be written
     """  # noqa: D301
     request = SnapshotRequest(source, redact, output)
     with progress("reading the cluster facts"):

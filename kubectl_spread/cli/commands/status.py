@@ -69,15 +69,6 @@ def command(
     For each constraint, status prints the matching pods per domain as the scheduler counts them, and the skew.
 
     \b
-    Exit codes:
-      0  every DoNotSchedule constraint and the policy hold and no pod is Pending; always with -o prometheus
-      1  a DoNotSchedule constraint or the policy is violated, a selector misses some
-         pods, or a pod is Pending or missing
-      2  wrong usage
-      3  an input could not be read, or the cluster could not be reached
-      130  -w was interrupted
-
-    \b
     Examples:
       # Workloads with constraints: of a namespace, of all namespaces; one in full
       kubectl spread status -n shop
@@ -91,6 +82,15 @@ def command(
       # Metrics for a textfile collector; a page with pictures
       kubectl spread status -A -o prometheus > spread.prom
       kubectl spread status -A -o html=status.html
+
+    \b
+    Exit codes:
+      0  every DoNotSchedule constraint and the policy hold and no pod is Pending; always with -o prometheus
+      1  a DoNotSchedule constraint or the policy is violated, a selector misses some pods, or a pod is
+         Pending or missing
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+      130  -w was interrupted
     """  # noqa: D301
     form = "" if output is None else output.format
     chosen = selection(targets, label_selector, verb="show")

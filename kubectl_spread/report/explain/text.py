@@ -9,7 +9,7 @@ from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.target import command, compact
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.explain.forecast import Forecast
+from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.workload_state import WorkloadState
@@ -208,8 +208,7 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     for constraint in forecast.constraints:
         name = constraint_name(constraint.position, is_default=constraint.is_default)
         counts = _ranges(constraint.domains) or "no node that fits has this label"
-        most = f"maxSkew {constraint.max_skew}{'' if constraint.is_hard else ', ScheduleAnyway'}"
-        out += [f"  {name} ({constraint.topology_key}): {counts}", f"    skew {dashed(constraint.skew)} ({most})"]
+        out += [f"  {name} ({constraint.topology_key}): {counts}", f"    {_skew(constraint)}"]
     if forecast.nodes:
         out.append(f"  nodes: {_ranges(forecast.nodes)}")
     return out
@@ -229,6 +228,16 @@ def _basis(forecast: Forecast) -> str:
 def _ranges(ranges: Mapping[str, Range]) -> str:
     """Return `a=3 b=1-2`."""
     return pods_by_domain({name: dashed(pods) for name, pods in ranges.items()}, most=_MOST_DOMAINS)
+
+
+def _skew(constraint: ConstraintForecast) -> str:
+    """Return the final skew, compared with maxSkew."""
+    skew, most = constraint.skew, constraint.max_skew
+    if skew.most <= most:
+        return f"skew {dashed(skew)}, within maxSkew {most}"
+    soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
+    how = "exceeds" if skew.least > most else "may exceed"
+    return f"skew {dashed(skew)}, {how} maxSkew {most}{soft}"
 
 
 def headline(report: PodReport) -> str:

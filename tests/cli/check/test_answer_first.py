@@ -43,3 +43,14 @@ def test_of_many_only_the_stuck_are_before_the_findings(tmp_path: Path, capsys: 
     assert found[0] == "web-3"
     assert found.index("finding") == 1
     assert sorted(found[-4:]) == ["web-0", "web-1", "web-2", "web-4"]
+
+
+def test_the_command_is_about_the_file_with_the_pending_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files before it have a workload of the same name, one of which the API server refuses."""
+    good, bad = MANIFEST.format(name="web", cpu=1), MANIFEST.format(name="web", cpu=50)
+    for name, text in (("a", good), ("b", good.replace("replicas: 2", "replicas: -1")), ("c", bad)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20"])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.endswith("# and what helps")]
+
+    assert line.startswith(f"    $ kubectl spread explain -f {tmp_path / 'c.yaml'} -n default --topology ")

@@ -19,8 +19,8 @@ def help_of(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str
 @pytest.mark.parametrize("command", COMMANDS)
 def test_examples_keep_their_lines(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """They stand under a heading, one command a line, to be copied from there."""
-    lines = help_of(command, capsys).splitlines()
-    examples = [line for line in lines[lines.index("  Examples:") + 1 : lines.index("Options:")] if line]
+    lines = help_of(command, capsys).partition("\nOptions:\n")[0].partition("\n  Exit codes:\n")[0].splitlines()
+    examples = [line for line in lines[lines.index("  Examples:") + 1 :] if line]
 
     assert examples
     assert [] == [
@@ -55,9 +55,9 @@ def test_only_commands_to_copy_exceed_a_narrow_terminal(
     """Exit codes and steps wrap, too; a line of an example stays whole."""
     monkeypatch.setenv("COLUMNS", "60")
     before, _, after = help_of((command,), capsys).partition("  Examples:\n")
-    options = after[after.index("Options:") :]
+    codes = after[after.index("  Exit codes:") :]
 
-    assert [] == [line for line in (before + options).splitlines() if len(line) > 60 and " " in line.strip()]
+    assert [] == [line for line in (before + codes).splitlines() if len(line) > 60 and " " in line.strip()]
 
 
 def test_an_exit_code_wraps_below_its_first_word(
