@@ -279,10 +279,10 @@ class _Search:
         return bool(self._problem.cluster.provisioning) and change.family in _FOR_NEW_NODES
 
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
-        if self._problem.unusable and not self._problem.unusable.isdisjoint(_changed(change, self._problem)):
-            return None
         try:
             scene = change.apply(self._scene)
+            if not self._problem.unusable.isdisjoint(_changed(change, self._problem) if self._problem.unusable else ()):
+                return None
         except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.

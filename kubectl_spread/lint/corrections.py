@@ -51,7 +51,8 @@ def hint_for_spec(error: FieldError) -> str:
         if error.path.endswith(end):
             return hint
     if error.detail.endswith("completion mode is Indexed"):
-        return "write completions, at most 100000 for parallelism, or leave completionMode out"
+        is_missing = error.path.endswith("completions")
+        return f"write {'the number of completions' if is_missing else '100000 or less'}, or leave completionMode out"
     if error.path not in ("updateStrategy", "minReplicas", "maxReplicas", "metrics"):
         return "write 0 or more"
     from kubectl_spread.objects.releases.behaviours import HPA_FROM_ZERO, STATEFULSET_RECREATE  # 4 ms

@@ -36,6 +36,7 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import SyntaxProblem
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import Span
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class _Target(NamedTuple):
 
     world: NestedObjects
     is_own: Callable[[Route], bool]
-    seen: set[int]  # the id() of the first entry of each list
+    seen: set[Span]  # of the first entry of each list
     level: int = 0
 
 
@@ -94,9 +95,9 @@ class Outside:
         for found in constraint_lists.search(plain, self._is_known):
             if isinstance(found, constraint_lists.ConstraintList):
                 entry = manifest.document.follow((*manifest.route, *found.routes[0]))
-                if target.is_own(found.route) or (entry is not None and id(entry) in target.seen):
+                if target.is_own(found.route) or (entry is not None and nodes.span(entry) in target.seen):
                     continue  # an alias of a list that was checked
-                target.seen.add(id(entry))
+                target.seen.update([] if entry is None else [nodes.span(entry)])
                 self.lists.append(BareSubject(manifest, found, self.lists))
             elif isinstance(found, constraint_lists.NestedObject):
                 kind, version = found.plain["kind"], found.plain["apiVersion"]

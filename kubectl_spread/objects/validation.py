@@ -106,7 +106,9 @@ def spec_errors(kind: str, spec: Any, *, minor: Optional[int] = None) -> list[Fi
             value = f'{{"Type":{decode.go_quote(named)},"RollingUpdate":{_rolling(strategy.get("rollingUpdate"))}}}'
             error = _spec_error("updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'")
             errors.append(error._replace(route=("updateStrategy", "type")))
-    return [*errors, *_indexed_errors(spec), *_rolling_errors(kind, spec), *_template_errors(kind, spec)]
+    if kind in ("Job", "CronJob"):
+        errors += _indexed_errors(spec)
+    return [*errors, *_rolling_errors(kind, spec), *_template_errors(kind, spec)]
 
 
 _MOST_INDEXED = 100_000  # pods at a time

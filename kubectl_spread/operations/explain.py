@@ -139,7 +139,7 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_b
 
 
 def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[ObjectKey]]:
-    """Group workloads whose answers differ only in names; a small group is left apart."""
+    """Group workloads whose pods wait for the same reason; a small group is left apart."""
 
     def answer(key: ObjectKey) -> tuple[object, ...]:
         try:

@@ -93,10 +93,17 @@ def _may_wait(result: GroupResult) -> bool:
     return is_kept and last.regime is Regime.DISRUPTIONS
 
 
-def ways_to_pending(result: GroupResult) -> list[Witness]:
-    """Return the ways after which pods stay Pending; one without events is about the pods that are Pending now."""
-    placed = (item.witness for each in result.results for item in each.rules if item.rule.kind is RuleKind.PLACED)
-    return list(filter(None, placed))
+def verbs_about_pending(result: GroupResult) -> tuple[str, ...]:
+    """Return the command that shows why pods are Pending now, or once manifests are applied; empty if none does."""
+    found = {
+        each.regime if item.witness.events else None: item.witness.from_running
+        for each in result.results
+        for item in each.rules
+        if item.rule.kind is RuleKind.PLACED and item.witness is not None
+    }
+    if found.get(None):
+        return ("explain",)
+    return ("simulate", "apply") if found.get(Regime.CREATION) is False else ()
 
 
 def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
@@ -175,8 +182,10 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
-    yield from wrap(words.coincidence(witness), style, indent="    ")
-    if witness.is_coincidence and not style.is_detailed:
+    is_left_out = witness.is_coincidence and not style.is_detailed
+    text = words.coincidence(witness)
+    yield from wrap(f"{text.removesuffix('.')}; --details prints it." if is_left_out else text, style, indent="    ")
+    if is_left_out:
         return
     yield from wrap(f"{how}, {begin}:", style, indent="    ")
     for line in numbered(words.story(witness), where="" if style.is_detailed else "--details prints them"):

@@ -47,7 +47,7 @@ from kubectl_spread.report.wording import (
     without_preemption,
     without_repeats,
 )
-from kubectl_spread.text.wording import comma_list, safe
+from kubectl_spread.text.wording import comma_list, first_of, safe
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -209,7 +209,9 @@ def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -
     lines = ["Pending:"] if groups else []
     for cause, who in shown:
         most = len(who) if style.is_detailed else _MOST_NAMED
-        named = who if len(who) <= MOST_ALIKE else [comma_list(who, most=most)]
+        named = who
+        if len(who) > MOST_ALIKE:
+            named = ["; ".join(first_of(who, most, lambda left: f"and {plural(left, 'more workload')}"))]
         lines += [*_indented(named, style), *wrap(cause, style, indent="    ")]
     others = [who for _, every in groups[len(shown) :] for who in every]
     more = [f"for other reasons, which --details prints: {comma_list(others, most=_MOST_NAMED)}"] if others else []

@@ -218,15 +218,11 @@ def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: Simu
             click.echo(f"{INTERRUPTED}\n")
         why = ""
         for result, _ in groups:
-            if ways := text.ways_to_pending(result):
-                key = result.workloads[0]
-                files = [part for name in inputs.paths for part in ("-f", name)]
-                what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
-                verb = ["simulate", *(["apply"] if files else ["rollout", "restart"])]
-                if any(way.from_running and not way.events for way in ways):
-                    verb = ["explain"]
-                why = inputs.source.command(*verb, *what)
-                break
+            key, verbs = result.workloads[0], text.verbs_about_pending(result)
+            files = [part for name in inputs.paths for part in ("-f", name)]
+            what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
+            if not why and verbs and (files or verbs == ("explain",)):
+                why = inputs.source.command(*verbs, *what)
         click.echo(text.render(found.policy.name, groups, style, why), color=output.colour)
         for key in found.skipped:
             click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

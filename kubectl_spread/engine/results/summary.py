@@ -555,21 +555,24 @@ class _Summary:
 
     def _lost(self, outcome: Outcome) -> list[PodState]:
         """Return the pods without a simulated controller, but for static ones, that are gone in an outcome."""
-        kept = {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+        kept = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
         before = () if outcome.before is None else outcome.before.pods
-        there = (pod for pod in before if pod.owner is None and not pod.is_terminating and pod.name not in kept)
-        return [pod for pod in there if pod.maker is None or pod.maker.kind != "Node"]
+        there = (pod for pod in before if pod.owner is None and not pod.is_terminating)
+        gone = (pod for pod in there if (pod.namespace, pod.name) not in kept)
+        return [pod for pod in gone if pod.maker is None or pod.maker.kind != "Node"]
 
     def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the pods without a controller that get a node in every outcome, with the nodes."""
         had = {pod.name for item in self.before for pod in item.pods if pod.owner is None and pod.node}
         nodes = grouped(
-            (pod.name, pod.node)
-            for pod in (pod for item in self.outcomes for pod in item.pods)
+            (pod.name, (at, pod.node))
+            for at, outcome in enumerate(self.outcomes)
+            for pod in outcome.pods
             if pod.owner is None and pod.name and pod.node and pod.name not in had
         )
-        every = {name: found for name, found in nodes.items() if len(found) == len(self.outcomes)}
-        alike = self.step.symmetry.alike_nodes
+        number = len(self.outcomes)
+        every = {name: [node for _, node in found] for name, found in nodes.items() if len(dict(found)) == number}
+        alike = self.outcomes[0].interchange.alike_nodes if self.outcomes else list
         return tuple(
             (name, tuple(sorted({node for one in found for node in alike(one)})))
             for name, found in sorted(every.items())

@@ -556,6 +556,13 @@ class Interchange:
         earlier = {} if self._earlier is None else self._earlier.alike(topology_key)
         return _joined(own, earlier) if own and earlier else own or earlier
 
+    def alike_nodes(self, name: str) -> list[str]:
+        """Return the nodes that are interchangeable with a node in this step or in one before, and the node itself."""
+        own = [name] if self._symmetry is None else self._symmetry.alike_nodes(name)
+        return (
+            own if self._earlier is None else list({other for one in own for other in self._earlier.alike_nodes(one)})
+        )
+
 
 def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
     """Return the finest distinction in which domains are alike if they are so in one of two distinctions."""

@@ -120,7 +120,7 @@ def of_running(results: Iterable[RolloutResult]) -> list[str]:
             reason = text.replace(item.key.name, "")
             entries.append((reason, resource(item.key), [f"{label} {text}", *_way(item)]))
     fine = [item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck]
-    return [*together(entries), *_together(fine)]
+    return [*together(entries), *_by_answer(fine)]
 
 
 def sentence(result: RolloutResult) -> str:
@@ -132,7 +132,7 @@ def sentence(result: RolloutResult) -> str:
     return f"{safe(resource(result.key))} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
 
 
-def _together(results: list[RolloutResult]) -> Iterator[str]:
+def _by_answer(results: list[RolloutResult]) -> Iterator[str]:
     """Yield a line for each kind of answer, in words that many workloads share, with the names of its workloads."""
     named: dict[str, list[str]] = {}
     seen = Counter(resource(item.key) for item in results)

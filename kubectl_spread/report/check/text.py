@@ -191,6 +191,7 @@ def render_concise(report: CheckReport) -> str:
         from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
         lines.append(unpainted(headline(placement)))
+    lines += [f"{safe(report.explain)}  # what helps"] if report.explain else []
     for item in report.rollouts:
         from kubectl_spread.report.check import rollouts
 

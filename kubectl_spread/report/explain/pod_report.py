@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # only loaded if there are NodePools
 class PodReport(NamedTuple):
     """The explanation of one pod, or of several pods of one class.
 
-    alike: other workloads whose answers differ only in names, and which have no report.
+    alike: other workloads whose pods wait for the same reason, and which have no report.
     reported: the scheduler's last message.
     comparison: whether the message still holds.
     other_events: events of other components.

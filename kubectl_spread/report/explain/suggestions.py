@@ -23,6 +23,7 @@ _USUAL = Style()
 _MOST_GROUPS = 5  # of domains with the same number of pods
 _MOST_NODES = 4  # that a sentence names
 _INDENT = "  "
+_ORDINALS = ("first", "second", "third", "fourth")
 _AND = ", and "  # between the titles of changes that are made together
 
 
@@ -109,15 +110,17 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
 def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
     """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`.
 
-    Of several changes in one, those that the best has, too, are not repeated.
+    Of several changes in one that the best has, too, but for one, only that one is named.
     """
     out, best = [], suggestions.items[0].title.split(_AND) if suggestions.items else []
     for item in suggestions.items[1:]:
         effect = item.effect
         parts = item.title.split(_AND)
         own = [part for part in parts if part not in best]
-        is_brief = own and len(own) < len(parts) == len(best)
-        words = f"{_AND.join(own)}{_AND}the rest as above" if is_brief else item.title
+        left_out = [number for number, part in enumerate(best) if part not in parts]
+        words = item.title
+        if len(own) == len(left_out) == 1 < len(best):
+            words = f"{own[0]}, instead of the {_ORDINALS[left_out[0]]} change above"
         restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
         text = f"Or: {safe(words)}{f' (restarts {restarts})' if restarts else ''}"
         out += wrap(text, style, hanging=_INDENT)

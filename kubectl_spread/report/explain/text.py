@@ -34,7 +34,7 @@ from kubectl_spread.text.wording import comma_list, count_noun
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
-_MOST_ALIKE = 6  # workloads that are named
+_MOST_WORKLOADS = 6  # that are named
 
 
 _WITH_NODES = (
@@ -111,7 +111,7 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
     out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style)]
     out += table.wrap(others_sentence(explanation), style)
     if report.alike:
-        named = comma_list(map(wording.name, report.alike), most=_MOST_ALIKE)
+        named = comma_list(map(wording.name, report.alike), most=_MOST_WORKLOADS)
         out += table.wrap(
             f"{_alike(explanation, len(report.alike), 'workload')}: {named}. To explain one, name it.", style
         )

@@ -211,3 +211,14 @@ def test_what_runs_is_looked_up_in_the_namespace_that_is_named(check: Check) -> 
 
     assert (0, []) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908")
     assert (0, ["a.yaml:10 info SPR908"]) == check(file, "--snapshot", "nodes.yaml", "--select", "SPR908", "-n", "shop")
+
+
+def test_each_list_of_a_custom_resource_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are equal, and no alias of each other."""
+    entry = "{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"
+    pools = "".join(f"  pool{number}: {{topologySpreadConstraints: [{entry}]}}\n" for number in range(8))
+    path = tmp_path / "thing.yaml"
+    path.write_text(f"apiVersion: example.com/v1\nkind: Thing\nmetadata: {{name: t}}\nspec:\n{pools}")
+    run(["check", str(path), "-o", "concise"])
+
+    assert 8 == capsys.readouterr().out.count("error SPR101 ")

@@ -777,6 +777,6 @@ def test_what_the_best_change_does_too_is_not_repeated() -> None:
     titles = ("set a: 1, and set b: 2", "uncordon node c, and set b: 2", "set d: 4")
     items = tuple(Suggestion(title, (), (), (), effect, "", (), is_of_manifest=False) for title in titles)
 
-    assert ["Or: uncordon node c, and the rest as above", "Or: set d: 4"] == alternatives(
+    assert ["Or: uncordon node c, instead of the first change above", "Or: set d: 4"] == alternatives(
         Suggestions(items), Style(None)
     )

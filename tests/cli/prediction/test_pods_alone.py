@@ -111,3 +111,28 @@ def test_a_generated_name_is_created_and_not_applied(asked: Asked, capsys: pytes
     assert [{"pod": "solo-*", "nodes": list(NODES)}] == step["scheduledPods"]
     assert 1 == run(["simulate", "apply", "-f", manifest, "--snapshot", asked.file("facts.json", _node("a1"))])
     assert capsys.readouterr().err == "error: from solo-: cannot use generate name with apply\n"
+
+
+def test_nodes_that_an_earlier_step_told_apart_are_named(asked: Asked) -> None:
+    """The first pod is on one of four equal nodes, and the second has no room beside it."""
+    pods = []
+    for name in ("one", "two"):
+        pod = _pod()
+        pod["metadata"]["name"] = name
+        pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "3" if name == "one" else "2500m"}}
+        pods.append(asked.file(f"{name}.json", pod))
+    *_, step = asked.steps(*(f"create -f {path}" for path in pods))
+
+    assert [{"pod": "two", "nodes": list(NODES)}] == step["scheduledPods"]
+
+
+def test_pods_of_one_name_in_two_namespaces_are_told_apart(asked: Asked) -> None:
+    pods = []
+    for namespace, node in (("x", "a1"), ("y", "b1")):
+        pod = _pod(node)
+        pod["metadata"]["namespace"] = namespace
+        pods.append(pod)
+    items = (*map(_node, NODES), *pods)
+    (step,) = asked.steps("drain a1 --force", items=items)
+
+    assert ["solo"] == step["lostPods"]

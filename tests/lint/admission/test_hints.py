@@ -220,6 +220,7 @@ def test_a_selector_for_pods_without_labels_is_one_that_can_be_written(manifest:
         ),
         ("Job", "{completionMode: Indexed, completions: 3}", None),
         ("Job", "{completionMode: NonIndexed, parallelism: 3}", None),
+        ("Deployment", "{completionMode: Indexed}", None),
     ],
 )
 def test_a_number_is_refused_with_the_words_of_the_api_server(kind: str, spec: str, expected: str | None) -> None:
