@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -232,18 +233,28 @@ class SimulationSetup:
         return (*self._read.known.errors, *self.reader.errors)
 
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
-        """Play steps; the objects of the manifests are created and settled first."""
-        first = [self.created.ops] if self.created.ops else []
-        known = self._read.known
-        played = partial(play, known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
-        answer = played(splitter=Splitter(known.cluster, known.profiles))
+        """Play steps; the objects of the manifests are created and settled first.
+
+        So are the cluster facts if a pod without a controller waits in some outcomes: the others are those in which it
+        found a node before the step.
+        """
+        known, every = self._read.known, [self.created.ops, *written]
+        start = 0 if self.created.ops else 1
+        while True:
+            played = partial(play, known.cluster, known.profiles, every[start:], limits=limits, watch=watch)
+            answer = played(splitter=Splitter(known.cluster, known.profiles))
+            ends = answer.steps[0].outcomes
+            waiting = Counter(pod.name for end in ends for pod in end.pending if not pod.owner and pod.is_original)
+            if not start or watch.is_stopped or all(number == len(ends) for number in waiting.values()):
+                break
+            start = 0
         if self.situation.cluster.provisioning and not all(
             not step.may_wedge and all(item.completes for item in step.parts) for step in answer.steps
         ):
             answer = self._with_new_nodes(played)
         number = len(known.errors)  # The API server would refuse what is wrong in manifests.
         lost = {f"{count_noun(number, 'object')} that could not be read": None} if number else {}
-        found = (step._replace(gaps={**step.gaps, **lost}) for step in answer.steps[len(first) :])
+        found = (step._replace(gaps={**step.gaps, **lost}) for step in answer.steps[1 - start :])
         return answer._replace(steps=tuple(found))
 
     def _with_new_nodes(self, played: Callable[..., Answer]) -> Answer:

@@ -215,6 +215,33 @@ def test_a_bare_pod_that_waited_before_is_told_apart(facts: Path, capsys: pytest
     assert "Pending already before this step: solo" in lines
 
 
+def test_a_bare_pod_that_finds_a_node_did_not_wait_before(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A step begins when the cluster has settled; of two pods that want one place, either waits before the step."""
+    port = {"image": "pause", "ports": [{"hostPort": 80}]}
+    first, second = (
+        pod(
+            name,
+            nodeSelector={"disk": "ssd"},
+            containers=[{"name": "c", "resources": {"requests": {"cpu": cpu}}, **port}],
+        )
+        for name, cpu in (("first", "1"), ("second", "2"))
+    )
+    place = node("n1", "a")
+    place["metadata"]["labels"]["disk"] = "ssd"
+
+    assert simulate(facts, [place, node("n2", "a"), first], "cordon", "n1") == 0
+    alone = capsys.readouterr().out.splitlines()
+    assert simulate(facts, [place, node("n2", "a"), first, second], "cordon", "n1") == 0
+    both = capsys.readouterr().out.splitlines()
+    assert (alone[0], alone[2]) == ("cordon n1: completes", "No workload changes.")
+    title, _, waiting = both[2].partition(": ")
+    assert (both[0], title) == ("cordon n1: completes", "Pending already before this step")
+    assert sorted(waiting.replace(", pod", "; pod").split("; ")) == [
+        "pod first, in 1 of 2 outcomes",
+        "pod second, in 1 of 2 outcomes",
+    ]
+
+
 def test_a_name_alone_is_looked_up(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`restart web` is `rollout restart` of the workload with that name, unless several have it."""
     objects = [node("n1", "a"), WEB, pod("solo")]
