@@ -22,7 +22,7 @@ from kubectl_spread.explain.requirements.decisive import (
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
-from kubectl_spread.objects.node import OUTAGES
+from kubectl_spread.objects.node import outage_of
 from kubectl_spread.objects.pod import GATED, Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
@@ -236,19 +236,25 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Exam
         return ExaminedPod(Explanation(pod, PodVerdict.FINISHED, nothing))
     if pod.terminating:
         return ExaminedPod(
-            Explanation(pod, PodVerdict.TERMINATING, nothing, reported="" if pod.node_name else pod.message)
+            Explanation(
+                pod,
+                PodVerdict.TERMINATING,
+                nothing,
+                reported="" if pod.node_name else pod.message,
+                outage=outage_of(pod.node_name, cluster.nodes),
+            )
         )
     if pod.node_name:  # the scheduler's decision today
         today = bound_pod_report(pod, cluster, profiles)
-        taints = next((node.taints for node in cluster.nodes if node.name == pod.node_name), None)
+        is_there = any(node.name == pod.node_name for node in cluster.nodes)
         return ExaminedPod(
             Explanation(
                 pod,
-                PodVerdict.NODE_GONE if taints is None else PodVerdict.RUNNING,
+                PodVerdict.RUNNING if is_there else PodVerdict.NODE_GONE,
                 nothing,
                 constraints=today.constraints,
                 bound_pod=today,
-                outage=next((taint.key for taint in taints or () if taint.key in OUTAGES), ""),
+                outage=outage_of(pod.node_name, cluster.nodes),
             )
         )
     if pod.cls.gates:

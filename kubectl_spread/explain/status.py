@@ -86,6 +86,8 @@ def _uncreated(state: WorkloadState) -> Optional[UncreatedPods]:
     # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
     elif first is not None and (first.node_name or first.cls.gates):
         text = f"podManagementPolicy OrderedReady creates them only once {first.name} is Ready"
+        if first.terminating:
+            text = f"they are created only once {first.name}, which is terminating on {first.node_name}, is gone"
     else:
         return None
     return UncreatedPods(state.key, state.missing, state.wanted or 0, text)

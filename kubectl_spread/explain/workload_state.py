@@ -13,6 +13,7 @@ from kubectl_spread.engine.loading import stage_of
 from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
 from kubectl_spread.engine.state import Stage
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.node import outage_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
 
@@ -30,7 +31,8 @@ class CreationFailure(NamedTuple):
 class WorkloadState(NamedTuple):
     """The pods of a workload, without finished ones; `wanted` is None if the facts lack the workload.
 
-    waiting: for a StatefulSet that creates its pods in order, the pod that its next one waits for, as it is not Ready.
+    waiting: the pod of a StatefulSet that its next one waits for: it is not Ready, or its name is not free yet. outage:
+    key of the taint that marks that pod's node as down.
     failures: also what the API server would say now, by the quotas and limits of the facts.
     """
 
@@ -41,6 +43,7 @@ class WorkloadState(NamedTuple):
     terminating: tuple[Pod, ...]
     failures: tuple[CreationFailure, ...] = ()
     waiting: Optional[Pod] = None
+    outage: str = ""
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
     lost: tuple[Pod, ...] = ()  # of those running, on nodes that do not exist
@@ -87,6 +90,8 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
     """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
     waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
+    if waiting is not None:
+        state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes))
     if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
         return state if state.pending else state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)
@@ -119,13 +124,16 @@ def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
 
 
 def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
-    """Return the pod of an ordered StatefulSet that the next one waits for: the first that is not Ready."""
+    """Return the first pod of a StatefulSet that the next one waits for, as `WorkloadState` says."""
     owner = controller.workload
-    if owner.kind != "StatefulSet" or controller.spec.get("podManagementPolicy") == "Parallel":
+    if owner.kind != "StatefulSet":
         return None
+    is_ordered = controller.spec.get("podManagementPolicy") != "Parallel"
     by_name = {pod.name: pod for pod in pods}
     for ordinal in range(owner.replicas or 0):
         pod = by_name.get(replica_name(owner, ordinal))
-        if pod is None or pod.terminating or stage_of(pod) is not Stage.READY:
+        if pod is None and is_ordered:
+            return None
+        if pod is not None and (pod.terminating or (is_ordered and stage_of(pod) is not Stage.READY)):
             return pod
     return None

@@ -57,6 +57,13 @@ class Toleration(NamedTuple):
 # Taints of nodes that are down: the node lifecycle controller adds NoSchedule and NoExecute for the same outage.
 OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
 
+
+def outage_of(name: str, nodes: Iterable[Node]) -> str:
+    """Return the key of the taint that marks a node as down; empty if none does."""
+    taints = (taint for node in nodes if node.name == name for taint in node.taints)
+    return next((taint.key for taint in taints if taint.key in OUTAGES), "")
+
+
 # Meanings of the taints that Kubernetes, autoscalers and network plugins set.
 WELL_KNOWN = {
     **OUTAGES,

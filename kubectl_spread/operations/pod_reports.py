@@ -164,7 +164,11 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
             explanation = report.explanation
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
-            return report._replace(explanation=explanation, workload=state)
+            made = report._replace(explanation=explanation, workload=state)
+            if not (asked.suggests and state.missing and state.waiting and _needs_advice(made)):
+                return made
+            problem = problems.of_placements([placement], 0, cluster, asked.known.profiles)
+            return made._replace(suggestions=problem and suggest(problem, most=asked.suggestions))
         if placement.refused and not state.failures:
             refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
             state = state._replace(failures=(refused,))

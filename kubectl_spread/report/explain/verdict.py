@@ -13,6 +13,7 @@ from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.node import OUTAGES
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.table import Style, wrap
 from kubectl_spread.report.wording import also_counted
@@ -32,7 +33,8 @@ _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
 def sentence(explanation: Explanation, outlook: Optional[Outlook] = None) -> str:
     """Return the verdict on one pod; `outlook`: what Karpenter does about it, if it finds no node now."""
-    who = f"A new pod of {explanation.pod.new_of}" if explanation.pod.new_of else f"Pod {explanation.pod.key}"
+    which = "The next pod" if explanation.verdict is PodVerdict.NOT_CREATED else "Pod"
+    who = f"A new pod of {explanation.pod.new_of}" if explanation.pod.new_of else f"{which} {explanation.pod.key}"
     return f"{safe(who)} {predicate(explanation, outlook)}"
 
 
@@ -67,14 +69,10 @@ def _node_gone(explanation: Explanation) -> str:
 
 
 def _terminating(explanation: Explanation) -> str:
-    pod = explanation.pod
-    when = deletion_text(pod.deleted, pod.finalizers)
-    if not pod.node_name:
-        return f"has been terminating{when}, and the scheduler ignores terminating pods."
-    return (
-        f"is terminating on node {safe(pod.node_name)}{when}. Spread constraints no longer count it, "
-        "but its resource requests stay reserved until it has ended."
-    )
+    ends = ending_text(explanation.pod, explanation.outage)
+    if not explanation.pod.node_name:
+        return f"{ends}, and the scheduler ignores terminating pods."
+    return f"{ends}. Spread constraints no longer count it, but its resource requests stay reserved until it has ended."
 
 
 def _schedulable(explanation: Explanation) -> str:
@@ -204,6 +202,15 @@ def _scheduler(explanation: Explanation) -> str:
     elif pods.waiting > 1:
         what += f"; none of the {pods.waiting} pods that use it has a node"
     return what + (f"; is {safe(near[0])} meant?" if near else ".")
+
+
+def ending_text(pod: Pod, outage: str) -> str:
+    """Return `is terminating on node n1 since 2026-01-01T10:00:00Z`, and when it ends if its node is down."""
+    when, node = deletion_text(pod.deleted, pod.finalizers), safe(pod.node_name)
+    if not node:
+        return f"has been terminating{when}"
+    down = f"; {node} is {OUTAGES[outage]}, and the pod ends once {node} is back or deleted" if outage else ""
+    return f"is terminating on node {node}{when}{down}"
 
 
 def deletion_text(deleted: str, finalizers: Sequence[str]) -> str:

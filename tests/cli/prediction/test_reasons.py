@@ -78,6 +78,33 @@ def test_the_ordinal_that_holds_a_statefulset(status: Plain, said: Any) -> None:
     assert "The next pod is created when db-1 is Ready (OrderedReady). That pod is not Ready." in out
 
 
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_a_name_is_not_free_before_its_pod_is_gone(policy: str, said: Any) -> None:
+    """db-2 terminates on a node that does not answer; the next db-2 would find no other node there."""
+    down = [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]
+    nodes = (node("a1", "a"), node("b1", "b"), node("c1", "c", taints=down))
+    pods = [owned("StatefulSet", f"db-{at}", on, status=READY) for at, on in enumerate(("a1", "b1", "c1"))]
+    pods[2]["metadata"]["deletionTimestamp"] = "2026-01-03T00:00:00Z"
+    for item in pods:
+        item["spec"]["topologySpreadConstraints"] = [constraint()]
+    db = workload("StatefulSet", "db", replicas=3, podManagementPolicy=policy)
+    db["spec"]["template"]["spec"]["topologySpreadConstraints"] = [constraint()]
+    code, out = said("explain sts/db", *nodes, db, *pods)
+    assert code == 1
+    ends = (
+        "is terminating on node c1 since 2026-01-03T00:00:00Z; c1 is unreachable, and the pod ends once c1 is back or"
+    )
+    assert f"The next pod is created when db-2 is gone. That pod {ends} deleted. The next pod shop/db-2 does not" in out
+    assert "Do: wait until node c1 is Ready again; the scheduler then tries again The pod goes to c1" in out
+    assert "Or: delete node c1, which takes no pods and counts as a domain" in out
+    _, out = said("explain pod/db-2", *nodes, db, *pods)
+    assert out.startswith(f"Pod shop/db-2 {ends} deleted. Spread constraints no longer count it")
+    code, out = said("check", *nodes, db, *pods)
+    text = "they are created only once db-2, which is terminating on c1, is gone"
+    assert (code, out.startswith(f"Not created: 1 of 3 pods of statefulset/db: {text}")) == (1, True)
+    assert said("simulate delete node c1", *nodes, db, *pods)[0] == 0
+
+
 def test_an_ordinal_holds_the_next_rollout_and_the_next_pod(said: Any) -> None:
     """All three pods exist."""
     states = zip(("a1", "a2", "b1"), (READY, UNREADY, READY), strict=True)
