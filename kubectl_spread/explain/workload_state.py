@@ -90,8 +90,7 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
     """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
     waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
-    if waiting is not None:
-        state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes))
+    state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes) if waiting else "")
     if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
         return state if state.pending else state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)

@@ -160,15 +160,12 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
         owner = controller.workload
         replicas = len(state.running) + max(1, state.missing)
         (placement,) = place([owner._replace(replicas=replicas, is_paused=False)], asked.known, explain_first=True)
-        for report in _placement(placement, asked):
+        waits = state.missing and state.waiting
+        for report in of_placement([placement], 0, asked) if waits else _placement(placement, asked):
             explanation = report.explanation
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
-            made = report._replace(explanation=explanation, workload=state)
-            if not (asked.suggests and state.missing and state.waiting and _needs_advice(made)):
-                return made
-            problem = problems.of_placements([placement], 0, cluster, asked.known.profiles)
-            return made._replace(suggestions=problem and suggest(problem, most=asked.suggestions))
+            return report._replace(explanation=explanation, workload=state)
         if placement.refused and not state.failures:
             refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
             state = state._replace(failures=(refused,))

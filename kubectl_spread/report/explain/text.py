@@ -280,10 +280,9 @@ def workload_lines(state: WorkloadState) -> list[str]:
         out.append("  It is suspended: its controller creates no pods.")
     if state.waiting:
         pod = state.waiting
-        now = "is not Ready" if pod.node_name else "has no node yet"
+        when, now = "Ready (OrderedReady)", "is not Ready" if pod.node_name else "has no node yet"
         if pod.terminating:
-            now = verdict.ending_text(pod, state.outage)
-        when = "gone" if pod.terminating else "Ready (OrderedReady)"
+            when, now = "gone", verdict.ending_text(pod, state.outage)
         out.append(f"  The next pod is created when {pod.name} is {when}. That pod {now}.")
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.times_text(failure.at, failure.times)
