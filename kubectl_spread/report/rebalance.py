@@ -264,11 +264,14 @@ def obstacle(item: Obstacle) -> str:
         are=are,
         its=its,
         message=item.message,
-        why=f": {without_preemption(item.message)}" if item.message else "",
+        why=f": {without_preemption(item.message)}" if item.message else _WHY.get(item.kind, ""),
         evictions=plural(item.number, "eviction"),
     )
 
 
+_WHY = {
+    ObstacleKind.UNCREATED: (", because its controller waits for another pod; `explain` says why that one is Pending")
+}
 _COUNTS_AS_FAILED = "{owner} counts an evicted pod as failed, so its pods are not evicted"
 _CONTROLLERS = {
     "Pod": "{owner} has no controller: nothing would create it again",
@@ -301,10 +304,7 @@ _OBSTACLES = {
     ),
     ObstacleKind.PINNED: "{pods} {are} bound to one domain of {key} by {its} volumes, and cannot leave it",
     ObstacleKind.PENDING: "the pod that replaces {any_pod} would stay Pending{why}",
-    ObstacleKind.UNCREATED: (
-        "the pod that replaces {any_pod} would not be created, because its controller waits for another pod; "
-        "`explain` says why that one is Pending"
-    ),
+    ObstacleKind.UNCREATED: "the pod that replaces {any_pod} would not be created{why}",
     ObstacleKind.REFUSED: "the eviction of {any_pod} would be refused: {message}",
     ObstacleKind.DISPLACES: "the pod that replaces {any_pod} would take the place of another pod (preemption)",
     ObstacleKind.UNREADY: "the pod that replaces {any_pod} would not become ready, as no pod of its revision is",
@@ -342,7 +342,7 @@ def remedy(item: Remedy) -> str:
 
 _CONSTRAINT = "the constraint on {key} of {owner}"
 _COUNTED = "so that nodes with taints that the pods do not tolerate no longer count"
-_NEW_PODS = "new pods are spread without counting old ones"
+_NEW_PODS = "only its new pods are counted"
 _REMEDIES = {
     RemedyKind.ADD_NODES: "add {added}",
     RemedyKind.UNCORDON: "uncordon {nodes} (`kubectl uncordon {arguments}`)",

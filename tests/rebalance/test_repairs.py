@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from kubectl_spread.advice.rebalance import repair as repair_module
-from kubectl_spread.advice.rebalance.plan import RepairVerdict, UnclearBudget
+from kubectl_spread.advice.rebalance.plan import ObstacleKind, RepairVerdict, UnclearBudget
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.rebalance import render
+from kubectl_spread.report.rebalance import obstacle, render
 from kubectl_spread.report.table import Style
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
@@ -319,6 +319,15 @@ def test_a_constraint_that_counts_pods_of_others_names_them() -> None:
     assert found.obstacles[0].pods == ("Deployment shop/api",)
 
 
+def test_a_constraint_that_misses_its_own_pods_is_not_limited_to_a_revision() -> None:
+    """It would count no pod any more."""
+    missing = workload("b1", constraint(app="api"))
+    found = repair(SIX, missing, workload("a1 a1 a2 a2", name="api"), wants=lambda key, _: key.name == "web")
+
+    assert reasons(found) == ["unreachable"]
+    assert "matchLabelKeys" not in remedies(found)
+
+
 def test_each_plan_begins_where_the_one_before_ends() -> None:
     """Both workloads want the only free place of zone c: the second one has no plan."""
     crowded = [*nodes("a1", "a2", cpu="16"), *nodes("b1", cpu="16"), *nodes("c1", cpu="1")]
@@ -399,6 +408,23 @@ def test_a_replacement_that_is_never_created_is_no_repair() -> None:
 
     assert found.verdict is RepairVerdict.NO_PLAN
     assert "uncreated" in reasons(found)
+
+
+def test_a_quota_that_refuses_the_replacement_is_named() -> None:
+    """The pods were created before the quota."""
+    few = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "shop"},
+        "spec": {"hard": {"pods": "4"}},
+        "status": {"hard": {"pods": "4"}, "used": {"pods": "5"}},
+    }
+    found = repair(SIX, workload("a1 a1 a2 a2 b1"), [few])
+
+    refused = [obstacle(item) for item in found.obstacles if item.kind is ObstacleKind.UNCREATED]
+    assert [text.partition("would not be created: ")[2] for text in refused] == [
+        "exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4"
+    ]
 
 
 def test_an_unknown_controller_is_not_simulated() -> None:

@@ -18,7 +18,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.loading import load
-from kubectl_spread.engine.moves import Moves
+from kubectl_spread.engine.moves import Moves, refusals
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
@@ -217,7 +217,7 @@ class Board:
             if pod.owner in more and pod.node == PENDING and pod.end == Deletion.ALIVE:
                 return Obstacle(ObstacleKind.PENDING, message=self._oracle.message(pod, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
-            return Obstacle(ObstacleKind.UNCREATED)
+            return Obstacle(ObstacleKind.UNCREATED, message=refusals(self.world, after).get(slot[0], ""))
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
         return Obstacle(ObstacleKind.UNREADY) if ready else None
 

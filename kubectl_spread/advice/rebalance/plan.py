@@ -142,10 +142,10 @@ class ObstacleKind(Enum):
     UNSETTLED: a rollout or another change is under way. UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node
     counts. UNREACHABLE: no distribution of the movable pods satisfies the constraint. CONFLICT: none satisfies all
     constraints together. PINNED: volumes keep pods in their domain. REFUSED: a budget refuses an eviction. PENDING: a
-    replacement finds no node. UNCREATED: it is not created. DISPLACES: a replacement would evict other pods. UNREADY:
-    replacements do not become ready. ENDLESS: pods are replaced again and again. RETURNS: evictions succeed, but
-    replacements may land where they do not help. TOO_MANY: a plan needs more evictions than allowed. GAVE_UP: the
-    search ended early.
+    replacement finds no node. UNCREATED: it is not created, or refused. DISPLACES: a replacement would evict other
+    pods. UNREADY: replacements do not become ready. ENDLESS: pods are replaced again and again. RETURNS: evictions
+    succeed, but replacements may land where they do not help. TOO_MANY: a plan needs more evictions than allowed.
+    GAVE_UP: the search ended early.
     """
 
     CONTROLLER = "controller"

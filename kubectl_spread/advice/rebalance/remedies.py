@@ -36,7 +36,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.workloads.workload import created_labels, POD_TEMPLATE_HASH
 
 RESTARTABLE = ("Deployment", "StatefulSet")
 _FIRST = Limits(mode=Mode.FIRST, has_messages=False)
@@ -368,8 +368,6 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
         for kind in kinds:
             if kind in _OF_HARD and status.when_unsatisfiable != DO_NOT_SCHEDULE:
                 continue
-            if kind is RemedyKind.BY_REVISION and status.selector is None:
-                continue
             skews = dict.fromkeys((status.max_skew + 1, status.skew or 0))
             numbers = {
                 "maxSkew": [skew for skew in skews if skew > status.max_skew],
@@ -378,9 +376,12 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
             name = _NUMBERS.get(kind, "")
             for number in numbers.get(name, [0]):
                 fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
-                if case.is_late or ("matchLabelKeys" in fields and key.kind != "Deployment"):
-                    continue
                 controller, is_softened = case.known.cluster.controllers[key], kind is RemedyKind.SOFTEN
+                # Without pods of its own to count, a constraint would only lose the others.
+                own = created_labels(controller.workload) if key.kind == "Deployment" else None
+                has_no_own = own is None or status.selector is None or not status.selector.matches(own)
+                if case.is_late or ("matchLabelKeys" in fields and has_no_own):
+                    continue
                 spec = controller.workload.pod_spec
                 written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
                 written[status.position].update(fields)
