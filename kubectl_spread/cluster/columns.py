@@ -163,13 +163,14 @@ class NodeColumns:
         return Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
 
 
-def _wrapped(total: int) -> int:
+def wrapped(total: int) -> int:
+    """Wrap a number that does not fit into 64 bits, as Go and numpy do."""
     return (total + 2**63) % 2**64 - 2**63
 
 
 def _add(amounts: Int64s, node: int, amount: int) -> None:
     total = amounts.item(node) + amount
-    amounts[node] = total if -(2**63) <= total < 2**63 else _wrapped(total)
+    amounts[node] = total if -(2**63) <= total < 2**63 else wrapped(total)
 
 
 _NODE, _GROUP, _CLASS, _SIGN = range(4)  # rows of the log
@@ -376,10 +377,10 @@ class Columns:
             for resource, amount in pod_class.requests:
                 if resource not in amounts:
                     amounts[resource] = np.zeros(len(self.classes), np.int64)
-                amounts[resource][at] = _wrapped(amount)
+                amounts[resource][at] = wrapped(amount)
         for resource, of_class in amounts.items():
             np.add.at(self.requested_of(resource), nodes, of_class[classes])
-        pairs = [tuple(map(_wrapped, pod_class.nonzero)) for pod_class in self.classes]
+        pairs = [tuple(map(wrapped, pod_class.nonzero)) for pod_class in self.classes]
         nonzero = np.array(pairs, np.int64).reshape(-1, 2)
         np.add.at(self.nonzero_cpu, nodes, nonzero[classes, 0])
         np.add.at(self.nonzero_memory, nodes, nonzero[classes, 1])

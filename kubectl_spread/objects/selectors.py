@@ -41,7 +41,13 @@ HOSTNAME = "kubernetes.io/hostname"
 OS = "kubernetes.io/os"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
+LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-domain.beta.kubernetes.io/zone"}
 DOMAIN_NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
+
+
+def zone_of(labels: Labels) -> tuple[str, ...]:
+    """Return the region and the zone of a node; the legacy labels come first."""
+    return tuple(labels.get(legacy, labels.get(key, "")) for key, legacy in LEGACY.items())
 
 
 def key_errors(key: str) -> list[str]:

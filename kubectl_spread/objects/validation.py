@@ -23,7 +23,7 @@ from kubectl_spread.objects.constraints.constraint import (
 )
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings
-from kubectl_spread.objects.releases.field_versions import stores
+from kubectl_spread.objects.releases.field_versions import known_fields
 from kubectl_spread.objects.releases.version import default_release, LATEST, Release
 from kubectl_spread.objects.selectors import key_errors, Labels, LabelSelector, value_errors
 from kubectl_spread.text.node import Route
@@ -223,9 +223,11 @@ def constraint_errors(
             None for a template, which is validated unchanged.
         minor: the API server's minor version, the latest by default. Fields that it drops are not validated.
     """
-    practice = LATEST_PRACTICE if minor is None else _practice(minor)
+    practice = LATEST_PRACTICE
     if minor is not None:
-        constraints = tuple(kept_fields(constraint, minor) for constraint in constraints)
+        release = default_release(minor)
+        practice = _practice(release)
+        constraints = tuple(known_fields(constraint, release) for constraint in constraints)
     errors: list[FieldError] = []
     last = {(item.topology_key, item.when_unsatisfiable): at for at, item in enumerate(constraints)}
     for constraint in constraints:
@@ -259,10 +261,9 @@ class Practice(NamedTuple):
 LATEST_PRACTICE = Practice(merges_match_keys=True, validates_selectors=True, has_label_words=True)
 
 
-def _practice(minor: int) -> Practice:
+def _practice(release: Release) -> Practice:
     from kubectl_spread.objects.releases import behaviours  # 4 ms; most runs have no other release than the latest
 
-    release = default_release(minor)
     return Practice(
         behaviours.MATCH_KEYS_ARE_MERGED.of(release),
         behaviours.SELECTOR_IS_VALIDATED.of(release),
@@ -274,15 +275,6 @@ def _older_words(detail: str) -> str:
     """Return the error of a label in the words of releases up to 1.34."""
     text = re.sub(r"(: (?:name part |prefix part )?must be no more than \d+) bytes\Z", r"\1 characters", detail)
     return re.sub(r": a valid label key (must consist of )", r": a qualified name \1", text)
-
-
-def kept_fields(constraint: TopologySpreadConstraint, minor: int) -> TopologySpreadConstraint:
-    """Return a constraint without the fields that an API server 1.`minor` drops or does not know."""
-    if not stores("minDomains", minor):
-        constraint = constraint._replace(min_domains=None)
-    if not stores("nodeTaintsPolicy", minor):
-        constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
-    return constraint if stores("matchLabelKeys", minor) else constraint._replace(match_label_keys=())
 
 
 def _error(rule: Rule, route: Route, detail: str, *, path: str = "") -> FieldError:

@@ -120,7 +120,7 @@ class Scheduler:
             return FilterResult(
                 self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
             )
-        filtered = prepared.filter_result(self.columns)
+        filtered = prepared.filter_result()
         if not self._tries_nominated_first:
             return self._with_nominated(pod, filtered) if self._nominated else filtered
         own = self.columns.index.get(pod.nominated_node)
@@ -141,15 +141,15 @@ class Scheduler:
         Raises:
             ScoreError: a plugin failed, and the scheduler would not place the pod.
         """
-        profile, prepared = self.profile_of(pod.cls), self._prepare(pod.cls)
+        prepared = self._prepare(pod.cls)
         if nodes is None:
             nodes = np.flatnonzero(filtered.feasible)
-        for state in prepared.unscored_states(profile, self.columns):
+        for state in prepared.unscored_states:
             state.score(nodes)
         same_for_all = 0
         total = np.zeros(len(nodes), np.int64)
         by_plugin: dict[str, Union[Int64s, int]] = {}
-        for (plugin, weight), state in zip(profile.score, prepared.score_states(profile, self.columns), strict=True):
+        for (plugin, weight), state in zip(self.profile_of(pod.cls).score, prepared.score_states, strict=True):
             scores = state.score(nodes)
             if scores is not None:
                 by_plugin[plugin.name] = weighted = scores * weight
@@ -187,11 +187,10 @@ class Scheduler:
 
     def _best(self, pod: Pod, nodes: NodeIndices) -> NodeIndices:
         """Return `score(...).hosts()` without making the table."""
-        profile, total = self.profile_of(pod.cls), None
-        prepared = self._prepare(pod.cls)
-        for state in prepared.unscored_states(profile, self.columns):
+        prepared, total = self._prepare(pod.cls), None
+        for state in prepared.unscored_states:
             state.score(nodes)
-        for weight, state in prepared.deciding(profile, self.columns):
+        for weight, state in prepared.deciding:
             scores = state.score(nodes)
             if scores is not None and not isinstance(scores, int):  # a number for all decides nothing
                 weighted = scores if weight == 1 else scores * weight

@@ -20,11 +20,6 @@ def divide(number: Int64s, by: Int64s | int) -> Int64s:
     return np.where((number < 0) != (np.asarray(by) < 0), -quotient, quotient)
 
 
-def int64(number: int) -> int:
-    """Wrap a number that does not fit into 64 bits, as Go and numpy do."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
 def round_half_away(number: Floats) -> Int64s:
     """Return math.Round of numbers that are not negative: 0.49999999999999994 is 0, 2.5 is 3."""
     nearest = np.rint(number)  # except that it rounds halves to even

@@ -14,14 +14,12 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools
 from kubectl_spread.containers import grouped
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import REGION, ZONE
+from kubectl_spread.objects.selectors import zone_of
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_PERCENTAGE = 5
 ALL = 100  # percent: the search visits every node
-
-_LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-domain.beta.kubernetes.io/zone"}
 
 
 def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
@@ -35,15 +33,10 @@ def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
 
 def tree_order(nodes: tuple[Node, ...]) -> NodeIndices:
     """Return the first node of each zone, then the second of each, and so on: intp (N,)."""
-    zones = grouped((tuple(_label(node, key) for key in (REGION, ZONE)), at) for at, node in enumerate(nodes))
+    zones = grouped((zone_of(node.labels), at) for at, node in enumerate(nodes))
     longest = max(map(len, zones.values()), default=0)
     order = [members[at] for at in range(longest) for members in zones.values() if at < len(members)]
     return np.array(order, np.intp)
-
-
-def _label(node: Node, key: str) -> str:
-    """Return the value of a label; the legacy label comes first."""
-    return node.labels.get(_LEGACY[key], node.labels.get(key, ""))
 
 
 class Sampler:

@@ -22,7 +22,7 @@ from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import as_text, condition, fields, mappings, Plain, strings
-from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, ZONE
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, LEGACY, ZONE
 
 PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
@@ -326,7 +326,6 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(filter(None, map(as_text, value))) if isinstance(value, list) else ()
 
 
-_OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 _UNSPECIFIED = "UNSPECIFIED"
 
 
@@ -364,7 +363,7 @@ def driver_and_handle(source: Plain, labels: Labels) -> Optional[tuple[str, str]
         if source.get(plugin.field) is not None:
             name = source[plugin.field].get(plugin.disk) or ""
             if plugin.field == "gcePersistentDisk":
-                name = f"{labels.get(ZONE) or labels.get(_OLD_ZONE) or _UNSPECIFIED}/{name}"
+                name = f"{labels.get(ZONE) or labels.get(LEGACY[ZONE]) or _UNSPECIFIED}/{name}"
             elif name.startswith("aws://"):
                 name = name.rpartition("/")[2]
             return plugin.driver, name

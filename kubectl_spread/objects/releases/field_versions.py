@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import Plain
-from kubectl_spread.objects.releases.version import default_release
+from kubectl_spread.objects.releases.version import default_release, Release
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.releases.behaviours import Behaviour
@@ -91,6 +91,16 @@ def stored_spec(spec: Plain, minor: int) -> StoredSpec:
 def stores(field: str, minor: Optional[int]) -> bool:
     """Return whether an API server 1.`minor` keeps a field of constraints; an unknown version keeps it."""
     return minor is None or bool(constraint_rows()[field].of(default_release(minor)))
+
+
+def known_fields(constraint: TopologySpreadConstraint, release: Release) -> TopologySpreadConstraint:
+    """Return a constraint as a release sees it, without the fields that the release silently drops."""
+    rows = constraint_rows()
+    if not rows["minDomains"].of(release):
+        constraint = constraint._replace(min_domains=None)
+    if not rows["nodeTaintsPolicy"].of(release):
+        constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
+    return constraint if rows["matchLabelKeys"].of(release) else constraint._replace(match_label_keys=())
 
 
 def ignored_fields(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:

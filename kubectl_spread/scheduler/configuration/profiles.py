@@ -119,11 +119,6 @@ _TOO_LATE = frozenset({"postBind"})
 _VERBS = ("filterVerb", "prioritizeVerb", "bindVerb", "preemptVerb")
 
 
-class _Entry(NamedTuple):
-    name: str
-    weight: int = 0
-
-
 def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dict[str, Profile]:
     """Return the profiles of a configuration by scheduler name; the default profile if it has none."""
     document = document or {}
@@ -145,13 +140,11 @@ def profiles(document: Optional[Plain] = None, release: Release = LATEST) -> dic
 def _profile(written: Plain, release: Release, global_percentage: int) -> Profile:
     sets: Plain = fields(written, "plugins")
     args = {item.get("name"): fields(item, "args") for item in mappings(written.get("pluginConfig"))}
-    available = _available(release)
-    defaults = [_Entry(name, _default_weight(name, release)) for name in available]
+    defaults = {name: _default_weight(name, release) for name in _available(release)}
     multi_point = _merged(defaults, sets.get("multiPoint"))
-    weights = _weights(multi_point, _entries(sets.get("score"), "enabled"))
-    made = {
-        entry.name: _PLUGINS[entry.name].make(args.get(entry.name, {}), release) for entry in _all(sets, multi_point)
-    }
+    weights = {**multi_point, **_entries(sets.get("score"), "enabled")}  # 0 or none counts as 1
+    every = (*multi_point, *(name for point in POINTS for name in _entries(sets.get(point), "enabled")))
+    made = {name: _PLUGINS[name].make(args.get(name, {}), release) for name in every if name in _PLUGINS}
     at = {point: _expanded(point, multi_point, sets.get(point), release) for point in POINTS}
     percentage = written.get("percentageOfNodesToScore")
     filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
@@ -175,12 +168,9 @@ def _profile(written: Plain, release: Release, global_percentage: int) -> Profil
 
 def _foreign(sets: Plain) -> tuple[str, ...]:
     """Return the enabled plugins that are unknown here and run before a pod is bound, each once."""
-    enabled = [
-        entry.name
-        for point, written in sets.items()
-        if point not in _TOO_LATE
-        for entry in _entries(written, "enabled")
-    ]
+    enabled = (
+        name for point, written in sets.items() if point not in _TOO_LATE for name in _entries(written, "enabled")
+    )
     return tuple(name for name in dict.fromkeys(enabled) if name not in _PLUGINS)
 
 
@@ -218,55 +208,32 @@ def _implements(name: str, point: str, release: Release) -> bool:
     return point in _PLUGINS[name].points.split()
 
 
-def _entries(written: Optional[Plain], field: str) -> list[_Entry]:
-    return [_Entry(item.get("name") or "", int(item.get("weight") or 0)) for item in (written or {}).get(field) or ()]
+def _entries(written: Optional[Plain], field: str) -> dict[str, int]:
+    """Return the plugins of a list, with their weights."""
+    return {item.get("name") or "": int(item.get("weight") or 0) for item in (written or {}).get(field) or ()}
 
 
-def _all(sets: Plain, multi_point: list[_Entry]) -> list[_Entry]:
-    """Return every plugin that an extension point may run."""
-    enabled = [entry for point in POINTS for entry in _entries(sets.get(point), "enabled")]
-    return [entry for entry in (*multi_point, *enabled) if entry.name in _PLUGINS]
-
-
-def _merged(defaults: list[_Entry], written: Optional[Plain]) -> list[_Entry]:
+def _merged(defaults: dict[str, int], written: Optional[Plain]) -> dict[str, int]:
     """Merge defaults with the enabled plugins: a default that is listed again is replaced in its place.
 
     Source: default_plugins.go, mergePluginSet.
     """
-    disabled = {entry.name for entry in _entries(written, "disabled")}
-    enabled = _entries(written, "enabled")
-    again = {entry.name: entry for entry in enabled}
-    result: list[_Entry] = []
-    replaced: set[str] = set()
-    for entry in defaults if "*" not in disabled else ():
-        if entry.name in disabled:
-            continue
-        result.append(again.get(entry.name, entry))
-        if entry.name in again:
-            replaced.add(entry.name)
-    return result + [entry for entry in enabled if entry.name not in replaced]
+    disabled = _entries(written, "disabled")
+    kept = {} if "*" in disabled else {name: weight for name, weight in defaults.items() if name not in disabled}
+    return {**kept, **_entries(written, "enabled")}
 
 
-def _expanded(point: str, multi_point: list[_Entry], written: Optional[Plain], release: Release) -> list[str]:
+def _expanded(point: str, multi_point: dict[str, int], written: Optional[Plain], release: Release) -> list[str]:
     """Return the plugins of one extension point in the order they run.
 
     First those of its own list that override MultiPoint, then the rest of MultiPoint, then the rest of its list.
     """
-    disabled = {entry.name for entry in _entries(written, "disabled")}
-    own = [entry.name for entry in _entries(written, "enabled") if entry.name in _PLUGINS]
+    disabled = _entries(written, "disabled")
+    own = [name for name in _entries(written, "enabled") if name in _PLUGINS]
     if "*" in disabled:
         return own
     shared = [
-        entry.name
-        for entry in multi_point
-        if entry.name in _PLUGINS and _implements(entry.name, point, release) and entry.name not in disabled
+        name for name in multi_point if name in _PLUGINS and _implements(name, point, release) and name not in disabled
     ]
     overriding = [name for name in own if name in shared]
     return [*overriding, *(name for name in shared if name not in own), *(name for name in own if name not in shared)]
-
-
-def _weights(multi_point: list[_Entry], score: list[_Entry]) -> dict[str, int]:
-    """Return the weights: 0 or none counts as 1, and the list of the score point comes first."""
-    weights = {entry.name: entry.weight for entry in multi_point}
-    weights.update({entry.name: entry.weight for entry in score})
-    return weights

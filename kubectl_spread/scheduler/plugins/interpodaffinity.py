@@ -98,17 +98,17 @@ class _DomainTable:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._numbers: dict[str, Int64s] = {}
+        self.numbers: dict[str, Int64s] = {}
         self.is_recorded = False
 
     @property
     def is_empty(self) -> bool:
-        return not any(numbers.any() for numbers in self._numbers.values())
+        return not any(numbers.any() for numbers in self.numbers.values())
 
     def add(self, key: str, nodes: Int32s, amount: int) -> None:
         """Add to the domains of nodes; a node without the label has none."""
         topology = self._columns.topology(key)
-        numbers = self._numbers.setdefault(key, np.zeros(len(topology.values), np.int64))
+        numbers = self.numbers.setdefault(key, np.zeros(len(topology.values), np.int64))
         codes = topology.codes[nodes]
         codes = codes[codes >= 0]
         if len(codes):
@@ -118,9 +118,9 @@ class _DomainTable:
     def add_one(self, key: str, node: int, amount: int) -> None:
         """Add an amount to the domain of one node."""
         topology = self._columns.topology(key)
-        numbers = self._numbers.get(key)
+        numbers = self.numbers.get(key)
         if numbers is None:
-            numbers = self._numbers[key] = np.zeros(len(topology.values), np.int64)
+            numbers = self.numbers[key] = np.zeros(len(topology.values), np.int64)
         code = topology.codes.item(node)
         if code >= 0:
             self.is_recorded = True
@@ -129,11 +129,11 @@ class _DomainTable:
     def number(self, key: str, node: int) -> int:
         """Return the number of a node's domain, 0 if it has none."""
         code = self._columns.topology(key).codes[node]
-        return int(self._numbers[key][code]) if key in self._numbers and code >= 0 else 0
+        return int(self.numbers[key][code]) if key in self.numbers and code >= 0 else 0
 
     def positive(self, key: str) -> Bools:
         """Return bool (N,): nodes whose domain has more than 0."""
-        numbers = self._numbers.get(key)
+        numbers = self.numbers.get(key)
         if numbers is None or not len(numbers):
             return np.zeros(self._columns.n, np.bool_)
         codes = self._columns.topology(key).codes
@@ -142,22 +142,18 @@ class _DomainTable:
     def anywhere(self) -> Bools:
         """Return the nodes with a domain above 0 for any key, bool (N,)."""
         found = np.zeros(self._columns.n, np.bool_)
-        for key in self._numbers:
+        for key in self.numbers:
             found |= self.positive(key)
         return found
 
     def total(self, nodes: NodeIndices) -> Int64s:
         """Return the sum over the keys of each node's domains, int64 (F,)."""
         result = np.zeros(len(nodes), np.int64)
-        for key, numbers in self._numbers.items():
+        for key, numbers in self.numbers.items():
             if len(numbers):
                 codes = self._columns.topology(key).codes[nodes]
                 result += np.where(codes >= 0, numbers[codes], 0)
         return result
-
-    @property
-    def keys(self) -> Iterator[str]:
-        return iter(self._numbers)
 
 
 class _ByClass:
@@ -217,9 +213,9 @@ class _FilterState(FilterState):
         self._namespace_labels = columns.labels_of(pod_class.namespace)
         self._affinity_terms = tuple(incoming_term(term, columns) for term in pod_class.pod_affinity)
         self._anti_affinity_terms = tuple(incoming_term(term, columns) for term in pod_class.pod_anti_affinity)
-        self._affinity = _DomainTable(columns)
-        self._anti_affinity = _DomainTable(columns)
-        self._existing_anti_affinity = _DomainTable(columns)
+        self._existing_anti_affinity, self._affinity, self._anti_affinity = self._tables = tuple(
+            _DomainTable(columns) for _ in _Effect._fields
+        )
         self._fresh = _ByClass(pod_class, columns)
         self._bits: Optional[Bits] = None  # as long as no table changes
         self._fits: Optional[Bools] = None
@@ -265,7 +261,7 @@ class _FilterState(FilterState):
         if any(self._anti_affinity.number(term.topology_key, node) > 0 for term in self._anti_affinity_terms):
             return self._rules.anti_affinity
         existing = self._existing_anti_affinity
-        broken = any(existing.number(key, node) > 0 for key in list(existing.keys))
+        broken = any(existing.number(key, node) > 0 for key in existing.numbers)
         return self._rules.existing_anti_affinity if broken else 0
 
     def _sync(self) -> None:
@@ -274,32 +270,24 @@ class _FilterState(FilterState):
             if effect is not _NO_EFFECT:
                 self._add(effect, nodes, sign)
 
-    @cached_method
-    def _effect_of(self, class_at: int) -> _Effect:
-        return self._effect(self._columns.classes[class_at])
-
     def _apply(self, pods: Sequence[Pod], node: int, sign: int) -> None:
         """Update the tables for a moment, without results computed from them."""
         for pod in pods:
             effect = self._effect_of(self._columns.class_index(pod.cls))
-            for key in effect.existing_anti_affinity:
-                self._existing_anti_affinity.add_one(key, node, sign)
-            for key in effect.affinity:
-                self._affinity.add_one(key, node, sign)
-            for key in effect.anti_affinity:
-                self._anti_affinity.add_one(key, node, sign)
+            for table, keys in zip(self._tables, effect, strict=True):
+                for key in keys:
+                    table.add_one(key, node, sign)
 
     def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
         self._bits = self._fits = None
-        for key in effect.existing_anti_affinity:
-            self._existing_anti_affinity.add(key, nodes, sign)
-        for key in effect.affinity:
-            self._affinity.add(key, nodes, sign)
-        for key in effect.anti_affinity:
-            self._anti_affinity.add(key, nodes, sign)
+        for table, keys in zip(self._tables, effect, strict=True):
+            for key in keys:
+                table.add(key, nodes, sign)
 
-    def _effect(self, existing: PodClass) -> _Effect:
-        """Return the topology keys that one pod adds to the tables, even if it is terminating."""
+    @cached_method
+    def _effect_of(self, class_at: int) -> _Effect:
+        """Return the topology keys that one pod of a class adds to the tables, even if it is terminating."""
+        existing = self._columns.classes[class_at]
         against = tuple(
             term.topology_key
             for term in existing.pod_anti_affinity
@@ -338,7 +326,6 @@ class _ScoreState:
         self._terms = [(weight, incoming_term(term, columns)) for weight, term in pod_class.preferred_affinity]
         self._terms += [(-weight, incoming_term(term, columns)) for weight, term in pod_class.preferred_anti_affinity]
         self._table = _DomainTable(columns)
-        self._effects: dict[int, tuple[tuple[str, int], ...]] = {}
         self._fresh = _ByClass(pod_class, columns)
         # Preferred terms of running pods are ignored only for a pod that has no preferred terms of its own.
         ignores = args.get("ignorePreferredTermsOfExistingPods") and IGNORES_PREFERRED_OF_EXISTING.of(release)
@@ -350,28 +337,27 @@ class _ScoreState:
         if self._skips:
             return None if self._skips_score else 0
         for class_at, nodes, sign in self._fresh.fresh():
-            effect = self._effects.get(class_at)
-            if effect is None:
-                effect = self._effects[class_at] = tuple(self._effect(self._columns.classes[class_at]))
-            for key, weight in effect:
+            for key, weight in self._effect_of(class_at):
                 self._table.add(key, nodes, sign * weight)
         if not self._table.is_recorded:
             return None if self._skips_score else 0
         return _normalize(self._table.total(feasible), with_zero=self._with_zero)
 
-    def _effect(self, existing: PodClass) -> Iterator[tuple[str, int]]:
-        """Yield the weights that one pod of a class adds to its domains, by topology key."""
+    @cached_method
+    def _effect_of(self, class_at: int) -> list[tuple[str, int]]:
+        """Return the weights that one pod of a class adds to its domains, by topology key."""
+        existing = self._columns.classes[class_at]
         labels = dict(existing.labels)
-        for weight, incoming in self._terms:
-            if incoming.matches(existing, labels):
-                yield incoming.topology_key, weight
+        found = [(term.topology_key, weight) for weight, term in self._terms if term.matches(existing, labels)]
         hard = self._hard_weight
         towards = [(hard, term) for term in existing.pod_affinity if hard > 0]
         towards += [(weight, term) for weight, term in existing.preferred_affinity]
         towards += [(-weight, term) for weight, term in existing.preferred_anti_affinity]
-        for weight, term in towards:
-            if term.matches(self._cls.namespace, self._labels, self._namespace_labels):
-                yield term.topology_key, weight
+        return found + [
+            (term.topology_key, weight)
+            for weight, term in towards
+            if term.matches(self._cls.namespace, self._labels, self._namespace_labels)
+        ]
 
 
 def _normalize(raw: Int64s, *, with_zero: bool) -> Int64s:

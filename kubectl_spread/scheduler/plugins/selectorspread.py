@@ -10,13 +10,12 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns, Int64s, MatchCounter
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors import Labels, REGION, Selector, ZONE
+from kubectl_spread.objects.selectors import Selector, zone_of
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import default_selector
 
 _ZONE_WEIGHT = 2.0 / 3.0
-_BETA = "failure-domain.beta.kubernetes.io"
 
 
 class SelectorSpread(Plugin):
@@ -31,7 +30,7 @@ class SelectorSpread(Plugin):
 class _State:
     def __init__(self, selector: Selector, pod_class: PodClass, columns: Columns) -> None:
         self._counter = None if selector.is_empty else MatchCounter(pod_class.namespace, selector, columns)
-        zones = [_zone(node.labels) for node in columns.nodes]
+        zones = [zone_of(node.labels) for node in columns.nodes]
         known = {zone: at for at, zone in enumerate(dict.fromkeys(zone for zone in zones if any(zone)))}
         self._zones = np.array([known.get(zone, -1) for zone in zones], np.intp)
         self._none: Int64s = columns.zeros()
@@ -62,9 +61,3 @@ def _fewer(counts: Int64s, most: int) -> np.ndarray[tuple[int], np.dtype[np.floa
     if not most:
         return np.full(len(counts), 100.0)
     return 100.0 * ((most - counts) / float(most))
-
-
-def _zone(labels: Labels) -> tuple[str, str]:
-    """Return the region and the zone of a node, the older labels first."""
-    region = labels.get(f"{_BETA}/region", labels.get(REGION, ""))
-    return region, labels.get(f"{_BETA}/zone", labels.get(ZONE, ""))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Bools, Columns, Int64s
+from kubectl_spread.caching import cached_method
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s, wrapped
 from kubectl_spread.objects.amounts.resources import (
     CPU,
     EPHEMERAL_STORAGE,
@@ -150,7 +151,6 @@ class _FilterState(FilterState):
         watched = [columns.pod_count, columns.slots()]
         for resource, _ in self._wanted:
             watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
-        self._amounts_of: dict[int, tuple[int, ...]] = {}  # by class
         self._bits = NodeValues(columns, watched, self._compute)
         self._fits = NodeValues(columns, watched, lambda nodes: self._compute(nodes) == 0)
 
@@ -167,22 +167,17 @@ class _FilterState(FilterState):
         for at, (resource, amount) in enumerate(self._wanted):
             total = int(columns.allocatable_of(resource)[node])
             used = int(columns.requested_of(resource)[node])
-            for pod in removed:
-                used -= self._amounts(pod.cls)[at]
-            for pod in added:
-                used += self._amounts(pod.cls)[at]
-            if amount > gomath.int64(total - used):
+            for sign, pods in ((-1, removed), (1, added)):
+                used += sign * sum(self._amounts(columns.class_index(pod.cls))[at] for pod in pods)
+            if amount > wrapped(total - used):
                 bits |= 1 << (2 + 2 * at if amount > total else 1 + 2 * at)
         return bits
 
-    def _amounts(self, pod_class: PodClass) -> tuple[int, ...]:
-        """Return a pod's request of each wanted resource."""
-        class_at = self._columns.class_index(pod_class)
-        found = self._amounts_of.get(class_at)
-        if found is None:
-            requests = dict(self._columns.with_summed_requests(pod_class).requests)
-            found = self._amounts_of[class_at] = tuple(requests.get(resource, 0) for resource, _ in self._wanted)
-        return found
+    @cached_method
+    def _amounts(self, class_at: int) -> tuple[int, ...]:
+        """Return the request of each wanted resource by a pod of a class."""
+        requests = dict(self._columns.with_summed_requests(self._columns.classes[class_at]).requests)
+        return tuple(requests.get(resource, 0) for resource, _ in self._wanted)
 
     def _compute(self, nodes: NodeIndices) -> Bits:
         columns = self._columns

@@ -14,6 +14,7 @@ from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.field_versions import known_fields
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors import compile_selector, EVERY_POD, LabelRequirement, Selector
 
@@ -29,15 +30,6 @@ class Constraint(NamedTuple):
     honors_affinity: bool
     honors_taints: bool
     self_match_num: int  # 1 when the selector matches the incoming pod's own labels
-
-
-def known_fields(constraint: TopologySpreadConstraint, release: Release) -> TopologySpreadConstraint:
-    """Return a constraint as a release sees it, without the fields that the release silently drops."""
-    if not behaviours.MIN_DOMAINS.of(release):
-        constraint = constraint._replace(min_domains=None)
-    if not behaviours.INCLUSION_POLICIES.of(release):
-        constraint = constraint._replace(node_affinity_policy=None, node_taints_policy=None)
-    return constraint if behaviours.MATCH_LABEL_KEYS.of(release) else constraint._replace(match_label_keys=())
 
 
 def filter_topology_spread_constraints(

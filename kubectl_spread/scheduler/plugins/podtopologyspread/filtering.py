@@ -259,7 +259,6 @@ class PreFilterState(FilterState):
             )
             for constraint in constraints
         )
-        self._matched: list[dict[int, bool]] = [{} for _ in constraints]  # by class
 
     def fits(self) -> Bools:
         first, *others = self.counts
@@ -306,18 +305,13 @@ class PreFilterState(FilterState):
         return 0
 
     def _matching(self, at: int, pods: Sequence[Pod]) -> int:
-        """Count the pods that a constraint's selector matches. Test the selector once per class."""
-        known, selector = self._matched[at], self.counts[at].constraint.selector
-        number = 0
-        for pod in pods:
-            class_at = self._columns.class_index(pod.cls)
-            matches = known.get(class_at)
-            if matches is None:
-                matches = pod.cls.namespace == self._namespace
-                matches = matches and selector.matches(pod.labels)
-                known[class_at] = matches
-            number += matches
-        return number
+        """Count the pods that a constraint's selector matches."""
+        return sum(self._matches(at, self._columns.class_index(pod.cls)) for pod in pods)
+
+    @cached_method
+    def _matches(self, at: int, class_at: int) -> bool:
+        found, selector = self._columns.classes[class_at], self.counts[at].constraint.selector
+        return found.namespace == self._namespace and selector.matches(dict(found.labels))
 
 
 def hard_counts(filtered: FilterResult) -> tuple[DomainCounts, ...]:

@@ -13,7 +13,7 @@ from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
-from kubectl_spread.objects.selectors import Labels, REGION, ZONE
+from kubectl_spread.objects.selectors import Labels, LEGACY, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
@@ -22,12 +22,7 @@ from kubectl_spread.scheduler.plugins import names
 REASONS = (Reason("node(s) had no available volume zone", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
 
 # Label -> the one that replaced it; node labels are looked up by both.
-_KEYS = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-    ZONE: ZONE,
-    REGION: REGION,
-}
+_KEYS = {LEGACY[ZONE]: ZONE, LEGACY[REGION]: REGION, ZONE: ZONE, REGION: REGION}
 
 
 class VolumeTopology(NamedTuple):
