@@ -85,7 +85,7 @@ def test_pipx_installs_a_plugin_that_kubectl_finds(wheel: Path, tmp_path: Path) 
 
 def test_an_installed_package_finds_its_schemas(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
-    code = "from kubectl_spread import schemas; print(schemas.directory()); schemas.load('check-report')"
+    code = "from kubectl_spread import schemas; print(schemas.data_directory('schemas')); schemas.load('check-report')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
@@ -108,7 +108,7 @@ def test_an_installed_package_runs_the_demo(wheel: Path, tmp_path: Path) -> None
 
 
 def test_a_checkout_finds_its_schemas_beside_the_package() -> None:
-    assert schemas.directory() == str(ROOT / "schemas")
+    assert schemas.data_directory("schemas") == str(ROOT / "schemas")
 
 
 def test_setup_cfg_names_every_package() -> None:

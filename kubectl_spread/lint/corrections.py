@@ -72,10 +72,8 @@ def hint_for_rule(rule: Rule, value: Any) -> str:
     if rule is Rule.MAX_SKEW_NOT_POSITIVE:
         what = "maxSkew has no default" if value is None else "write 1 or more"
         return f"{what}; 1 spreads most evenly"
-    if rule is Rule.WHEN_UNSATISFIABLE_INVALID:
-        return did_you_mean(value, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
-    if rule is Rule.INCLUSION_POLICY_INVALID:
-        return did_you_mean(value, (HONOR, IGNORE))
+    if rule in (Rule.WHEN_UNSATISFIABLE_INVALID, Rule.INCLUSION_POLICY_INVALID):
+        return did_you_mean(value, WORDS[rule])
     if value in ("", None) or not isinstance(value, str):
         return ""
     return did_you_mean(value, _OPERATORS, cutoff=0.5)
@@ -93,7 +91,12 @@ def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
         return f'write "{written}"' if len(written) <= _LONGEST_QUOTED else "put the value in quotes"
     if problem.expected in INTEGERS and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
-    return _for_shape(problem.expected, value, is_block=not written.startswith(("[", "{")))
+    is_block = not written.startswith(("[", "{"))
+    if isinstance(value, list) and isinstance(problem.expected, (decode.Struct, decode.MapOf)):
+        return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
+    if isinstance(value, dict) and isinstance(problem.expected, decode.ListOf):
+        return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
+    return ""
 
 
 _TYPES = {
@@ -133,15 +136,6 @@ def hint_for_field(name: str, route: Route, *, cutoff: float = 0.6) -> str:
         return f"`{name}` belongs to the constraint, not to its selector"
     near = did_you_mean(name, (*decode.LABEL_SELECTOR.fields, "key", "operator", "values"))
     return near or "labels to match go under `matchLabels`"
-
-
-def _for_shape(expected: Optional[decode.Shape], value: Any, *, is_block: bool) -> str:
-    """Return the hint for a list in place of a mapping, and the reverse."""
-    if isinstance(value, list) and isinstance(expected, (decode.Struct, decode.MapOf)):
-        return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
-    if isinstance(value, dict) and isinstance(expected, decode.ListOf):
-        return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
-    return ""
 
 
 _INT32 = r"[0-9]{1,9}"

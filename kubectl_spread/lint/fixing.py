@@ -315,9 +315,7 @@ class UnfixedFindings:
     """The findings of a run that are not fixed yet, recognised again while the text changes."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        self._open: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
-        for finding in findings:
-            self._open.setdefault(_kind(finding), []).append(finding)
+        self._open = grouped((_kind(finding), finding) for finding in findings)
 
     def drop(self, done: Iterable[Finding]) -> None:
         """Remove findings that are fixed."""

@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding, Fix, Knowledge, RuleTarget, Severity
+from kubectl_spread.lint.finding import Finding, Fix, Knowledge, Severity
 from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.project import Project
@@ -335,8 +336,8 @@ class RunLabels:
 
     def __init__(self, workloads: Iterable[Subject], lists: Sequence[BareSubject]) -> None:
         self.releases = {item.manifest.name: item.manifest.kind for item in lists if _release_names(item.manifest)}
-        self._had = _by_key(pair for item in workloads for pair in item.labels.items())
-        self._selected = _by_key(
+        self._had = grouped(pair for item in workloads for pair in item.labels.items())
+        self._selected = grouped(
             (part.key, value)
             for item in lists
             for constraint in item.constraints
@@ -346,20 +347,13 @@ class RunLabels:
 
     def without(self, requirement: LabelRequirement) -> str:
         """Return that no workload has a label, if workloads have all other values that lists select by."""
-        had, values = self._had.get(requirement.key, set()), set(requirement.values)
-        others = self._selected.get(requirement.key, set()) - values
+        had, values = set(self._had.get(requirement.key, ())), set(requirement.values)
+        others = set(self._selected.get(requirement.key, ())) - values
         is_telling = len(others) >= _FEWEST_OTHERS and others <= had and values.isdisjoint(had)
         if requirement.operator != "In" or not is_telling:
             return ""
         written = " or ".join(f"`{value}`" for value in requirement.values)
         return f"no workload of this run has {written} for `{requirement.key}`, as it seems: all others are here"
-
-
-def _by_key(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for key, value in pairs:
-        found.setdefault(key, set()).add(value)
-    return found
 
 
 def check_lists(
@@ -371,15 +365,13 @@ def check_lists(
     """
     charts = projects.charts
     found: list[Finding] = []
-    rules = [rule for code, rule in RULES.items() if rule.target is RuleTarget.WORKLOAD and code in codes]
-    rules = [rule for rule in rules if project.facts is not None or not rule.needs_facts]
     for subject in subjects:
         source = subject.manifest.document.source
         subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
         subject.run = run
         found += _api_errors(subject, project.for_manifest(subject.manifest).target.minor)
         if id(subject.manifest) not in projects.patches.manifests:
-            found += check_subject(subject, project, rules)
+            found += check_subject(subject, project, codes)
     return found
 
 
@@ -405,7 +397,12 @@ def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]
             # A chart may fill in what is missing.
             is_unknown = subject.knowledge is Knowledge.UNKNOWN or (subject.is_of_values and subject.chart is None)
             is_open = error.rule in _MISSING and value is None and is_unknown
-            yield found._replace(rule=found.rule._replace(severity=Severity.INFO), repair=None) if is_open else found
+            yield _uncertain(found) if is_open else found
+
+
+def _uncertain(finding: Finding) -> Finding:
+    """Return the finding as one that a chart or an operator may settle."""
+    return finding._replace(rule=finding.rule._replace(severity=Severity.INFO), repair=None)
 
 
 def _errors(constraints: tuple[TopologySpreadConstraint, ...], minor: Optional[int]) -> list[FieldError]:
@@ -462,19 +459,16 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
             continue
         route = subject.at(int(position), tuple(steps))
         path = subject.path(route)
-        if subject.completion is Completion.NONE:  # only the API server reads it
-            siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
-            fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
-            message = f'`{name}` is not a field of Kubernetes: strict validation refuses "{path}", or it is dropped'
-            yield api_finding(
-                "SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix
-            )
-            continue
-        reader = f"has no effect unless the {subject.completer} reads it"
-        reader = "no template of the chart reads it" if subject.chart is not None else reader
-        message = f"`{name}` is not a field of Kubernetes, and {reader}"
-        found = api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True)
-        yield found._replace(rule=found.rule._replace(severity=Severity.INFO))
+        siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
+        fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
+        why = f': strict validation refuses "{path}", or it is dropped'
+        is_copied = subject.completion is Completion.NONE  # only the API server reads it
+        if not is_copied:
+            reader = f"has no effect unless the {subject.completer} reads it"
+            why = f", and {'no template of the chart reads it' if subject.chart is not None else reader}"
+        message = f"`{name}` is not a field of Kubernetes{why}"
+        found = api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
+        yield found if is_copied else _uncertain(found)
 
 
 def _wrong_types(subject: BareSubject) -> Iterator[Finding]:

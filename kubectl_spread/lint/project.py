@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint.group import Area, Neighbourhoods, Neighbours, SelectorGroup
 from kubectl_spread.lint.kustomization import Scaling
@@ -57,10 +57,10 @@ def whole_number(value: Any) -> Optional[int]:
 def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     spec = fields(autoscaler.plain, "spec")
     if autoscaler.kind == "ScaledObject":
-        least = whole_number(spec.get("minReplicaCount", _KEDA_MINIMUM))
-        return ReplicaRange(least, whole_number(spec.get("maxReplicaCount", _KEDA_MAXIMUM)), autoscaler)
-    most = whole_number(spec.get("maxReplicas"))
-    return ReplicaRange(whole_number(spec.get("minReplicas", 1)), most, autoscaler)
+        least, most = spec.get("minReplicaCount", _KEDA_MINIMUM), spec.get("maxReplicaCount", _KEDA_MAXIMUM)
+    else:
+        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+    return ReplicaRange(whole_number(least), whole_number(most), autoscaler)
 
 
 def of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRange:
@@ -141,10 +141,8 @@ class Project:
         """Index workloads; `namespace` is the default one."""
         self.scope: Optional[Projects] = None
         self.root = root
-        self._areas: dict[int, Optional[Area]] = {}  # by id() of a manifest
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
-        self._seen = functools.cache(self._with_target)
         self.facts = facts
         self.namespace = namespace
         self.others = tuple(others)
@@ -153,11 +151,6 @@ class Project:
         self.subjects = tuple(
             item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
         )
-        self.replicas_here = functools.cache(self._replicas_here)
-        self.group = functools.cache(self._selected)
-        self._neighbourhoods = functools.cache(self._around)
-        self.fewest_pods = functools.cache(self._fewest_pods)
-        self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_namespace = grouped((subject.workload.namespace, subject) for subject in self.subjects)
         self._by_label = grouped(
             ((subject.workload.namespace, *label), subject)
@@ -183,8 +176,9 @@ class Project:
 
     def for_manifest(self, manifest: Manifest) -> Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
-        return self if self._target_of is None else self._seen(self._target_of(manifest.document.source))
+        return self if self._target_of is None else self._with_target(self._target_of(manifest.document.source))
 
+    @cached_method
     def _with_target(self, target: TargetCluster) -> Project:
         seen = Project.__new__(Project)
         vars(seen).update(vars(self), target=target)
@@ -196,18 +190,18 @@ class Project:
 
     def group_around(self, subject: Subject, selector: Selector) -> Neighbours:
         """Return those of a selector's workloads that count for one of them; see `neighbours`."""
-        return self._neighbourhoods(selector, subject.workload.namespace).of(subject)
+        return self._around(selector, subject.workload.namespace).of(subject)
 
+    @cached_method
     def _around(self, selector: Selector, namespace: str) -> Neighbourhoods:
         return Neighbourhoods(self.group(selector, namespace), self._area_of)
 
+    @cached_method
     def _area_of(self, subject: Subject) -> Optional[Area]:
-        key = id(subject.manifest)
-        if key not in self._areas:
-            self._areas[key] = None if self.root is None else self.root.area(subject.manifest)
-        return self._areas[key]
+        return None if self.root is None else self.root.area(subject.manifest)
 
-    def _selected(self, selector: Selector, namespace: str) -> SelectorGroup:
+    @cached_method
+    def group(self, selector: Selector, namespace: str) -> SelectorGroup:
         """Return the workloads whose pods a selector matches."""
         if selector.requirements is None:
             return SelectorGroup([])
@@ -247,7 +241,8 @@ class Project:
         changing = (patch for patch, bases in patches if any(base.manifest is subject.manifest for base in bases))
         return {constraint.topology_key for patch in changing for constraint in patch.constraints}
 
-    def _replicas_here(self, subject: Subject) -> ReplicaRange:
+    @cached_method
+    def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""
         owner, runner = subject.workload, subject.runner
         if owner.is_foreign:
@@ -271,25 +266,26 @@ class Project:
 
         A workload that the API server refuses has no pods. The subject counts even so, as it will be fixed.
         """
-        return self._size(subject, constraint, is_known=True)
+        return self._size(subject, constraint, "maximum")
 
     def likely_group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """Return the size of a group by the numbers in the manifests, where overlays may replace these."""
-        return self._size(subject, constraint, is_known=False)
+        return self._size(subject, constraint, "likely")
 
-    def _size(self, subject: Subject, constraint: TopologySpreadConstraint, *, is_known: bool) -> Optional[int]:
-        def count(item: Subject) -> Optional[int]:
-            return self.replicas(item).maximum if is_known else self.replicas(item).likely
-
-        selector, namespace = subject.selector(constraint), subject.workload.namespace
-        key = is_known, namespace, selector
-        if key not in self._sizes:
-            members = (item for item in self.matching(selector, namespace) if not item.refusals)
-            self._sizes[key] = _sum(map(count, members))
+    def _size(self, subject: Subject, constraint: TopologySpreadConstraint, number: str) -> Optional[int]:
+        """Return the sum of one of the numbers of `ReplicaRange`."""
+        selector = subject.selector(constraint)
+        size = self._members_size(selector, subject.workload.namespace, number)
         is_left_out = subject.refusals and selector.matches(subject.labels)
-        return _sum((self._sizes[key], count(subject))) if is_left_out else self._sizes[key]
+        return _sum((size, getattr(self.replicas(subject), number))) if is_left_out else size
 
-    def _fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
+    @cached_method
+    def _members_size(self, selector: Selector, namespace: str, number: str) -> Optional[int]:
+        members = (item for item in self.matching(selector, namespace) if not item.refusals)
+        return _sum(getattr(self.replicas(item), number) for item in members)
+
+    @cached_method
+    def fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
         """Return the fewest pods that a selector matches; None if unknown."""
         fewest: dict[str, int] = {}  # of a workload with several manifests the largest number
         for item in self.group(selector, namespace).applied_workloads:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding, RuleTarget
+from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.lint.project import applied, Project, ReplicaRange, TargetCluster, widest_range
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
@@ -54,7 +55,6 @@ class Projects:
             for root in self.roots
         ]
         self._holders: dict[int, list[Project]] = {}  # by id() of a manifest
-        self._replicas: dict[tuple[int, Route], ReplicaRange] = {}  # by id() of a manifest, and the route in it
         for root, project in zip(self.roots, self._projects, strict=True):
             project.scope = self
             for item in root.held:
@@ -76,14 +76,11 @@ class Projects:
             found.append(owner)
         return found
 
+    @cached_method
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas in all roots that hold the workload."""
-        key = id(subject.manifest), subject.template_route
-        if key not in self._replicas:
-            holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
-            ranges = [project.replicas_here(project.same(subject)) for project in holders]
-            self._replicas[key] = widest_range(ranges)
-        return self._replicas[key]
+        holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
+        return widest_range([project.replicas_here(project.same(subject)) for project in holders])
 
     def findings(self, codes: Container[str] = RULES) -> list[Finding]:
         """Return the findings of the rules. For an object in several roots, return the findings that each root has.
@@ -112,13 +109,11 @@ class Projects:
     def _of_patches(self, codes: Container[str]) -> Iterator[Finding]:
         """Yield what the rules find in patches on their bases, once for each place."""
         seen: set[tuple[object, ...]] = set()
-        about = (rule for rule in RULES.values() if rule.target is RuleTarget.WORKLOAD and not rule.needs_facts)
-        wanted = [rule for rule in about if rule.code in codes]
         for patch, bases in self.patches.joined:
             for base in bases:
                 joined = JoinedSubject(patch, base)
                 users = self.patches.users(patch, base, self._holders[id(base.manifest)])
-                held = [list(check_subject(joined, self._with(joined, base, user), wanted)) for user in users]
+                held = [list(check_subject(joined, self._with(joined, base, user), codes)) for user in users]
                 for finding in _agreed(held):
                     key = finding.rule.code, finding.place.source.name, finding.place.span
                     if key not in seen and finding.path:

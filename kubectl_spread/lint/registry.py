@@ -128,8 +128,9 @@ def findings_by_object(
                 yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in found]
 
 
-def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
-    """Yield what rules find in one workload."""
+def check_subject(subject: Subject, project: Project, codes: Container[str]) -> Iterator[Finding]:
+    """Yield what the rules of these codes find in one workload."""
+    rules = _rules(project, RuleTarget.WORKLOAD, codes)
     yield from _follow(subject, project, _with_words(rules, subject.words, subject.knowledge))
 
 

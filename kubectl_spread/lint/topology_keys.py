@@ -7,13 +7,12 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 from __future__ import annotations
 
 from kubectl_spread.lint.project import Project
-from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, key_errors, LEGACY, REGION, ZONE
 from kubectl_spread.text.wording import nearest
 
 # Replacements of deprecated labels.
 SUCCESSORS = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
+    **{legacy: key for key, legacy in LEGACY.items()},
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",

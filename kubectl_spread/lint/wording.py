@@ -73,14 +73,9 @@ def domain(key: str, *, plural: bool = False) -> str:
     return written if key in DOMAIN_NOUNS else f"{written} of `{key}`"
 
 
-def in_each_domain(key: str) -> str:
-    """Return `in each zone`, `on each node`, or ``in each domain of `rack` ``."""
-    return f"{'on' if key == HOSTNAME else 'in'} each {domain(key)}"
-
-
-def in_one_domain(key: str) -> str:
-    """Return `in one zone`, or `on one node`."""
-    return f"{'on' if key == HOSTNAME else 'in'} one {domain(key)}"
+def in_domain(each: str, key: str) -> str:
+    """Return `in each zone`, `on one node`, or ``in each domain of `rack` ``; `each` is the word before the noun."""
+    return f"{'on' if key == HOSTNAME else 'in'} {each} {domain(key)}"
 
 
 def domains(number: int, key: str) -> str:

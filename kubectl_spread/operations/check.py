@@ -333,7 +333,7 @@ def settings(
     if session is not None:
         namespace = namespace or session.target.namespace
         if version is None:
-            minor = session.version.minor
+            minor = session.version.release.minor
     rules = rule_choice.policy(choice, config, minor=minor)
     if (choice.select or choice.extend_select) and not rules.possible:
         source.warn("no rule is selected: --ignore leaves out everything that is selected")

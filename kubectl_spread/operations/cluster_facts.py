@@ -167,7 +167,7 @@ def load(
         return load_files(source)
     from kubectl_spread.objects.releases.version import plain_text
 
-    minor = minor_of(source) or session.version.minor
+    minor = minor_of(source) or session.version.release.minor
     if not (source.kubernetes_version or is_again):
         source.note(session.version.note)
     facts = _read(source, session, question, minor=minor, is_again=is_again)
@@ -292,16 +292,17 @@ def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:
     Raises:
         ClusterError: it cannot be read.
     """
+    from kubectl_spread.objects.releases.version import plain_text
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.snapshot import SnapshotFacts
 
-    minor = minor_of(source) or session.version.minor
+    minor = minor_of(source) or session.version.release.minor
     question = Question("", is_overview=True, keeps_objects=True, fallback=session.target.namespace)
     facts = _read(source, session, question, minor=minor, is_again=False)
     _note_cluster(source, session, minor, facts.scheduler.said)
     configuration = facts.scheduler.source
     cluster = facts.cluster._replace(
-        kubernetes_version=session.version.snapshot_text,
+        kubernetes_version=plain_text(session.version.text),
         scheduler_configuration="" if configuration is None else configuration.text,
     )
     return SnapshotFacts(cluster, facts.errors, tuple(map(str, facts.unread)), facts.objects)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
@@ -13,6 +12,7 @@ import click
 from kubectl_spread.cli.console import Exit, flush
 from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.errors import SourceError
+from kubectl_spread.schemas import data_directory
 
 
 @click.command(cls=SectionedCommand)
@@ -72,12 +72,12 @@ def _show(step: DemoStep) -> None:
     from kubectl_spread.cli.main import run
 
     click.echo(f"# {step.reason}")
-    click.secho(f"$ {shlex.join(('kubectl', 'spread', *step.words))}", bold=True)
+    click.secho(f"$ kubectl spread {step.line}", bold=True)
     flush()
     # A configuration in a directory above an installed package must not change the result.
-    hidden = ["--no-config"] if step.words[0] == "check" else []
-    with working_directory(parent()):
-        code = run([*step.words, *hidden])
+    hidden = ["--no-config"] if step.line.startswith("check") else []
+    with working_directory(data_directory("examples")):
+        code = run([*step.line.split(), *hidden])
     if code == Exit.READER_GONE:
         raise BrokenPipeError
     flush()
@@ -103,7 +103,9 @@ def _save(directory: str) -> int:
     Raises:
         SourceError: a file exists already, or cannot be written.
     """
-    source = os.path.join(parent(), FOLDER)
+    from kubectl_spread.sources.files import reason
+
+    source = os.path.join(data_directory("examples"), FOLDER)
     target = os.path.join(directory, FOLDER)
     names = sorted(name for name in os.listdir(source) if name.endswith(".yaml"))
     for name in names:
@@ -116,12 +118,11 @@ def _save(directory: str) -> int:
             with open(os.path.join(source, name), "rb") as original, open(path, "xb") as copy:
                 copy.write(original.read())
         except OSError as error:
-            raise SourceError(path, (error.strerror or str(error)).lower()) from None
+            raise SourceError(path, reason(error)) from None
         click.echo(path)
     return Exit.CLEAN
 
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = "shop"
 
 
@@ -130,54 +131,45 @@ class DemoStep(NamedTuple):
 
     name: str
     reason: str
-    words: tuple[str, ...]
+    line: str
     code: int
 
 
-STEPS = tuple(
-    DemoStep(name, reason, tuple(line.split()), code)
-    for name, reason, line, code in (
-        (
-            "mistakes",
-            "A manifest with four mistakes. The API server would refuse it.",
-            "check shop/web-broken.yaml",
-            Exit.FINDINGS,
-        ),
-        (
-            "check",
-            "A valid manifest. Will all replicas find a node in a cluster with 5 nodes?",
-            "check shop/web.yaml --snapshot shop/cluster.yaml",
-            Exit.FINDINGS,
-        ),
-        (
-            "explain",
-            "Why is one of its pods Pending in that cluster, and which change would help?",
-            "explain pod web-6d4f9c7b58-9pdlw -n shop --snapshot shop/cluster.yaml",
-            Exit.FINDINGS,
-        ),
-        (
-            "fixed",
-            "The same manifest with the first suggestion. All replicas find a node.",
-            "check shop/web-fixed.yaml --snapshot shop/cluster.yaml",
-            Exit.CLEAN,
-        ),
-        (
-            "status",
-            "Another day: a node is cordoned, and a scale-down left the running pods uneven.",
-            "status -n shop --snapshot shop/running.yaml",
-            Exit.FINDINGS,
-        ),
-        (
-            "simulate",
-            "Would a restart even them out?",
-            "simulate rollout restart deploy/web -n shop --snapshot shop/running.yaml",
-            Exit.FINDINGS,
-        ),
-    )
+STEPS = (
+    DemoStep(
+        "mistakes",
+        "A manifest with four mistakes. The API server would refuse it.",
+        "check shop/web-broken.yaml",
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "check",
+        "A valid manifest. Will all replicas find a node in a cluster with 5 nodes?",
+        "check shop/web.yaml --snapshot shop/cluster.yaml",
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "explain",
+        "Why is one of its pods Pending in that cluster, and which change would help?",
+        "explain pod web-6d4f9c7b58-9pdlw -n shop --snapshot shop/cluster.yaml",
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "fixed",
+        "The same manifest with the first suggestion. All replicas find a node.",
+        "check shop/web-fixed.yaml --snapshot shop/cluster.yaml",
+        Exit.CLEAN,
+    ),
+    DemoStep(
+        "status",
+        "Another day: a node is cordoned, and a scale-down left the running pods uneven.",
+        "status -n shop --snapshot shop/running.yaml",
+        Exit.FINDINGS,
+    ),
+    DemoStep(
+        "simulate",
+        "Would a restart even them out?",
+        "simulate rollout restart deploy/web -n shop --snapshot shop/running.yaml",
+        Exit.FINDINGS,
+    ),
 )
-
-
-def parent() -> str:
-    """Return the directory that has the folder `shop`: inside the installed package, or else in the checkout."""
-    inside = os.path.join(_PACKAGE, "examples")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "examples")

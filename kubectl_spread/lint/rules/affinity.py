@@ -15,7 +15,7 @@ from kubectl_spread.lint.rule import (
     SAFE,
     UNSAFE,
 )
-from kubectl_spread.lint.wording import domain, domains, in_each_domain, in_one_domain, stays_or_stay
+from kubectl_spread.lint.wording import domain, domains, in_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
@@ -45,8 +45,8 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
         term = queries.keeps_apart(subject, constraint)
         if term is not None:
             yield RuleFinding(
-                f"required pod anti-affinity already allows only one pod {in_each_domain(constraint.topology_key)}, so "
-                "the constraint has no effect",
+                "required pod anti-affinity already allows only one pod "
+                f"{in_domain('each', constraint.topology_key)}, so the constraint has no effect",
                 subject.route(constraint, "topologyKey"),
                 "remove the constraint or the anti-affinity",
                 (Label(subject.place(term.route), "the pod anti-affinity"),),
@@ -70,7 +70,7 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield RuleFinding(
-                    f"required pod affinity wants all pods {in_one_domain(key)}, but maxSkew allows only "
+                    f"required pod affinity wants all pods {in_domain('one', key)}, but maxSkew allows only "
                     f"{constraint.max_skew} more there than in the emptiest one. Once there are two "
                     f"{domain(key, plural=True)}, all but {count_noun(constraint.max_skew, 'pod')} stay Pending",
                     route,
@@ -96,7 +96,7 @@ def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFindin
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         field = "maxReplicaCount" if replicas.autoscaler.kind == "ScaledObject" else "maxReplicas"
         yield RuleFinding(
-            f"required pod anti-affinity allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"required pod anti-affinity allows one pod {in_domain('each', bound.topology_key)}, and only "
             f"{domains(bound.room, bound.topology_key)} can take one. If the {replicas.autoscaler.kind} asks for its "
             f"maximum of {replicas.maximum}, {count_noun(replicas.maximum - bound.room, 'replica')} "
             f"{stays_or_stay(replicas.maximum - bound.room)} Pending",
@@ -363,7 +363,7 @@ def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterato
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         left = became.pods - bound.room
         yield RuleFinding(
-            f"required pod anti-affinity allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"required pod anti-affinity allows one pod {in_domain('each', bound.topology_key)}, and only "
             f"{domains(bound.room, bound.topology_key)} can take one. So {left} of {count_noun(became.pods, 'pod')} "
             f"{stays_or_stay(left)} Pending",
             queries.route_of(subject, bound),

@@ -12,7 +12,7 @@ from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, rule, UNSAFE
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraints.constraint import IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, REGION, ZONE
@@ -34,10 +34,8 @@ def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterat
     for constraint in subject.hard:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
-        values = queries.node_values(subject, constraint.topology_key)
         pods = project.likely_group_size(subject, constraint)
-        is_pinned = constraint.node_affinity_policy != IGNORE and values is not None and len(values) < 2
-        if is_pinned or (pods is not None and pods <= constraint.max_skew):
+        if queries.has_one_domain(subject, constraint) or (pods is not None and pods <= constraint.max_skew):
             continue
         yield RuleFinding(
             f"no value of `{constraint.topology_key}` can have over {count_noun(constraint.max_skew, 'pod')} more than "

@@ -9,6 +9,7 @@ from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import host_ports, node_values, terms
 from kubectl_spread.lint.rule import rule, SAFE, SCHEDULER, UNSAFE
+from kubectl_spread.lint.topology_keys import SUCCESSORS
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.constraint import (
@@ -85,12 +86,6 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
         )
 
 
-_OLD_KEYS = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-}
-
-
 @rule(
     "SPR507",
     "constraints over only zones or only nodes switch off the default spreading over the other",
@@ -104,7 +99,7 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     if not _has_defaults(subject, project) or project.replicas(subject).likely in (0, 1):
         return
     own = [item for item in subject.constraints if subject.is_in_its_group(item)]
-    keys = {_OLD_KEYS.get(item.topology_key, item.topology_key) for item in subject.constraints}
+    keys = {SUCCESSORS.get(item.topology_key, item.topology_key) for item in subject.constraints}
     if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
         return
     missing = HOSTNAME if ZONE in keys else ZONE

@@ -23,7 +23,7 @@ from kubectl_spread.lint.queries import (
     with_field,
 )
 from kubectl_spread.lint.rule import rule, UNSAFE
-from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
+from kubectl_spread.lint.wording import domain, domains, in_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.node import NodeReasonKind
@@ -75,7 +75,7 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
         if is_alone if subject.has_pod else subject.names_itself(constraint):
             yield RuleFinding(
                 f"there are at most {pods} pods, so maxSkew {constraint.max_skew} never refuses a node. All pods may "
-                f"end up {in_one_domain(constraint.topology_key)}",
+                f"end up {in_domain('one', constraint.topology_key)}",
                 subject.route(constraint, "maxSkew"),
                 f"write 1, which spreads most evenly; any value below {pods} has an effect",
             )

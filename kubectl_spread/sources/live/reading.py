@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.build import ClusterBuilder
@@ -18,7 +18,7 @@ from kubectl_spread.objects.amounts.quantity import seconds
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import as_text, fields, numbered_mappings, Plain, value_at
 from kubectl_spread.objects.reading.pod_reader import PodReader
-from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
+from kubectl_spread.objects.releases.version import nearest_release, note_on, Release, server_release
 from kubectl_spread.sources.live import kubeconfig, resources, scheduler
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import (
@@ -46,16 +46,6 @@ class Version(NamedTuple):
     release: Release
     note: str = ""
 
-    @property
-    def snapshot_text(self) -> str:
-        """Return the version as a snapshot has it."""
-        return plain_text(self.text)
-
-    @property
-    def minor(self) -> int:
-        """Return the minor version of the release whose rules apply."""
-        return self.release.minor
-
 
 class LiveFacts(NamedTuple):
     """A cluster, decoding errors, kinds that may not be read, and the scheduler's configuration."""
@@ -79,37 +69,38 @@ class Session:
     def __init__(self, flags: Flags) -> None:
         self.target = kubeconfig.load(flags)
         self._timeout_s = _timeout_s(flags)
-        self._transport: Optional[Transport] = None
-        self._version: Optional[Version] = None
 
-    @property
+    @cached_property
     def transport(self) -> Transport:
         """Return the transport; credentials are loaded on first use.
 
         Raises:
             ClusterError: there are no usable credentials.
         """
-        if self._transport is None:
-            from kubectl_spread.sources.live import credentials
+        from kubectl_spread.sources.live import credentials
 
-            self._transport = Transport(
-                credentials.credentials(self.target, connections=CONNECTIONS),
-                impersonation=self.target.impersonation,
-                timeout_s=self._timeout_s,
-                compresses=self.target.compresses,
-            )
-        return self._transport
+        return Transport(
+            credentials.credentials(self.target, connections=CONNECTIONS),
+            impersonation=self.target.impersonation,
+            timeout_s=self._timeout_s,
+            compresses=self.target.compresses,
+        )
 
-    @property
+    @cached_property
     def version(self) -> Version:
         """Return the server's version, which is requested once.
 
         Raises:
             ClusterError: the server does not report it.
         """
-        if self._version is None:
-            self._version = _version(self.transport)
-        return self._version
+        answer = self.transport.get("/version")
+        text = str(fields(answer.content).get("gitVersion") or "") if answer.status == 200 else ""
+        release = server_release(text)
+        if release is None:
+            said = text or f"{answer.status} {answer.message}"
+            host = self.transport.host
+            raise ClusterError(f"the server {host} does not report its version: it answered {said}")
+        return Version(text, nearest_release(release), note_on(release))
 
     def read(self, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
         """Read the objects that a question needs.
@@ -147,8 +138,8 @@ class Session:
 
     def close(self) -> None:
         """Close all connections."""
-        if self._transport is not None:
-            self._transport.close()
+        if "transport" in vars(self):
+            self.transport.close()
 
 
 def _timeout_s(flags: Flags) -> float:
@@ -280,16 +271,6 @@ class _ListReader:
             what, texts = f"an item of the list of {self._resource.plural}", ["not an object"]
         self.builder.leave_out({"kind": kind, **item} if isinstance(item, dict) else {})
         self.errors += [SourceError(self._host, f"{what} is left out: {text}") for text in texts]
-
-
-def _version(transport: Transport) -> Version:
-    answer = transport.get("/version")
-    text = str(fields(answer.content).get("gitVersion") or "") if answer.status == 200 else ""
-    release = server_release(text)
-    if release is None:
-        said = text or f"{answer.status} {answer.message}"
-        raise ClusterError(f"the server {transport.host} does not report its version: it answered {said}")
-    return Version(text, nearest_release(release), note_on(release))
 
 
 PAGE = 500

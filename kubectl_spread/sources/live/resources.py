@@ -35,6 +35,11 @@ class Resource(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def rule(self) -> str:
+        """Return words with the ClusterRole rule that allows to read the kind."""
+        return f"the ClusterRole rule that allows it: {rbac_rule(self.group, self.plural, 'list')}"
+
+    @property
     def query(self) -> dict[str, str]:
         """Return the query of its list."""
         return {"labelSelector": self.selector} if self.selector else {}
@@ -191,21 +196,13 @@ class ForbiddenKind(NamedTuple):
     namespace: str = ""
 
     @property
-    def rule(self) -> str:
-        """Return the ClusterRole rule that allows reading the kind."""
-        return rbac_rule(self.resource.group, self.resource.plural, "list")
-
-    @property
     def fact(self) -> Unread:
         """Return the entry for the cluster facts."""
         return Unread(self.resource.kind, self.resource.plural, self.namespace)
 
     def __str__(self) -> str:
         where = f" in all namespaces, only in `{self.namespace}`" if self.namespace else ""
-        return (
-            f"may not list {self.resource.plural}{where}: {self.resource.doubt}; "
-            f"the ClusterRole rule that allows it: {self.rule}"
-        )
+        return f"may not list {self.resource.plural}{where}: {self.resource.doubt}; {self.resource.rule}"
 
 
 def rbac_rule(group: str, plural: str, verb: str) -> str:
@@ -219,5 +216,4 @@ _WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods, running workloads
 
 def forbidden_error(resource: Resource, message: str) -> ClusterError:
     """Return the error for forbidden nodes or pods, without which no answer is possible."""
-    rule = rbac_rule(resource.group, resource.plural, "list")
-    return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; the ClusterRole rule that allows it: {rule}")
+    return ClusterError(f"{message}: {_WITHOUT[resource.kind]}; {resource.rule}")

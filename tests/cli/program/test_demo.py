@@ -26,7 +26,7 @@ def test_the_demo_runs_every_step(capsys: pytest.CaptureFixture[str], elsewhere:
     out = capsys.readouterr().out
     shown = [line for line in out.splitlines() if line.startswith("$ kubectl spread ")]
 
-    assert [f"$ kubectl spread {' '.join(step.words)}" for step in demo.STEPS] == shown
+    assert [f"$ kubectl spread {step.line}" for step in demo.STEPS] == shown
     assert [f"(exit code {int(step.code)})" for step in demo.STEPS] == [
         line for line in out.splitlines() if line.startswith("(exit code ")
     ]
