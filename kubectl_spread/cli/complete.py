@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn, Optional
 
 import click
@@ -25,6 +25,7 @@ FILE = click.Path(readable=False)  # a shell completes it; the reader reports an
 _PATIENCE_S = 1.0
 _MOST_NAMES = 500
 _LARGEST_SNAPSHOT = 256 << 10  # bytes; larger snapshots are not read for completion
+_NOTHING: Mapping[str, str] = {}
 _LEVELS = ("error", "warning", "info")
 
 
@@ -36,9 +37,9 @@ def rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
 def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete RULE=LEVEL: first the rule, then the level."""
-    word, equals, level = incomplete.partition("=")
+    word, equals, _ = incomplete.partition("=")
     if equals:
-        return [CompletionItem(f"{word}={name}", help="") for name in _LEVELS if name.startswith(level)]
+        return _beginning((f"{word}={name}" for name in _LEVELS), incomplete)
     return [CompletionItem(f"{name}=", help=summary) for name, summary in _rules(word)]
 
 
@@ -78,9 +79,9 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     return _targets_after(tuple(ctx.params.get(param.name or "") or ()), ctx, incomplete)
 
 
-def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the words with this beginning."""
-    return [CompletionItem(word, help="") for word in words if word.startswith(incomplete)]
+def _beginning(words: Iterable[str], incomplete: str, about: Mapping[str, str] = _NOTHING) -> list[CompletionItem]:
+    """Return the words with this beginning, and what is said about them."""
+    return [CompletionItem(word, help=about.get(word, "")) for word in words if word.startswith(incomplete)]
 
 
 def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -88,7 +89,7 @@ def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str)
     from kubectl_spread.guarantee.policy.texts import LONG_KEYS
 
     names = {**{name: key for key, name in LONG_KEYS.items()}, **dict.fromkeys(LONG_KEYS, "")}
-    return [CompletionItem(name, help=key) for name, key in names.items() if name.startswith(incomplete)]
+    return _beginning(names, incomplete, names)
 
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -105,7 +106,7 @@ def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
                 words[first] = "" if second else found.summary
             elif first == before[0]:
                 words[second[0]] = found.summary
-        return [CompletionItem(word, help=text) for word, text in words.items() if word.startswith(incomplete)]
+        return _beginning(words, incomplete, words)
     if before[0] in ("drain", "cordon", "uncordon"):
         return _beginning(dict.fromkeys(_names(ctx, "Node")), incomplete)
     return _targets_after(before[2 if before[0] in GROUPS else 1 :], ctx, incomplete)

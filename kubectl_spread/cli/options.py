@@ -206,7 +206,7 @@ def gather_options(
     return decorate
 
 
-def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
+def answer_options(*formats: str) -> Callable[[F], F]:
     """--details, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
 
     By default, the output is in the first of the formats.
@@ -221,7 +221,7 @@ def answer_options(*formats: str, note: str = "") -> Callable[[F], F]:
             return function(*args, output=output, style=style, **kwargs)
 
         wrapped: Any = colour_option(styled)
-        text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file.{note}"
+        text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file."
         wrapped = option(text, type=FormatChoice(formats), default=formats[0])(wrapped)
         result: F = option("--details: Print all evidence, and long lists in full.")(wrapped)
         return result

@@ -145,8 +145,7 @@ class ClusterBuilder:
 
     def leave_out(self, plain: Plain) -> None:
         """Note that an object does not decode; without a kind, objects that could not be read at all."""
-        metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
-        namespace, name = ((metadata or {}).get(field) for field in ("namespace", "name"))
+        namespace, name = (fields(plain, "metadata").get(field) for field in ("namespace", "name"))
         self._undecodable[ObjectKey(as_text(plain.get("kind")), as_text(namespace) or "default", as_text(name))] = None
 
     def add_pod(self, pod: Pod) -> None:
@@ -400,6 +399,7 @@ CLUSTER_WIDE_KINDS = (
     *PROVISIONING,
 )
 APPLIED_KINDS = (*_NAMESPACED, *CLUSTER_WIDE_KINDS)
+_BY_NAME = ("priority_classes", "gangs", "runtime_classes", "autoscalers", "provisioning")  # fields of a cluster
 
 
 def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
@@ -415,18 +415,15 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
     """
     extra = cluster_of(_in_namespace(plain, namespace) for plain in objects)
     services = {(service.namespace, service.name): service for service in (*cluster.services, *extra.services)}
+    named: dict[str, Any] = {field: {**getattr(cluster, field), **getattr(extra, field)} for field in _BY_NAME}
     return cluster._replace(
+        **named,
         services=tuple(services.values()),
         namespaces=_namespaces(cluster, extra),
         budgets=(*cluster.budgets, *_budgets(extra, cluster)),
-        priority_classes={**cluster.priority_classes, **extra.priority_classes},
         storage=_storage(cluster.storage, extra.storage),
         limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
         quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
-        gangs={**cluster.gangs, **extra.gangs},
-        runtime_classes={**cluster.runtime_classes, **extra.runtime_classes},
-        autoscalers={**cluster.autoscalers, **extra.autoscalers},
-        provisioning={**cluster.provisioning, **extra.provisioning},
     )
 
 

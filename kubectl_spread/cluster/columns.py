@@ -194,12 +194,12 @@ class Columns:
         self.sums = Sums.POD_LEVEL
         self.requested: dict[str, Int64s] = {}
         self.pod_count, self.nonzero_cpu, self.nonzero_memory = self.zeros(), self.zeros(), self.zeros()
-        self.classes: list[PodClass] = []
+        self._numbers = Numbering[PodClass]()
+        self.classes = self._numbers.listed
         self.has_pod_affinity = False  # whether any class has affinity or anti-affinity to pods
         self._hold(LabelGroups())
         self._group_of: dict[tuple[int, bool], int] = {}  # by class and terminating
         self._class_by_id: dict[int, int] = {}
-        self._class_by_value: dict[PodClass, int] = {}
         self._kept: list[PodClass] = []  # so that an id() in _class_by_id stays theirs
         # Bind all pods of a cluster at once; pods on a node that does not exist are invisible
         bound = [pod for pod in cluster.bound_pods() if pod.node_name in self.index]
@@ -259,10 +259,11 @@ class Columns:
         other.requested = {name: moved(amounts) for name, amounts in self.requested.items()}
         other.pod_count = moved(self.pod_count)
         other.nonzero_cpu, other.nonzero_memory = moved(self.nonzero_cpu), moved(self.nonzero_memory)
-        other.classes, other.has_pod_affinity = list(self.classes), self.has_pod_affinity
+        other._numbers, other.has_pod_affinity = Numbering(self.classes), self.has_pod_affinity
+        other.classes = other._numbers.listed
         other._hold(LabelGroups(self._groups))
         other._group_of, other._class_by_id = dict(self._group_of), dict(self._class_by_id)
-        other._class_by_value, other._kept = dict(self._class_by_value), list(self._kept)
+        other._kept = list(self._kept)
         other.pods = [list(self.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
         new_at = np.full(max(self.n, 1), -1, np.int32)
         new_at[old_at[is_old]] = np.flatnonzero(is_old)
@@ -320,11 +321,8 @@ class Columns:
         """Return the index of a class in `classes`."""
         found = self._class_by_id.get(id(pod_class))
         if found is None:
-            found = self._class_by_value.setdefault(pod_class, len(self.classes))
-            if found == len(self.classes):
-                self.classes.append(pod_class)
-                self.has_pod_affinity |= pod_class.has_pod_affinity
-            self._class_by_id[id(pod_class)] = found
+            found = self._class_by_id[id(pod_class)] = self._numbers[pod_class]
+            self.has_pod_affinity |= pod_class.has_pod_affinity
             self._kept.append(pod_class)
         return found
 

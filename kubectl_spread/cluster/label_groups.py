@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import Numbering
 from kubectl_spread.objects.selectors import Selector
 
 Bools = NDArray[np.bool_]
@@ -32,8 +33,8 @@ class LabelGroups:
     def __init__(self, base: Optional[LabelGroups] = None) -> None:
         self._base = base
         self._taken = 0 if base is None else len(base)
-        self._own: list[LabelGroup] = []
-        self._at: dict[LabelGroup, int] = {}
+        self._numbers = Numbering[LabelGroup]()
+        self._own = self._numbers.listed
         self._having: dict[_Label, list[int]] = {}  # own groups that have a label
         self._in_namespace: dict[str, list[int]] = {}
         self._indexed = 0  # so many own groups are in the two
@@ -48,10 +49,7 @@ class LabelGroups:
     def add(self, group: LabelGroup) -> int:
         """Add a group if it is new, and return its index."""
         found = self._find(group)
-        if found is None:
-            found = self._at[group] = len(self)
-            self._own.append(group)
-        return found
+        return self._taken + self._numbers[group] if found is None else found
 
     def matching(self, namespace: str, selector: Selector, known: int = 0) -> Bools:
         """Return bool (G - known,): groups with counted pods, without the first `known` and terminating ones."""
@@ -83,7 +81,8 @@ class LabelGroups:
         found = None if self._base is None else self._base._find(group)  # noqa: SLF001 (of the same class)
         if found is not None and found < self._taken:
             return found
-        return self._at.get(group)
+        own = self._numbers.get(group)
+        return None if own is None else self._taken + own
 
     def _candidates(self, namespace: str, selector: Selector) -> list[int]:
         """Return groups that may match: those with a label that the selector requires, if it requires one."""

@@ -102,9 +102,7 @@ def _there(value: Any) -> Any:
 def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Keep only the events of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
-    waiting = {
-        (plain["kind"], _namespace(plain), fields(plain, "metadata").get("name")) for plain in every if _waits(plain)
-    }
+    waiting = {(plain["kind"], *name_of(plain)) for plain in every if _waits(plain)}
     for plain in every:
         if plain.get("kind") != "Event" or _is_relevant(plain, waiting):
             yield plain
@@ -118,13 +116,9 @@ def _waits(plain: Plain) -> bool:
     return plain.get("kind") == "PersistentVolumeClaim" and not spec.get("volumeName")
 
 
-def _is_relevant(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
+def _is_relevant(event: Plain, waiting: set[tuple[Any, str, str]]) -> bool:
     about = event.get("involvedObject") or fields(event, "regarding")
     kind = about.get("kind")
     if kind in ("Pod", "PersistentVolumeClaim"):
-        return (kind, about.get("namespace") or "default", about.get("name")) in waiting
+        return (kind, about.get("namespace") or "default", about.get("name") or "") in waiting
     return str(event.get("reason") or "").startswith("Failed")
-
-
-def _namespace(plain: Plain) -> str:
-    return name_of(plain).namespace

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
@@ -54,11 +55,13 @@ class Projects:
             )
             for root in self.roots
         ]
-        self._holders: dict[int, list[Project]] = {}  # by id() of a manifest
-        for root, project in zip(self.roots, self._projects, strict=True):
+        self._holders = grouped(  # by id() of a manifest
+            (id(item.manifest), project)
+            for root, project in zip(self.roots, self._projects, strict=True)
+            for item in root.held
+        )
+        for project in self._projects:
             project.scope = self
-            for item in root.held:
-                self._holders.setdefault(id(item.manifest), []).append(project)
         self.subjects = tuple(_in_order(results, self._projects))
 
     @property
@@ -250,12 +253,9 @@ class Patches:
     def __init__(self, results: Sequence[Result], kustomizations: Mapping[str, Kustomization]) -> None:
         self._kustomizations = kustomizations
         self._within: dict[str, list[tuple[Subject, set[str]]]] = {}  # see `_changed_by`, by the directory
-        self._in_file: dict[str, list[Subject]] = {}
-        self._named: dict[tuple[str, str], list[Subject]] = {}
-        for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
-            self._named.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
-            path = os.path.abspath(subject.manifest.document.source.name)
-            self._in_file.setdefault(path, []).append(subject)
+        whole = [subject for result in results for subject in result.subjects if not subject.is_partial]
+        self._named = grouped(((item.workload.kind, item.workload.name), item) for item in whole)
+        self._in_file = grouped((os.path.abspath(item.manifest.document.source.name), item) for item in whole)
         joined = [(patch, self._bases(patch)) for result in results for patch in _patches(result)]
         self.joined = [(patch, bases) for patch, bases in joined if bases]
         self.unjoined = [patch.manifest.document.source.name for patch, bases in joined if not bases]

@@ -189,7 +189,9 @@ class LintPolicy(NamedTuple):
 
     def settings(self, source: SourceFile) -> Settings:
         """Return the settings of a source."""
-        for_file = [item.choice for item in self.per_file if item.files.match(source.name)]
+        return self._with(item.choice for item in self.per_file if item.files.match(source.name))
+
+    def _with(self, for_file: Iterable[RuleSelection]) -> Settings:
         return _settings(self.profile, (self.config, *for_file, self.flags), autoscaler=self.autoscaler)
 
     def codes(self, sources: Iterable[SourceFile]) -> frozenset[str]:
@@ -199,11 +201,7 @@ class LintPolicy(NamedTuple):
     @property
     def possible(self) -> frozenset[str]:
         """Return the rules that may be selected for some source."""
-        chains = ((), *((item.choice,) for item in self.per_file))
-        ways = (
-            _settings(self.profile, (self.config, *chain, self.flags), autoscaler=self.autoscaler) for chain in chains
-        )
-        return frozenset().union(*(settings.codes for settings in ways))
+        return frozenset().union(self._with(()).codes, *(self._with([item.choice]).codes for item in self.per_file))
 
     def select_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings of selected rules, with the selected severities.

@@ -69,7 +69,7 @@ def intended_key(key: str) -> str:
         return word
     if not slash:
         return next((label for label in _SPREAD_OVER if name.replace(".", "/") == label.replace(".", "/")), "")
-    if not name or (_is_open(prefix) and prefix != _OF_NODES):
+    if not name or (_is_below(prefix, _OPEN) and prefix != _OF_NODES):
         return ""
     # The whole key is compared, but under a prefix that has names of its own only the name.
     start = len(prefix) + 1 if prefix == _OF_NODES else 0
@@ -82,16 +82,16 @@ def intended_key(key: str) -> str:
 def is_unknown(key: str) -> bool:
     """Return whether a key has a reserved prefix, but no known project sets this label."""
     prefix, _, _ = key.rpartition("/")
-    return is_reserved(prefix) and key not in _NODE_LABELS and not _is_open(prefix) and not key_errors(key)
+    return is_reserved(prefix) and key not in _NODE_LABELS and not _is_below(prefix, _OPEN) and not key_errors(key)
 
 
 def is_reserved(prefix: str) -> bool:
     """Return whether the prefix of a label key is kept for Kubernetes and its projects."""
-    return prefix in _RESERVED or prefix.endswith(tuple(f".{domain}" for domain in _RESERVED))
+    return _is_below(prefix, _RESERVED)
 
 
-def _is_open(prefix: str) -> bool:
-    return prefix in _OPEN or prefix.endswith(tuple(f".{domain}" for domain in _OPEN))
+def _is_below(prefix: str, domains: tuple[str, ...]) -> bool:
+    return f".{prefix}".endswith(tuple(f".{domain}" for domain in domains))
 
 
 def is_absent(key: str, project: Project) -> bool:
@@ -105,7 +105,6 @@ def is_reported(key: str, project: Project) -> bool:
 
     If nodes are known, SPR901 and SPR902 report a key without a prefix, and a key that resembles no well-known label.
     """
-    facts = project.facts
-    if facts is None:
+    if project.facts is None:
         return bool(intended_key(key)) or is_unknown(key)
-    return "/" in key and key not in facts.node_keys and bool(intended_key(key))
+    return is_absent(key, project)

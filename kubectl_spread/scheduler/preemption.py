@@ -120,9 +120,10 @@ def post_filter(
             found = dry_run(pod, filtered, scheduler)
             if found.chosen is not None:
                 # The result of the plugin that helps replaces the words of those before it.
+                node, victims, *_ = found.chosen
                 says = PREEMPTION_SUCCESS_IN_MESSAGE.of(profile.release)
-                message = _success(found.chosen) if says else ""
-                return PostFilterResult(message, found.chosen.node, found.chosen.victims, found)
+                words = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
+                return PostFilterResult(f"preemption: {words}" if says else "", node, victims, found)
             prefixes.append(f"preemption: {_message(found, scheduler, sizes)}")
     is_in_message = PREEMPTION_IN_MESSAGE.of(profile.release)
     return PostFilterResult(", ".join(prefixes) if is_in_message else "", dry_run=found)
@@ -159,11 +160,6 @@ def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
             yield name
     if filtered.narrowed_by and PREEMPTION_TRIES_LEFT_OUT.of(filtered.release):
         yield from diagnosis.absent
-
-
-def _success(chosen: Candidate) -> str:
-    words = f"found a potential placement for pod on node {chosen.node}, preempting {len(chosen.victims)} victims"
-    return f"preemption: {words}"
 
 
 def _message(found: DryRun, scheduler: Scheduler, sizes: Mapping[str, int]) -> str:

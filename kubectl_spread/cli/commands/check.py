@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 import click
 
@@ -48,22 +48,10 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 FORMATS = tuple(RENDERERS)
 
 
-class FixOptions(NamedTuple):
-    """The command line's options for fixes."""
-
-    fix: bool
-    unsafe_fixes: bool
-    diff: bool
-
-
-_fix_options = gather_options(
-    "fixes",
-    FixOptions,
-    (
-        option("--fix: Apply fixes that keep a manifest's meaning."),
-        option("--unsafe-fixes: Also fixes that may change where pods run."),
-        option("--diff: Print what --fix would change."),
-    ),
+_FIXES = (
+    option("--fix: Apply fixes that keep a manifest's meaning."),
+    option("--unsafe-fixes: Also fixes that may change where pods run."),
+    option("--diff: Print what --fix would change."),
 )
 
 
@@ -135,7 +123,9 @@ _choice_options = gather_options(
     type=FormatChoice(FORMATS),
 )
 @_choice_options
-@_fix_options
+@option("--fix: Apply fixes that keep a manifest's meaning.")
+@option("--unsafe-fixes: Also fixes that may change where pods run.")
+@option("--diff: Print what --fix would change.")
 @option("--statistics: Print the number of findings per rule.")
 @option("--show-files: List the files that would be checked.")
 @colour_option
@@ -148,7 +138,9 @@ def command(
     label_selector: Optional[str],
     output: tuple[Output, ...],
     choice: RuleChoice,
-    fixes: FixOptions,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     statistics: bool,
     show_files: bool,
     color: str,
@@ -179,7 +171,7 @@ def command(
       3  an input could not be read, or the cluster could not be reached
     """  # noqa: D301
     chosen = _chosen(output)
-    if fixes.unsafe_fixes and not (fixes.fix or fixes.diff):
+    if unsafe_fixes and not (fix or diff):
         raise click.UsageError("--unsafe-fixes needs --fix or --diff")
     config = load_config(choice)
     names = [word for word in files if _is_target(word)]
@@ -193,7 +185,7 @@ def command(
     else:
         is_running = namespace is not None or source.is_given or _is_cluster_known(source)
     if is_running:
-        if fixes.diff or fixes.fix or show_files:
+        if diff or fix or show_files:
             raise click.UsageError("running workloads have no file: --fix, --diff and --show-files need manifests")
         from kubectl_spread.cli import targets  # not needed for manifests
 
@@ -211,12 +203,12 @@ def command(
         )
         if show_files:
             return _show_files(request, config)
-        if fixes.diff:
-            return _show_diff(request, fixes, colour=wants_colour(color))
-        if fixes.fix:
+        if diff:
+            return _show_diff(request, unsafe=unsafe_fixes, colour=wants_colour(color))
+        if fix:
             from kubectl_spread.operations.fix import fix_files
 
-            result = fix_files(request, unsafe=fixes.unsafe_fixes)
+            result = fix_files(request, unsafe=unsafe_fixes)
         else:
             result = check.check_files(request)
     _print(result, chosen, colour=wants_colour(color), statistics=statistics)
@@ -313,12 +305,12 @@ def _page(outcome: CheckResult) -> PageFacts:
     return facts._replace(cluster=known.cluster, profiles=known.profiles, wants=wants)
 
 
-def _show_diff(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
+def _show_diff(request: CheckRequest, *, unsafe: bool, colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; return the exit code."""
     from kubectl_spread.operations.fix import preview_fixes
     from kubectl_spread.report.diff import render
 
-    found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
+    found = preview_fixes(request, unsafe=unsafe)
     for error in found.errors:
         print_error(error)
     for source, text in found.changes:

@@ -37,7 +37,7 @@ def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[Loc
     """Yield the errors of one rule in args that decode."""
     for plain, here, problems in _args(manifest):
         if not problems:
-            yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
+            yield from (error for broken, error in spread_args.errors(plain, here) if broken is rule)
 
 
 def _args(manifest: Manifest) -> Iterator[tuple[Plain, FieldPlace, list[decode.Problem]]]:

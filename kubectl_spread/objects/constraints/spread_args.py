@@ -70,11 +70,7 @@ class SpreadArgsRule(Enum):
     DEFAULT_INVALID = "SPR804"
 
 
-class ArgsError(NamedTuple):
-    """An error and the rule that it broke."""
-
-    rule: SpreadArgsRule
-    problem: LocatedError
+ArgsError = tuple[SpreadArgsRule, LocatedError]  # the rule that the error broke
 
 
 def errors(args: Plain, here: FieldPlace) -> Iterator[ArgsError]:
@@ -82,21 +78,21 @@ def errors(args: Plain, here: FieldPlace) -> Iterator[ArgsError]:
     kind, constraints = args.get("defaultingType") or SYSTEM, mappings(args.get("defaultConstraints"))
     field = here.child("defaultingType")
     if kind not in (SYSTEM, LIST):
-        yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
+        yield (SpreadArgsRule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
     if kind == SYSTEM and constraints:
         problem = field.invalid(SYSTEM, "when .defaultConstraints are not empty")
-        yield ArgsError(SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS, problem)
+        yield (SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS, problem)
     pairs: set[tuple[Any, Any]] = set()
     for index, constraint in enumerate(constraints):
         at = here.child("defaultConstraints", index)
         for problem in _invalid(constraint, at):
-            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, problem)
+            yield (SpreadArgsRule.DEFAULT_INVALID, problem)
         if constraint.get("labelSelector") is not None:
             detail = "constraint must not define a selector, as they deduced for each pod"
-            yield ArgsError(SpreadArgsRule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
+            yield (SpreadArgsRule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
         pair = constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")
         if pair in pairs:
-            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
+            yield (SpreadArgsRule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
         pairs.add(pair)
 
 

@@ -97,9 +97,7 @@ class Kinds:
     """The kinds of a run, its own kinds first."""
 
     def __init__(self, entries: Iterable[WorkloadKind]) -> None:
-        self._by_kind: dict[str, list[WorkloadKind]] = {}
-        for entry in entries:
-            self._by_kind.setdefault(entry.kind, []).append(entry)
+        self._by_kind = grouped((entry.kind, entry) for entry in entries)
         self._common = self._by_kind.keys() - set(_NAMES_OF_OTHERS)
         self._rare = [
             (kind, group)

@@ -44,12 +44,12 @@ class Manifest(NamedTuple):
 
     @property
     def name(self) -> str:
-        metadata = self._metadata()
+        metadata = fields(self.plain, "metadata")
         return as_text(metadata.get("name")) or as_text(metadata.get("generateName"))
 
     @property
     def namespace(self) -> str:
-        return as_text(self._metadata().get("namespace"))
+        return as_text(fields(self.plain, "metadata").get("namespace"))
 
     @property
     def ref(self) -> ObjectKey:
@@ -59,10 +59,6 @@ class Manifest(NamedTuple):
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a route of this object in the source."""
         return Place(self.document.source, self.document.place((*self.route, *route), key=key))
-
-    def _metadata(self) -> dict[str, Any]:
-        metadata = self.plain.get("metadata")
-        return metadata if isinstance(metadata, dict) else {}
 
 
 def looks_like_objects(text: str) -> bool:
@@ -154,13 +150,6 @@ _VALUE = r"\$\{\{(\w+)\}\}"  # the whole text; its value may be a number
 _KEPT = ("labels", "matchLabels", "annotations")  # they only have to be equal, and fixes copy them
 
 
-class FilledObject(NamedTuple):
-    """An object with defaults, and the routes of the values that came from them."""
-
-    plain: dict[str, Any]
-    routes: frozenset[Route]
-
-
 def parameter_defaults(template: Mapping[str, Any]) -> dict[str, str]:
     """Return the default of each parameter that has one."""
     import json  # 5 ms; few files are templates
@@ -174,11 +163,10 @@ def parameter_defaults(template: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def fill_defaults(plain: dict[str, Any], known: Mapping[str, str]) -> FilledObject:
-    """Return an object with the defaults in the place of their placeholders; the given one is not changed."""
+def fill_defaults(plain: dict[str, Any], known: Mapping[str, str]) -> tuple[dict[str, Any], frozenset[Route]]:
+    """Return a new object with the defaults in the place of their placeholders, and the routes of these values."""
     routes: list[Route] = []
-    changed = _filled(plain, known, (), routes=routes)
-    return FilledObject(changed, frozenset(routes))
+    return _filled(plain, known, (), routes=routes), frozenset(routes)
 
 
 def _filled(value: Any, known: Mapping[str, str], route: Route, *, routes: list[Route]) -> Any:

@@ -323,7 +323,7 @@ def _values(operator: str, values: Optional[list[str]], field: FieldPlace) -> It
 
 def _spread(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidatePodTopologySpreadArgs)."""
-    return (error.problem for error in spread_args.errors(args, here))
+    return (error for _, error in spread_args.errors(args, here))
 
 
 def _extenders(extenders: Any) -> Iterator[LocatedError]:

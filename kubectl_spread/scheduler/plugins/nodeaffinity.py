@@ -50,7 +50,9 @@ class NodeAffinity(Plugin):
         added = NodeRequirement((), self.added.required)
         if requirement.is_empty and added.is_empty:
             return Skip()
-        node_names = self._node_names(requirement.terms)
+        all_conflict = behaviours.NODE_AFFINITY_ALL_CONFLICT.of(self._release)
+        narrows = behaviours.NODE_AFFINITY_NARROWS.of(self._release)
+        node_names = _named_nodes(requirement.terms, all_conflict=all_conflict) if narrows else None
         if node_names is not None and not node_names:
             return Rejection(CONFLICT)
         bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
@@ -59,12 +61,6 @@ class NodeAffinity(Plugin):
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         preferred = (*self.added.preferred, *pod_class.node_affinity.preferred)
         return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
-
-    def _node_names(self, terms: Optional[tuple[NodeSelectorTerm, ...]]) -> Optional[frozenset[str]]:
-        """Return the nodes that the terms leave; none if the release treats the terms as a conflict."""
-        if not behaviours.NODE_AFFINITY_NARROWS.of(self._release):
-            return None
-        return _named_nodes(terms, all_conflict=behaviours.NODE_AFFINITY_ALL_CONFLICT.of(self._release))
 
 
 def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRequirement) -> int:

@@ -49,23 +49,16 @@ class TaintToleration(Plugin):
 
 class _ScoreState:
     def __init__(self, pod_class: PodClass, columns: Columns) -> None:
-        self._raw: Int64s = columns.zeros()
-        if columns.has_taints:
-            self._raw = _count_untolerated(pod_class, columns)
+        tolerations = [item for item in pod_class.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+        self._raw = columns.tainted.count(  # the PreferNoSchedule taints that the pod does not tolerate
+            lambda taints: sum(
+                taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
+                for taint in taints
+            )
+        )
         self._is_nowhere = not self._raw.any()
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int]:
         if self._is_nowhere:
             return 100
         return gomath.default_normalize(self._raw[feasible], reverse=True)
-
-
-def _count_untolerated(pod_class: PodClass, columns: Columns) -> Int64s:
-    """Return the number of PreferNoSchedule taints that the pod does not tolerate, int64 (N,)."""
-    tolerations = [item for item in pod_class.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
-    return columns.tainted.count(
-        lambda taints: sum(
-            taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
-            for taint in taints
-        )
-    )

@@ -117,11 +117,11 @@ def test_a_placeholder_is_evaluated_as_oc_process_does(text: object, value: obje
     known = {"N": "3", "T": "text", "L": "[1]"}
     plain = {"spec": {"values": [text]}}
 
-    found = manifest.fill_defaults(plain, known)
+    filled, routes = manifest.fill_defaults(plain, known)
 
-    assert {"spec": {"values": [value]}} == found.plain
+    assert {"spec": {"values": [value]}} == filled
     assert {"spec": {"values": [text]}} == plain
-    assert (frozenset() if text == value else {("spec", "values", 0)}) == found.routes
+    assert (frozenset() if text == value else {("spec", "values", 0)}) == routes
 
 
 @pytest.mark.parametrize("parameters_", [None, 5, "x", [5], [{}], [{"name": 5, "value": "x"}], [{"name": "a"}]])
