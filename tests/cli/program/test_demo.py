@@ -65,7 +65,7 @@ def test_a_configuration_above_does_not_change_the_demo(
     (elsewhere / ".kubectl-spread.yaml").write_text("select: SPR001\n")
     for file in (ROOT / "examples" / "shop").iterdir():
         (elsewhere / "examples" / "shop" / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(demo, "parent", lambda: str(elsewhere / "examples"))
+    monkeypatch.setattr(demo, "data_directory", lambda _: str(elsewhere / "examples"))
 
     assert 0 == run(["demo", "check"])
     assert "error SPR903 unreachable-domain" in capsys.readouterr().out
