@@ -28,8 +28,7 @@ from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter

@@ -23,8 +23,7 @@ from kubectl_spread.objects.releases.behaviours import (
     VICTIMS_SORTED,
 )
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
+from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
 from kubectl_spread.scheduler.framework.plugin import CycleFailure
 from kubectl_spread.scheduler.framework.status import Code, Status
 from kubectl_spread.scheduler.plugins import names
