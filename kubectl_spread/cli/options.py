@@ -44,12 +44,20 @@ _WIDTH = 120  # of an answer, if the width of the output is unknown
 class Seconds(click.FloatRange):
     """A time of at most a year, as Python cannot wait for inf or nan seconds."""
 
+    name = "number of seconds"
+
     def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> float:
         """Parse a number of seconds."""
         seconds = float(super().convert(value, param, ctx))
         if not seconds <= _YEAR_S:  # also true of nan
             self.fail(f"{value} is not a number of seconds up to {_YEAR_S:,}, a year", param, ctx)
         return seconds
+
+
+class Count(click.IntRange):
+    """A number in a range; click calls its type `integer range`."""
+
+    name = "integer"
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -202,6 +202,11 @@ class Cluster(NamedTuple):
         """Return the pods that wait for a node."""
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
 
+    def is_unread(self, key: ObjectKey) -> bool:
+        """Return whether a workload is known by its pods at most, because its kind may not be listed."""
+        unread = (item for item in self.unread if item.kind == key.kind and item.namespace != key.namespace)
+        return key not in self.controllers and any(unread)
+
     def has_all_budgets(self, namespace: str) -> bool:
         """Return whether every PodDisruptionBudget of a namespace is known: the facts say so, or they hold some."""
         if any(not key.kind for key in self.undecodable):

@@ -127,12 +127,8 @@ def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
     owner = controller.workload
     if owner.kind != "StatefulSet":
         return None
-    is_ordered = controller.spec.get("podManagementPolicy") != "Parallel"
     by_name = {pod.name: pod for pod in pods}
-    for ordinal in range(owner.replicas or 0):
-        pod = by_name.get(replica_name(owner, ordinal))
-        if pod is None and is_ordered:
-            return None
-        if pod is not None and (pod.terminating or (is_ordered and stage_of(pod) is not Stage.READY)):
-            return pod
-    return None
+    every = [by_name.get(replica_name(owner, ordinal)) for ordinal in range(owner.replicas or 0)]
+    if controller.spec.get("podManagementPolicy") == "Parallel":
+        every = [pod for pod in every if pod is not None and pod.terminating]
+    return next((pod for pod in every if pod is None or pod.terminating or stage_of(pod) is not Stage.READY), None)

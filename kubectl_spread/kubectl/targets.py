@@ -184,7 +184,7 @@ def require(target: ObjectKey, cluster: Cluster) -> None:
         return
     if target.namespace and "Namespace" in cluster.complete and target.namespace not in cluster.namespaces:
         raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
-    if any(item.kind == target.kind and item.namespace != target.namespace for item in cluster.unread):
+    if cluster.is_unread(target):
         raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
     if text := only_pods(target, cluster):
         raise RefusedError(f"error: {text}")

@@ -12,7 +12,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.operations import cluster_facts, pod_reports
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.operations.selection import ObjectName, own_namespace, Selection
+from kubectl_spread.operations.selection import missing_error, ObjectName, own_namespace, Selection
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.verdict import predicate
 from kubectl_spread.report.wording import MOST_ALIKE
@@ -129,6 +129,8 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_b
         try:
             first, *more = pod_reports.of_target(key, settings)
             reports += [first._replace(alike=tuple(same)), *more]
+            if targets and cluster.is_unread(key):
+                raise missing_error(key, cluster)
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
     where = f" in namespace {settings.namespace}" if settings.namespace else ""

@@ -75,7 +75,7 @@ def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     known, cluster = asked.known, asked.known.cluster
     pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) == key[1:]]
     if not pods:
-        raise missing_error("Pod", key.name, namespace=key.namespace, cluster=cluster)
+        raise missing_error(key, cluster)
     prospects = Prospects(pods[:1], cluster, known.profiles)
     return [_suggesting(prospects.of(pods[0]), asked)]
 
@@ -130,7 +130,7 @@ def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     known, cluster = asked.known, asked.known.cluster
     state = state_of(key, OwnedPods(cluster))
     if state is None:
-        raise missing_error(key.kind, key.name, namespace=key.namespace, cluster=cluster)
+        raise missing_error(key, cluster)
     prospects = Prospects(state.pending, cluster, known.profiles)
     groups = [group for alike in _alike(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)

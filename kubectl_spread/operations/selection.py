@@ -118,7 +118,7 @@ def _with_kind(target: ObjectName, namespace: str, cluster: Cluster) -> ObjectNa
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
 
-def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
+def missing_error(key: ObjectKey, cluster: Cluster) -> SpreadError:
     """Return the error for an object that is no workload of the facts.
 
     It is a NotFoundError, or a ClusterError if a permission is missing. If the object belongs to a workload, the
@@ -127,9 +127,10 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     from kubectl_spread.kubectl.kinds import full_name
     from kubectl_spread.kubectl.targets import only_pods
 
+    kind, namespace, name = key
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
-    workload = _workload_above(ObjectKey(kind, namespace, name), cluster)
+    workload = _workload_above(key, cluster)
     if workload is not None:
         word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
         belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
@@ -141,7 +142,7 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     ]
     if unread:
         return ClusterError(f'{full_name(kind)} "{name}": {_missing_rights(unread)}')
-    if text := only_pods(ObjectKey(kind, namespace, name), cluster):
+    if text := only_pods(key, cluster):
         return NotFoundError(text)
     what = f'{full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
     other = namespaces_of(cluster, kind, name)
@@ -156,10 +157,9 @@ def missing_targets(
     A namespace is an error, too, if a file has pods and workloads only in others: nothing was looked at.
     """
     there = {(key.kind, key.name) for key in seen}
+    keys = (ObjectKey(target.kind, selection.namespace, target.name) for target in selection.targets)
     absent = tuple(
-        missing_error(target.kind, target.name, namespace=selection.namespace, cluster=cluster)
-        for target in selection.targets
-        if (target.kind, target.name) not in there
+        missing_error(key, cluster) for key in keys if (key.kind, key.name) not in there or cluster.is_unread(key)
     )
     if absent or not selection.namespace:
         return absent

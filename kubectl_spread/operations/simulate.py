@@ -239,15 +239,13 @@ class SimulationSetup:
         found a node before the step.
         """
         known, every = self._read.known, [self.created.ops, *written]
-        start = 0 if self.created.ops else 1
-        while True:
+        for start in (0,) if self.created.ops else (1, 0):
             played = partial(play, known.cluster, known.profiles, every[start:], limits=limits, watch=watch)
             answer = played(splitter=Splitter(known.cluster, known.profiles))
             ends = answer.steps[0].outcomes
             waiting = Counter(pod.name for end in ends for pod in end.pending if not pod.owner and pod.is_original)
-            if not start or watch.is_stopped or all(number == len(ends) for number in waiting.values()):
+            if watch.is_stopped or all(number == len(ends) for number in waiting.values()):
                 break
-            start = 0
         if self.situation.cluster.provisioning and not all(
             not step.may_wedge and all(item.completes for item in step.parts) for step in answer.steps
         ):

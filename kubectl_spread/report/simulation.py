@@ -194,7 +194,8 @@ def _step_blocks(
         sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
         way = numbered(sentences, where="" if style.is_detailed else "--details prints them")
         lines = [part for line in way for part in wrap(line, style, indent="  ", hanging="   ")]
-        yield [f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:", *lines]
+        title = f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:"
+        yield [title, *lines] if lines else []
     yield wrap(certainty(step), style)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
@@ -51,17 +52,25 @@ def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False)
     """
     reading, builder = _Reading(paths, inside), ClusterBuilder()
     objects: list[Plain] = []
+    nodes: dict[tuple[str, str], None] = {}  # names and labels
     for item in reading.items(None if keeps_objects else PodReader()):
         if isinstance(item.read, Pod):
             builder.add_pod(item.read)
         elif reading.decodes(item):
             builder.add(item.read)
+            metadata = fields(item.read, "metadata")
+            if item.read["kind"] == "Node":
+                nodes[str(metadata.get("name")), repr(metadata.get("labels"))] = None
             objects += [item.read] if keeps_objects else []
         elif item.read.get("kind") in SHAPES and not is_of_another_group(item.read):
             builder.leave_out(item.read)
     if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
         builder.leave_out({})  # A whole document, or a part of a list.
     cluster = builder.cluster()._replace(**_head(reading.head))
+    uses = Counter([*(f"name {name}" for name, _ in nodes), *(f"uid {pod.uid}" for pod in cluster.pods)])
+    if shared := [what for what, number in uses.items() if number > 1]:
+        text = f"different objects have the {comma_list(shared, most=2)}, so the answer may be about the wrong one"
+        reading.warnings.append(f"{comma_list(paths)}: {text}")
     if not (cluster.nodes or cluster.provisioning):  # NodePools can make nodes.
         reading.refuse_without_nodes()
     return SnapshotFacts(cluster, tuple(reading.errors), tuple(reading.warnings), tuple(objects))

@@ -92,6 +92,24 @@ def test_workload_that_may_not_be_read_is_not_called_missing(
 
 
 @pytest.mark.parametrize("command", ["explain", "check", "status"])
+def test_workload_that_is_known_by_its_pods_only_lacks_a_right(
+    command: str, server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kind is named once, also if it is read for two reasons; what the pods show is printed, too."""
+    server.forbidden = {"deployments"}
+    code = run([command, "deploy/web", "--kubeconfig", config])
+    out, err = capsys.readouterr()
+
+    assert 3 == code
+    assert out.splitlines()[-1] == "partly known: may not list deployments"
+    assert command == "check" or "eployment" in out.partition("partly known")[0]
+    assert (
+        'error: deployments.apps "web": may not list deployments, so whether it exists is not known; the ClusterRole '
+        "rules that allow it: {apiGroups: [apps], resources: [deployments], verbs: [list]}"
+    ) in err
+
+
+@pytest.mark.parametrize("command", ["explain", "check", "status"])
 def test_workload_that_does_not_exist_is_not_found(
     command: str, config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -277,6 +277,21 @@ def test_several_paths_make_one_cluster(tmp_path: Path) -> None:
     )
 
 
+def test_what_only_one_object_can_have_is_a_warning_if_several_have_it(tmp_path: Path) -> None:
+    """A node that is there twice is none, unless it has other labels; nor are pods without a uid."""
+    other = node("n1")
+    other["metadata"] |= {"labels": {"zone": "b"}}
+    first, second = pod("a"), pod("a", "b")
+    for item in (first, second):
+        item["metadata"] |= {"uid": "u"}
+
+    assert load(tmp_path, dumped(node("n1"), node("n1"), first, first, pod("c"), pod("d"))).warnings == ()
+    (warning,) = load(tmp_path, dumped(node("n1"), other, first, second)).warnings
+    assert warning.endswith(
+        "facts.yaml: different objects have the name n1, uid u, so the answer may be about the wrong one"
+    )
+
+
 @pytest.mark.parametrize(
     ("metadata", "expected"), [({"continue": "abc"}, 1), ({"continue": ""}, 0), ({}, 0), (None, 0)]
 )

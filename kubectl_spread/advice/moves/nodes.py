@@ -319,7 +319,7 @@ def propose_labels(problem: PendingPodProblem) -> Iterator[Proposal]:
     nodes = problem.cluster.nodes
     for report in problem.reports:
         key = report.constraint.topology_key
-        if key.startswith(made):
+        if not key or key.startswith(made):
             continue
         # A value that is a misspelling of another one: us-east1b for us-east-1b
         for wrong, right in misspelt_values(nodes, key).items():

@@ -378,9 +378,9 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
                 fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
                 controller, is_softened = case.known.cluster.controllers[key], kind is RemedyKind.SOFTEN
                 # Without pods of its own to count, a constraint would only lose the others.
-                own = created_labels(controller.workload) if key.kind == "Deployment" else None
-                has_no_own = own is None or status.selector is None or not status.selector.matches(own)
-                if case.is_late or ("matchLabelKeys" in fields and has_no_own):
+                selector, own = status.selector, created_labels(controller.workload)
+                counts_own = key.kind == "Deployment" and selector is not None and selector.matches(own)
+                if case.is_late or ("matchLabelKeys" in fields and not counts_own):
                     continue
                 spec = controller.workload.pod_spec
                 written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]

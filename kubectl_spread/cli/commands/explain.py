@@ -12,6 +12,7 @@ from kubectl_spread.cli.console import Exit, finish, flush, print_error, progres
 from kubectl_spread.cli.options import (
     answer_options,
     cluster_facts,
+    Count,
     DOCUMENTS,
     kustomize_option,
     namespace_option,
@@ -45,7 +46,7 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
 @option(
     "--suggestions N: Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
-    type=click.IntRange(0),
+    type=Count(0),
     default=3,
 )
 @answer_options("text", "json", "yaml", "html")

@@ -11,6 +11,7 @@ from kubectl_spread.cli.console import Exit, finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
     cluster_facts,
+    Count,
     DOCUMENTS,
     effort_option,
     kustomize_option,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:  # these load numpy
 @option("-A, --all-namespaces: Repair the workloads of all namespaces.")
 @option("-l, --selector SELECTOR: Repair only workloads with these labels.", name="label_selector")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")
-@option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=click.IntRange(1))
+@option("--max-moves N: Accept no plan of more than N evictions.", name="most_moves", type=Count(1))
 @effort_option
 @answer_options("text", "json", "yaml", "html")
 def command(

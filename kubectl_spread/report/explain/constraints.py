@@ -82,6 +82,8 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
     """Yield sentences about the origin of a constraint, the pods that it counts, and its emptiest domain."""
     constraint = report.constraint
     is_ordinary = report.origin.kind in (OriginKind.POD, OriginKind.POD_OF_OWNER, OriginKind.TEMPLATE)
+    if not constraint.topology_key or constraint.max_skew < 1:
+        yield "the API server refuses such a constraint"
     if (is_detailed or not is_ordinary) and (source := origin(report.origin)):
         yield f"from {source}"
     own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"

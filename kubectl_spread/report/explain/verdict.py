@@ -334,7 +334,7 @@ _CLAIMS: dict[object, str] = {
 
 def _constraint_words(item: ConstraintReport) -> str:
     """Return `the zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
-    key = item.constraint.topology_key
+    key = item.constraint.topology_key or '""'
     own = "the cluster's default" if item.is_default else "the"
     short = f" {DOMAIN_NOUNS[key]}" if key in DOMAIN_NOUNS else ""
     return safe(f"{own}{short} constraint ({key}, maxSkew {item.constraint.max_skew})")
@@ -405,7 +405,7 @@ def _predicate(refusals: Sequence[UnmetRequirement], *, is_one: bool) -> str:
 
 
 def _by_constraint(report: ConstraintReport, found: Cause) -> str:
-    words, key = _constraint_words(report), report.constraint.topology_key
+    words, key = _constraint_words(report), report.constraint.topology_key or '""'
     if not report.domains:
         return f"no node has the label {safe(key)}, which {words} asks for"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]

@@ -181,7 +181,7 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     unread = tuple(part.unread for part in parts if part.unread is not None)
     cluster = builder.cluster()._replace(
         read_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        unread=tuple(part.fact for part in unread),
+        unread=tuple(dict.fromkeys(part.fact for part in unread)),
         complete=frozenset(item.kind for item in collected if not item.selector).difference(
             part.resource.kind for part in unread
         ),

@@ -33,6 +33,19 @@ def test_a_time_that_cannot_be_waited_for_is_refused(
     assert (code, message) == (2, f"error: invalid value for '{option}': {why}")
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "what"),
+    [("exporter", "--interval", "number of seconds"), ("rebalance", "--max-moves", "integer")],
+)
+def test_what_is_no_number_is_refused_without_words_of_the_parser(
+    command: str, option: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, command, option, "abc") == (
+        2,
+        f"error: invalid value for '{option}': 'abc' is not a valid {what}",
+    )
+
+
 def test_the_exporter_names_only_its_own_options(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

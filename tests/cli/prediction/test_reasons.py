@@ -151,6 +151,26 @@ def test_a_drain_that_waits_names_its_pod_and_the_nodes_after_it(said: Any) -> N
     assert (code, "not drained" in out) == (1, False)
 
 
+def test_without_events_there_is_no_way_to_get_stuck(said: Any) -> None:
+    """The API server refuses the only new pod; that is the reason, and nothing leads to it."""
+    quota = {"kind": "ResourceQuota", "apiVersion": "v1", "metadata": {"name": "few", "namespace": "shop"}}
+    quota |= {"spec": {"hard": {"pods": "3"}}, "status": {"hard": {"pods": "3"}, "used": {"pods": "3"}}}
+    code, out = said("simulate scale deploy/web --replicas 4", *NODES, *WEB, quota)
+    assert (code, "the API server refuses new pods: exceeded quota: few" in out) == (1, True)
+    assert "way to get stuck" not in out
+
+
+def test_a_constraint_that_no_api_server_accepts_is_called_so(said: Any) -> None:
+    """No node gets a label without a name."""
+    waiting = pod("odd", topologySpreadConstraints=[constraint() | {"topologyKey": ""}])
+    waiting["metadata"] |= {"ownerReferences": []}
+    waiting["status"] = {"phase": "Pending"}
+    code, out = said("explain pod/odd", *NODES, waiting)
+    assert (code, "the API server refuses such a constraint" in out) == (1, True)
+    assert 'no node has the label "", which the constraint ("", maxSkew 1) asks for' in out
+    assert "kubectl label" not in out
+
+
 def test_a_gated_pod_is_not_unschedulable(said: Any) -> None:
     gated = deployment(replicas=1)
     gated["spec"]["template"]["spec"] |= {"schedulingGates": [{"name": "x/y"}]}
