@@ -123,7 +123,7 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
     yield from concerns
     unsure = sorted({key.namespace for key in concerns if not cluster.has_all_budgets(key.namespace)})
     if unsure and not command.has("disable-eviction"):
-        yield f"the facts hold no PodDisruptionBudget of {comma_list(unsure)}, so none refuses an eviction here"
+        yield f"The facts hold no PodDisruptionBudget of {comma_list(unsure)}, so none refuses an eviction here"
 
 
 def _timeout(command: Command) -> float:

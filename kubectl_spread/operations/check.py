@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
+    from kubectl_spread.lint.workload import Subject
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.rollouts import ManifestRollouts, Rollouts
     from kubectl_spread.report.check.baseline import Baseline
@@ -204,23 +205,23 @@ def _asking_for_facts(choice: RuleChoice) -> list[str]:
     return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
 
 
-def _explain(read: ReadFiles, placements: Sequence[Placement], asked: CheckSettings) -> str:
-    """Return the command that says what helps the first Pending pod; empty without one.
+def _origins(read: ReadFiles, placements: Sequence[Placement]) -> list[Optional[Subject]]:
+    """Return the object that each placement is of. Copies, in several files, are placed in the order of the files."""
+    left: dict[str, list[Subject]] = {}
+    for result in reversed(read.results):
+        for subject in reversed(result.subjects):
+            if not subject.refusals:
+                left.setdefault(subject.workload.key, []).append(subject)
+    owners = [left.get(item.workload.key) for item in placements]
+    return [None if not subjects else subjects.pop() for subjects in owners]
 
-    Copies of a workload, in several files, are placed in the order of the files.
-    """
-    at = next((at for at, item in enumerate(placements) if item.stuck), None)
-    if at is None:
-        return ""
-    key = placements[at].workload.key
-    subjects = (subject for result in read.results for subject in result.subjects if subject.workload.key == key)
-    number = sum(item.workload.key == key for item in placements[:at])
-    for subject in itertools.islice((subject for subject in subjects if not subject.refusals), number, number + 1):
-        name = subject.manifest.document.source.name
-        piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
-        namespace = () if subject.manifest.namespace else ("-n", asked.namespace)
-        return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
-    return ""
+
+def _explain(subject: Subject, asked: CheckSettings) -> str:
+    """Return the command that says what helps the Pending pods of an object."""
+    name = subject.manifest.document.source.name
+    piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
+    namespace = () if subject.manifest.namespace else ("-n", asked.namespace)
+    return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
 
 
 def prepare_files(
@@ -252,6 +253,9 @@ def result_of(check: PreparedCheck) -> CheckResult:
     is_created = any(not pod.ran_already for placement in check.placements for pod in placement.placed)
     is_snapshot = bool(complete) and is_created
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
+    origins = _origins(read, check.placements)
+    waiting = (subject for item, subject in zip(check.placements, origins, strict=True) if item.stuck)
+    first = next(waiting, None)
     report = CheckReport(
         findings,
         check.placements,
@@ -262,7 +266,8 @@ def result_of(check: PreparedCheck) -> CheckResult:
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
         unchecked=judged.unchecked,
-        explain=_explain(read, check.placements, check.settings),
+        explain="" if first is None else _explain(first, check.settings),
+        origins=["" if item is None else item.manifest.document.source.name for item in origins],
     )
     rendered = () if read.rules is None else tuple(read.rules.kustomizations.values())
     unused = [] if "SPR705" in check.settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]

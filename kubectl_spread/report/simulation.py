@@ -89,9 +89,12 @@ def render(simulation: Simulation, style: Style) -> str:
     for at, step in enumerate(simulation.steps):
         number = f"Step {at + 1}: " if len(simulation.steps) > 1 else ""
         blocks.append([f"{number}{step.text}: {_verdict(step)}"])
-        is_last = at + 1 == len(simulation.steps)
-        found = _step_blocks(step, simulation.steps[:at], style, is_brief=not (is_last or style.is_detailed))
-        blocks += [lines for lines in map(list, found) if lines]
+        later = simulation.steps[-1] if at + 1 < len(simulation.steps) and not style.is_detailed else None
+        found = [*filter(None, map(list, _step_blocks(step, simulation.steps[:at], style, later=later)))]
+        if later is None:
+            blocks += found
+        else:
+            blocks[-1] += itertools.chain.from_iterable(found)
     if simulation.is_interrupted:
         blocks.append([INTERRUPTED])
     gaps = {text for step in simulation.steps for text in step.summary.gaps}
@@ -123,18 +126,23 @@ def _indented(texts: Iterable[str], style: Style) -> list[str]:
 
 
 def _step_blocks(
-    played: PlayedStep, before: tuple[PlayedStep, ...], style: Style, *, is_brief: bool
+    played: PlayedStep, before: tuple[PlayedStep, ...], style: Style, *, later: Optional[PlayedStep]
 ) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer about a step; parts without lines are left out.
 
-    `is_brief`: another step follows, so that pods by domain and the way there are of little interest.
+    If the answer ends with a `later` step, pods by domain, the way there, and causes which that step tells are left out.
     """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
-    waiting = [item for item in step.waiting(has_names=False) if item.owner not in unaffected]
+    told = () if later is None else {(item.owner, _cause(item, later)) for item in later.summary.waiting()}
+    waiting = [
+        item
+        for item in step.waiting(has_names=False)
+        if item.owner not in unaffected and (item.owner, _cause(item, played)) not in told
+    ]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_detailed else _MOST_LISTED
@@ -151,12 +159,13 @@ def _step_blocks(
         yield item_lines(played.advice, "Do: ", style)
     gone = lost_pods(step)
     stuck = ", ".join(stuck_before(step))
+    is_known = before and stuck == ", ".join(stuck_before(before[-1].summary))
     notes = (
         *played.notes,
         *(f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled),
         "" if concerned or played.refusal or step.scheduled or not step.endings else "No workload changes.",
         *added_nodes(step),
-        f"Not affected by this step, but already incomplete: {stuck}" if stuck else "",
+        f"Not affected by this step, but already incomplete: {stuck}" if stuck and not is_known else "",
         f"Gone, and no controller creates them again: {gone}" if gone else "",
     )
     yield _paragraphs(notes, style)
@@ -170,7 +179,7 @@ def _step_blocks(
         yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)
     is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
     has_tables = style.is_detailed or (
-        not is_brief and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
+        later is None and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
     )
     plain: list[tuple[Hashable, str, list[str]]] = []
     for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
@@ -182,7 +191,7 @@ def _step_blocks(
             reason = "" if style.is_detailed else "\n".join(lines).replace(item.key.name, "")
             plain.append((reason or item.key, name(item.key), lines))
     yield hang_indent(together(plain), style.width)
-    if is_brief:
+    if later is not None:
         return
     # The sums are worth a table if a constraint counts the pods of all.
     if step.together and (style.is_detailed or any(spread.is_balanced for spread in step.together)):
@@ -203,8 +212,8 @@ def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -
     """Return the Pending pods by cause; in short, two causes."""
     by_cause: dict[str, list[str]] = {}
     for pod in waiting:
-        cause = played.causes.get((pod.owner, pod.message)) or without_preemption(pod.message)
-        by_cause.setdefault(pod.message if style.is_detailed else cause, []).append(waiting_pods(pod, played.summary))
+        cause = pod.message if style.is_detailed else _cause(pod, played)
+        by_cause.setdefault(cause, []).append(waiting_pods(pod, played.summary))
     groups = [*by_cause.items()]
     shown = groups if style.is_detailed else groups[:_MOST_CAUSES]
     lines = ["Pending:"] if groups else []
@@ -217,6 +226,10 @@ def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -
     others = [who for _, every in groups[len(shown) :] for who in every]
     more = [f"for other reasons, which --details prints: {comma_list(others, most=_MOST_NAMED)}"] if others else []
     return [*lines, *_indented(more, style)]
+
+
+def _cause(pod: PendingPods, played: PlayedStep) -> str:
+    return played.causes.get((pod.owner, pod.message)) or without_preemption(pod.message)
 
 
 def added_nodes(step: StepSummary) -> Iterator[str]:

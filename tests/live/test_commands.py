@@ -54,7 +54,7 @@ def test_a_live_cluster_gives_the_answers_that_its_snapshot_gives(
 
 
 # The live cluster has no budgets, and a snapshot without any may lack them.
-_NO_BUDGETS = r'(?<="notes": \[)\s+"the facts hold no PodDisruptionBudget[^"\n]*"(?:,|\s+(?=\]))'
+_NO_BUDGETS = r'(?<="notes": \[)\s+"The facts hold no PodDisruptionBudget[^"\n]*"(?:,|\s+(?=\]))'
 
 
 def without_flags(text: str, config: str) -> str:

@@ -139,7 +139,7 @@ def test_what_runs_is_checked_where_no_file_is_named(kube: str, capsys: pytest.C
 
     assert code == 1
     assert "Pending: Pod shop/w-3 stays Pending: " in out
-    assert "SPR908 running-skew-exceeded" in out
+    assert " SPR908 " in out
     assert err.splitlines()[-1].startswith("checked 2 workloads in namespace shop: ")
 
 

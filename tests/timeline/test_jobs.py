@@ -138,7 +138,7 @@ def test_a_drain_that_ends_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.splitlines()[:6] == [
         "drain a1: gets stuck",
         "",
-        "the facts hold no PodDisruptionBudget of app, so none refuses an eviction here",
+        "The facts hold no PodDisruptionBudget of app, so none refuses an eviction here",
         "",
         "Job app/batch gets stuck: 0 of 3 pods ready, 3 old pods deleted, 3 not created",
         "  the Job fails: Job has reached the specified backoff limit",

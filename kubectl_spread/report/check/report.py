@@ -62,7 +62,7 @@ class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files.
 
     `unchecked` are findings about what was not checked, for formats that programs read. `explain` is the command that
-    says what helps the first Pending pod.
+    says what helps the first Pending pod. `origins` are the files of the placements, in their order.
     """
 
     findings: list[Finding]
@@ -76,6 +76,7 @@ class CheckReport(NamedTuple):
     not_applied: tuple[str, ...] = ()
     unchecked: Sequence[Finding] = ()
     explain: str = ""
+    origins: Sequence[str] = ()
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
     places: Mapping[tuple[str, ...], Place] = {}  # for gitlab: by kind, namespace and name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
@@ -84,11 +84,11 @@ _LABELS = {
 _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
-def of_placement(result: RolloutResult) -> list[str]:
-    """Return the lines about the rollout of a placed workload."""
+def of_placement(result: RolloutResult, *, has_way: bool = True) -> list[str]:
+    """Return the lines about the rollout of a placed workload; `has_way`: with the shortest way to get stuck."""
     text = paint(_outcome(result), "red") if result.is_stuck else _outcome(result)
     label = _LABELS[result.kind].removeprefix("current ")  # a placed workload has no other
-    return [f"  {label}: {text}{_why(result)}", *_way(result)]
+    return [f"  {label}: {text}{_why(result)}", *(_way(result) if has_way else ())]
 
 
 def creations(results: Iterable[RolloutResult]) -> list[list[str]]:
@@ -120,7 +120,7 @@ def of_running(results: Iterable[RolloutResult]) -> list[str]:
             reason = text.replace(item.key.name, "")
             entries.append((reason, resource(item.key), [f"{label} {text}", *_way(item)]))
     fine = [item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck]
-    return [*together(entries), *_by_answer(fine)]
+    return [*together(entries), *by_answer(fine)]
 
 
 def sentence(result: RolloutResult) -> str:
@@ -132,7 +132,7 @@ def sentence(result: RolloutResult) -> str:
     return f"{safe(resource(result.key))} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
 
 
-def _by_answer(results: list[RolloutResult]) -> Iterator[str]:
+def by_answer(results: Sequence[RolloutResult]) -> Iterator[str]:
     """Yield a line for each kind of answer, in words that many workloads share, with the names of its workloads."""
     named: dict[str, list[str]] = {}
     seen = Counter(resource(item.key) for item in results)
@@ -141,9 +141,9 @@ def _by_answer(results: list[RolloutResult]) -> Iterator[str]:
         if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
             text = _outcome(item)
         where = f" in {item.key.namespace}" if seen[resource(item.key)] > 1 else ""
-        named.setdefault(text, []).append(f"{resource(item.key)}{where}")
+        named.setdefault(f"{_LABELS[item.kind].capitalize()} {text}", []).append(f"{resource(item.key)}{where}")
     for text, names in named.items():
-        yield f"Next rollout {text}: {safe(comma_list(names))}"
+        yield f"{text}: {safe(comma_list(names))}"
 
 
 def _outcome(result: RolloutResult) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
@@ -12,7 +12,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint, unpainted
-from kubectl_spread.report.wording import MOST_ALIKE
+from kubectl_spread.report.wording import MOST_ALIKE, together
 from kubectl_spread.text.source import Place
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
@@ -26,27 +26,39 @@ _MAX_LINE = 160
 
 
 def lines(
-    finding: Finding, others: Sequence[Finding] = (), *, width: Optional[int] = None, is_running: bool = False
+    finding: Finding,
+    others: Sequence[Finding] = (),
+    *,
+    width: Optional[int] = None,
+    is_running: bool = False,
+    is_brief: bool = False,
 ) -> list[str]:
     """Return a finding: place and message, the object, the source line with a caret, the hint, and where else it is.
 
     Sentences wrap at `width`, and the source line is cut; None does neither. A running workload has no file whose line
-    could be shown, and its place names it.
+    could be shown, and its place names it. In brief it is the sentence with its place, and the hint.
     """
     severity = finding.rule.severity
-    head = f"{paint(severity.value, _STYLES[severity])} {finding.rule.code} {finding.rule.name}"
-    out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
-    body = [
-        safe(finding.message),
-        f"in {object_text(finding.object)}" if finding.object.kind and not is_running else "",
-    ]
-    out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
-    out += [] if is_running else _excerpt(finding.place, width)
-    out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
+    head = f"{location(finding.place)}: {paint(severity.value, _STYLES[severity])} {finding.rule.code}"
+    if is_brief:
+        out = hang_indent([f"{head} {safe(finding.message)}"], width, hanging="    ")
+    else:
+        out = hang_indent([f"{head} {finding.rule.name}"], width, hanging="    ")
+        body = [
+            safe(finding.message),
+            f"in {object_text(finding.object)}" if finding.object.kind and not is_running else "",
+        ]
+        out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
+        out += [] if is_running else _excerpt(finding.place, width)
+        out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
         hint = f"  {paint('hint:', 'bold')} {safe(finding.hint)}"
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
-    if others:
+    if others and is_brief:
+        named = [location(item.place) for item in others]
+        shown = first_of(named, MOST_ALIKE - 1, lambda left: f"{left} more: -o concise lists them")
+        out += hang_indent([f"  also {', '.join(shown)}"], width)
+    elif others:
         places = len({item.place.source.name for item in (finding, *others)})
         named = [f"  {location(item.place)}: in {object_text(item.object)}" for item in others]
         where = count_noun(places, "workload" if is_running else "file")
@@ -120,16 +132,23 @@ def _excerpt(place: Place, width: Optional[int]) -> list[str]:
     return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]
 
 
+_MOST_WHOLE = 4  # findings that are shown with their lines
+
+
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them; of running workloads, the worst finding first.
 
-    The answer is first: whether the pods find nodes. Of many workloads, those for which all is well come last.
+    The answer is first: whether the pods find nodes. Of many workloads, those for which all is well come last. Many
+    findings are shown in brief.
     """
     is_running = report.running is not None
     order = list(Severity)
     found = sorted(report.findings, key=lambda item: order.index(item.rule.severity)) if is_running else report.findings
-    most = 1 if is_running else MOST_ALIKE
-    blocks = [lines(*item, width=report.width, is_running=is_running) for item in _grouped(found, most)]
+    groups = list(_grouped(found, 1 if is_running else MOST_ALIKE))
+    is_brief = len(groups) > _MOST_WHOLE
+    groups = list(_grouped(found, 1)) if is_brief else groups
+    blocks = [lines(*item, width=report.width, is_running=is_running, is_brief=is_brief) for item in groups]
+    blocks = [[line for block in blocks for line in block]] if is_brief else blocks
     others = [(is_first, table.hang_indent(block, report.width)) for is_first, block in _blocks_beside_findings(report)]
     first, last = ([block for is_first, block in others if is_first == wanted] for wanted in (True, False))
     return "\n\n".join("\n".join(block) for block in [*first, *blocks, *last])
@@ -154,30 +173,57 @@ def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, 
 def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[str]]]:
     """Yield the lines about placements with their rollouts, running workloads and unreadable resources.
 
-    Each comes with whether it belongs before the findings.
+    Each comes with whether it belongs before the findings. Of many workloads, the steps of rollouts are left out.
     """
     if report.placements or report.running is not None:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
-        left = {item.key: item for item in report.rollouts if not item.is_creation}
         explain = f"$ {safe(report.explain)}  # and what helps" if report.explain else ""
+    if report.placements:
+        left = {item.key: item for item in report.rollouts if not item.is_creation}
         is_few = len(report.placements) <= MOST_ALIKE
-        for placement in report.placements:
-            owner, block = placement.workload, workloads.lines(placement)
+        stuck: list[tuple[Hashable, str, list[str]]] = []
+        fine: list[str] = []
+        completing = []
+        for placement, headline in zip(report.placements, _headlines(report), strict=True):
+            owner = placement.workload
+            result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
+            is_stuck = placement.is_stuck or (result is not None and result.is_stuck)
+            block = workloads.lines(placement, headline, is_brief=not is_few)
+            if result is not None and (is_few or is_stuck):
+                block += rollouts.of_placement(result, has_way=is_few)
+            reason = tuple(line.replace(owner.name, "") for line in block[1:])
             if placement.stuck and explain:
                 block, explain = [*block, f"    {explain}"], ""
-            result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
-            is_first = is_few or placement.is_stuck or (result is not None and result.is_stuck)
-            yield is_first, block if result is None else [*block, *rollouts.of_placement(result)]
-        if report.placements:
-            yield from ((True, block) for block in rollouts.creations(report.rollouts))
-        if report.running is not None and (any(report.running) or report.rollouts):
-            hint = [f"  {explain}"] if explain else []
-            yield True, [*workloads.running_lines(report.running), *hint, *rollouts.of_running(report.rollouts)]
+            if is_few:
+                yield True, block
+            elif is_stuck:
+                stuck.append((reason, safe(owner.key), block))
+            else:
+                fine += block
+                completing += [result] if result is not None else []
+        yield from ((True, block) for block in ([*together(stuck)], *rollouts.creations(report.rollouts)) if block)
+        more = first_of(fine, _MOST_LINES, lambda left: f"and {left} more lines like these: -o concise prints all")
+        yield from ((False, block) for block in ([*more, *rollouts.by_answer(completing)],) if block)
+    if report.running is not None and (any(report.running) or report.rollouts):
+        hint = [f"  {explain}"] if explain else []
+        yield True, [*workloads.running_lines(report.running), *hint, *rollouts.of_running(report.rollouts)]
     if report.unread:
         from kubectl_spread.report import documents  # json: 5 ms
 
         yield report.running is not None, [documents.line(report.unread)]
+
+
+def _headlines(report: CheckReport) -> list[str]:
+    """Return the headline of each placement; that of a copy, which other files have as well, with its file."""
+    from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
+
+    seen = Counter(placement.workload.key for placement in report.placements)
+    files = report.origins or [""] * len(report.placements)
+    return [
+        headline(placement, file if seen[placement.workload.key] > 1 else "")
+        for placement, file in zip(report.placements, files, strict=True)
+    ]
 
 
 def render_concise(report: CheckReport) -> str:
@@ -187,10 +233,7 @@ def render_concise(report: CheckReport) -> str:
         rule, origin = finding.rule, rendered_from(finding.place)
         text = f"{location(finding.place)}: {rule.severity.value} {rule.code} {safe(finding.message)}"
         lines.append(f"{text} ({origin})" if origin else text)
-    for placement in report.placements:
-        from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
-
-        lines.append(unpainted(headline(placement)))
+    lines += map(unpainted, _headlines(report)) if report.placements else ()
     lines += [f"{safe(report.explain)}  # what helps"] if report.explain else []
     for item in report.rollouts:
         from kubectl_spread.report.check import rollouts

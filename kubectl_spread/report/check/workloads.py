@@ -19,6 +19,7 @@ from kubectl_spread.explain.placement import (
 )
 from kubectl_spread.explain.status import LostPods, UncreatedPods
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import cause, ignored_sentence, predicate, sentence
@@ -32,9 +33,16 @@ if TYPE_CHECKING:  # only loaded if there are NodePools
 _MOST = 8
 
 
-def lines(placement: Placement) -> list[str]:
+def lines(placement: Placement, headline: str, *, is_brief: bool = False) -> list[str]:
     """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending."""
-    out, nodes = [headline(placement)], Counter(pod.node for pod in placement.placed)
+    out, nodes = [headline], Counter(pod.node for pod in placement.placed)
+    if is_brief:
+        spread = (
+            f", {DOMAIN_NOUNS.get(key, safe(key))} {pods_by_domain(values)}"
+            for key, values in placement.domains.items()
+            if 0 < len(values) <= _MOST
+        )
+        return [headline + "".join(spread), *details(placement)]
     if nodes and not placement.domains:
         out.append(f"  nodes: {_counts(dict(sorted(nodes.items())))}")
     for key, values in placement.domains.items():
@@ -107,9 +115,9 @@ def _afterwards(eviction: EvictedPod) -> str:
     return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
 
 
-def headline(placement: Placement) -> str:
-    """Return `Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
-    return f"{safe(placement.workload.key)}: {placed_pods(placement)}"
+def headline(placement: Placement, file: str = "") -> str:
+    """Return `Deployment shop/web (web.yaml): 2 of 4 replicas placed, 2 Pending`."""
+    return f"{safe(placement.workload.key)}{f' ({safe(file)})' if file else ''}: {placed_pods(placement)}"
 
 
 def placed_pods(placement: Placement) -> str:

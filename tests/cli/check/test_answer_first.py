@@ -24,13 +24,17 @@ spec:
 """
 
 
-def _headings(tmp_path: Path, capsys: pytest.CaptureFixture[str], *cpus: int) -> list[str]:
-    """The first line of each block: `web-0` for a workload, the code for a finding."""
+def _lines(tmp_path: Path, capsys: pytest.CaptureFixture[str], *cpus: int, rules: str = "SPR201") -> list[str]:
     for number, cpu in enumerate(cpus):
         (tmp_path / f"{number}.yaml").write_text(MANIFEST.format(name=f"web-{number}", cpu=cpu))
-    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR201"])
-    blocks = capsys.readouterr().out.split("\n\n")
-    return [block.split("/")[1].split(":")[0] if block.startswith("Deployment ") else "finding" for block in blocks]
+    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", rules])
+    return capsys.readouterr().out.splitlines()
+
+
+def _headings(tmp_path: Path, capsys: pytest.CaptureFixture[str], *cpus: int) -> list[str]:
+    """The first line of each answer: `web-0` for a workload, `finding` for findings."""
+    heads = [line for line in _lines(tmp_path, capsys, *cpus) if line.startswith(("Deployment ", str(tmp_path)))]
+    return [line.split("/")[1].split(":")[0] if line.startswith("Deployment ") else "finding" for line in heads]
 
 
 def test_a_few_workloads_are_before_the_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,6 +47,43 @@ def test_of_many_only_the_stuck_are_before_the_findings(tmp_path: Path, capsys: 
     assert found[0] == "web-3"
     assert found.index("finding") == 1
     assert sorted(found[-4:]) == ["web-0", "web-1", "web-2", "web-4"]
+
+
+def test_each_of_many_that_are_well_has_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _lines(tmp_path, capsys, *[1] * 12, rules="SPR101")
+
+    assert found[0] == "Deployment default/web-0: 2 of 2 replicas placed, zone a=1 b=1"
+    assert found[7].endswith(": 2 of 2 replicas placed, zone a=1 b=1")
+    assert found[8] == "and 4 more lines like these: -o concise prints all"
+    assert found[9].startswith("Next rollout completes in every outcome: deployment/web-0, ")
+    assert len(found) == 10
+
+
+def test_many_findings_are_in_brief_and_equal_ones_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Five kinds of findings: each has its place, its code, its sentence and its hint, without the source line."""
+    text = MANIFEST.format(name="web", cpu=1).replace("maxSkew: 1", "maxSkew: 0")
+    other = text.replace("DoNotSchedule", "Sometimes").replace("topology.kubernetes.io/zone", "a b")
+    for name, manifest in (("a", text), ("b", text), ("c", other.replace("labelSelector", "selector"))):
+        (tmp_path / f"{name}.yaml").write_text(manifest)
+    (tmp_path / "d.yaml").write_text(text.replace("maxSkew: 0", "maxSkew: 1, minDomains: 0, matchLabelKeys: [app]"))
+    run(["check", str(tmp_path), "--ignore", "SPR301,SPR201"])
+    found = capsys.readouterr().out.splitlines()
+    first = f"{tmp_path / 'a.yaml'}:12:19: error SPR101 spec.template.spec.topologySpreadConstraints[0].maxSkew: "
+
+    assert found[0].startswith(first)
+    assert found[1].startswith("  hint: ")
+    assert found[2] == f"  also {tmp_path / 'b.yaml'}:12:19, {tmp_path / 'c.yaml'}:12:19"
+    assert not [line for line in found if " | " in line]
+
+
+def test_copies_of_a_workload_are_told_with_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, cpu in (("a", 1), ("b", 50)):
+        (tmp_path / f"{name}.yaml").write_text(MANIFEST.format(name="web", cpu=cpu))
+    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "-o", "concise", "--select", "SPR101"])
+    found = capsys.readouterr().out.splitlines()
+
+    assert found[0] == f"Deployment default/web ({tmp_path / 'a.yaml'}): 2 of 2 replicas placed"
+    assert found[1] == f"Deployment default/web ({tmp_path / 'b.yaml'}): 0 of 2 replicas placed, 2 Pending"
 
 
 def test_the_command_is_about_the_file_with_the_pending_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ def test_one_more_pod_of_a_complete_workload_may_wait(tmp_path: Path, capsys: py
 
 def test_a_drain_says_that_no_budget_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = shop(2, node("a1", "a"), node("b1", "b"), maxSkew=2)
-    lacking = "the facts hold no PodDisruptionBudget of shop, so none refuses an eviction here"
+    lacking = "The facts hold no PodDisruptionBudget of shop, so none refuses an eviction here"
     facts = saved(tmp_path, *items)
     run(["simulate", "drain", "a1", *facts])
     assert lacking in capsys.readouterr().out
