@@ -130,7 +130,7 @@ def _step_blocks(
 ) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer about a step; parts without lines are left out.
 
-    If the answer ends with a `later` step, pods by domain, the way there, and causes which that step tells are left out.
+    If the answer ends with a `later` step, pods by domain, the way there, and causes that it tells too are left out.
     """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]

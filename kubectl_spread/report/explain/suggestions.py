@@ -28,11 +28,15 @@ _AND = ", and "  # between the titles of changes that are made together
 
 
 def lines(suggestions: Suggestions, style: Style) -> list[str]:
-    """Return the best change, or with all details every change; commands are never broken."""
+    """Return the best change, or with all details every change; commands are never broken.
+
+    If the best is nothing to run, such as a new node, the best of those that have a command follows.
+    """
     if not suggestions.items:
         return none_lines(suggestions, style)
     if not style.is_detailed:
-        return item_lines(suggestions.items[0], "Do: ", style)
+        shown = zip(("Do: ", "Or: "), _shown(suggestions), strict=False)
+        return [line for head, item in shown for line in item_lines(item, head, style)]
     out: list[str] = []
     printed: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
@@ -47,6 +51,14 @@ def lines(suggestions: Suggestions, style: Style) -> list[str]:
     most = max(ALL, suggestions.verified)
     out += [f"{count_noun(more, 'more change')}{harm}: --suggestions {most}"] if more > 0 else []
     return [*out, *_left_out(suggestions)]
+
+
+def _shown(suggestions: Suggestions) -> list[Suggestion]:
+    """Return the changes that are shown whole without `--details`: the best, and one with a command."""
+    best, *others = suggestions.items
+    if best.commands or best.is_of_manifest:
+        return [best]
+    return [best, *[item for item in others if item.commands][:1]]
 
 
 VERIFIED = "Suggestions, each simulated:"
@@ -108,12 +120,15 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
 
 
 def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
-    """Return the changes after the best, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`.
+    """Return the changes that are not shown whole, in one line each: `Or: set maxSkew: 2 (restarts 2 running pods)`.
 
     Of several changes in one that the best has, too, but for one, only that one is named.
     """
-    out, best = [], suggestions.items[0].title.split(_AND) if suggestions.items else []
-    for item in suggestions.items[1:]:
+    shown = _shown(suggestions) if suggestions.items else []
+    out, best = [], [part for item in shown[:1] for part in item.title.split(_AND)]
+    for item in suggestions.items:
+        if item in shown:
+            continue
         effect = item.effect
         parts = item.title.split(_AND)
         own = [part for part in parts if part not in best]
