@@ -56,7 +56,7 @@ def test_a_bare_pod_that_is_drained_is_gone(facts: Path, tmp_path: Path, capsys:
 
     assert simulate(facts, [node("n1", "a"), pod("old", nodeName="n1")], *steps) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == "pod solo goes to n1"
+    assert lines[1] == "pod solo goes to n1"
     assert "Gone, and no controller creates them again: old, solo" in lines
 
 
