@@ -453,7 +453,8 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
         for is_deleted, group in itertools.groupby(shown, lambda event: event.kind is EventKind.DELETED):
             texts = [names.sentence(event) for event in group]
             if is_deleted and not is_detailed and len(set(texts)) > 1:
-                texts = [f"{series(text.removesuffix(' is deleted.') for text in texts)} are deleted."]
+                deleted = [text.removesuffix(" is deleted.") for text in texts]
+                texts = [f"{series(first_of(deleted, _MOST_NAMED, lambda left: f'{left} more'))} are deleted."]
             told += texts
         sentences += without_repeats(told)
     stuck = grouped((pod.owner or pod.name, pod) for pod in played.summary.stuck)

@@ -116,7 +116,7 @@ def command(
 
 
 def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bool) -> None:
-    """Print a document; or a table, and below it the rules of the policy and the unreadable resources."""
+    """Print a document; or the rules of the policy, a table, and below it the unreadable resources."""
     what = "resources" if shows_all else "workloads with spread constraints"
     what += " among the readable resources" if found.known.cluster.unread else ""
     namespace = found.selection.namespace
@@ -139,15 +139,15 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
         from kubectl_spread.report import documents, status
 
         width = console.table_width() if has_headers and output != "wide" else None
+        if found.policy is not None:
+            lines = status.policy_lines(found.policy, width, has_namespace=not namespace)
+            gap = [""] if found.statuses and has_headers else []
+            click.echo("\n".join([*lines[0 if has_headers else 1 :], *gap]))
         if found.statuses:
             _Shown(output, has_namespace=not namespace, has_headers=has_headers, width=width).show(found)
         elif not found.missing:
             flush()
             click.echo(f"{nothing}." if namespace else nothing, err=True)
-        if found.policy is not None:
-            lines = status.policy_lines(found.policy, width, has_namespace=not namespace)
-            gap = [""] if found.statuses and has_headers else []
-            click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
         missing = documents.of_workloads(found.known.cluster.unread)
         if missing:
             click.echo(documents.line(missing))
