@@ -182,7 +182,23 @@ class _Reading:
         is_empty = not (self.subjects or self.others or self.skipped or self.findings or self.outside)
         if is_empty and not (has_kind and (not self.is_named or any(objects_of(self.source)))):
             self.skipped.add(SkipReason.NO_OBJECT)
-        return self._result()
+        if self.outside is not None:
+            from kubectl_spread.lint.outside import partial_check_finding
+
+            self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
+            self.skipped |= {SkipReason.TEXT} if self.outside.has_other_texts else set()
+        refused = [item for item in self.subjects if item.refusals and not item.is_partial]
+        placeholders = sum(item.is_open for item in refused)
+        return Result(
+            self.source,
+            tuple(self.findings),
+            self.undecodable + len(refused) - placeholders,
+            tuple(self.subjects),
+            tuple(self.others),
+            self.outside,
+            frozenset(self.skipped),
+            placeholders,
+        )
 
     def _separator_text(self, span: Span) -> Finding:
         """Return the finding about a separator at which kubectl stops."""
@@ -255,25 +271,6 @@ class _Reading:
         kind = manifest.workload_kind
         places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
         self.outside.search(manifest, is_own=lambda route: any(route[: len(place)] == place for place in places))
-
-    def _result(self) -> Result:
-        if self.outside is not None:
-            from kubectl_spread.lint.outside import partial_check_finding
-
-            self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
-            self.skipped |= {SkipReason.TEXT} if self.outside.has_other_texts else set()
-        refused = [item for item in self.subjects if item.refusals and not item.is_partial]
-        placeholders = sum(item.is_open for item in refused)
-        return Result(
-            self.source,
-            tuple(self.findings),
-            self.undecodable + len(refused) - placeholders,
-            tuple(self.subjects),
-            tuple(self.others),
-            self.outside,
-            frozenset(self.skipped),
-            placeholders,
-        )
 
 
 _LEFT_OUT = r"(?m)^[ \t]*(?:-[ \t]*)?(?:\.\.\.|…|\[\.\.\.\])|(?<![${]){\w+}|<[A-Za-z][\w -]*>"

@@ -357,13 +357,13 @@ class RunLabels:
 
 
 def check_lists(
-    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects, run: RunLabels
+    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects
 ) -> list[Finding]:
     """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
 
     A patch whose base is in the run is checked on its base instead.
     """
-    charts = projects.charts
+    charts, run = projects.charts, RunLabels(projects.subjects, subjects)
     found: list[Finding] = []
     for subject in subjects:
         source = subject.manifest.document.source

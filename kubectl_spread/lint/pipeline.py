@@ -145,13 +145,13 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str],
     findings: list[Finding] = []
     outsides = [item.outside for item in results if item.outside is not None]
     if outsides:
-        from kubectl_spread.lint.outside import check_lists, RunLabels
+        from kubectl_spread.lint.outside import check_lists
         from kubectl_spread.lint.project import Project
         from kubectl_spread.lint.registry import findings_by_object
 
         lists = [item for outside in outsides for item in outside.lists]
         alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-        findings += check_lists(lists, alone, codes, projects, RunLabels(projects.subjects, lists))
+        findings += check_lists(lists, alone, codes, projects)
         for world in (world for outside in outsides for world in outside.worlds):
             nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
             for manifest, found in findings_by_object(nested, codes):

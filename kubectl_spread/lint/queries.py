@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 
 
-class OwnTerm(NamedTuple):
-    """A required affinity or anti-affinity term about the workload's own pods; `selector` has its keys merged in."""
-
-    topology_key: str
-    selector: Selector
-    route: Route
-
-
 def tolerates_all(subject: Subject) -> bool:
     """Return whether the pods tolerate every NoSchedule taint, including a cordoned node's."""
     return any(
@@ -70,12 +62,13 @@ def has_one_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bo
 
 
 class Term(NamedTuple):
-    """An affinity or anti-affinity term to other pods, and the route of the term."""
+    """An affinity or anti-affinity term to other pods, and the route of the term; `selector` has its keys merged in."""
 
     plain: Plain
     is_required: bool
     repels: bool
     route: Route
+    selector: Selector
 
     @property
     def topology_key(self) -> str:
@@ -88,13 +81,20 @@ def terms(subject: Subject) -> Iterator[Term]:
         held = fields(subject.spec, "affinity").get(kind) or {}
         route, repels = (*subject.spec_route, "affinity", kind), kind == "podAntiAffinity"
         for index, term in enumerate(mappings(held.get(REQUIRED))):
-            yield Term(term, True, repels, (*route, REQUIRED, index))
+            yield Term(term, True, repels, (*route, REQUIRED, index), _selector_of(subject, term))
         for index, entry in enumerate(mappings(held.get(PREFERRED))):
             where = (*route, PREFERRED, index, "podAffinityTerm")
-            yield Term(fields(entry, "podAffinityTerm"), False, repels, where)
+            term = fields(entry, "podAffinityTerm")
+            yield Term(term, False, repels, where, _selector_of(subject, term))
 
 
-def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[OwnTerm]:
+def _selector_of(subject: Subject, term: Plain) -> Selector:
+    keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
+    selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
+    return selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
+
+
+def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[Term]:
     """Yield the required terms of anti-affinity, or of affinity, that are about the workload's own pods.
 
     One with mismatchLabelKeys is about others.
@@ -106,14 +106,11 @@ def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[OwnTerm]:
         is_near = subject.workload.namespace in named or by_label == {} or (not named and by_label is None)
         if not term.is_required or term.repels != repels or plain.get("mismatchLabelKeys") or not is_near:
             continue
-        keys = [key for key in plain.get("matchLabelKeys") or () if key in subject.labels]
-        selector = compile_selector(constraint_reader.label_selector(plain.get("labelSelector")))
-        selector = selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
-        if selector.requirements is not None and selector.matches(subject.labels):
-            yield OwnTerm(term.topology_key, selector, term.route)
+        if term.selector.requirements is not None and term.selector.matches(subject.labels):
+            yield term
 
 
-def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[OwnTerm]:
+def keeps_apart(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Term]:
     """Return a required anti-affinity over a constraint's key to at least the pods that it counts.
 
     With such a term each domain that it allows holds 0 of these pods. So the constraint refuses no domain.

@@ -26,7 +26,9 @@ class NodeSelectorTerm(NamedTuple):
     @property
     def is_valid(self) -> bool:
         """Return whether the scheduler can parse it; a term it cannot parse matches no node."""
-        return all(map(_is_valid_expression, self.match_expressions)) and all(map(_is_valid_field, self.match_fields))
+        return all(map(_is_valid_expression, self.match_expressions)) and all(
+            field.operator in ("In", "NotIn") and len(field.values) == 1 for field in self.match_fields
+        )
 
     def matches(self, labels: Labels, name: str) -> bool:
         """Return whether a node meets the term; without a name, conditions on `metadata.name` are ignored."""
@@ -105,7 +107,3 @@ def _is_valid_expression(requirement: LabelRequirement) -> bool:
     if wanted == "one" and (count != 1 or parse_int64(requirement.values[0]) is None):
         return False
     return not key_errors(requirement.key) and not any(map(value_errors, requirement.values))
-
-
-def _is_valid_field(requirement: LabelRequirement) -> bool:
-    return requirement.operator in ("In", "NotIn") and len(requirement.values) == 1

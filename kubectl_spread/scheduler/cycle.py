@@ -32,7 +32,6 @@ from kubectl_spread.scheduler.framework.plugin import (
     is_by_node,
     NodeIndices,
     Rejection,
-    Reserving,
     ScoreState,
     Skip,
 )
@@ -105,8 +104,7 @@ class CycleState:
 
     def reserve(self, node: int) -> None:
         for _, state in self._states:
-            if isinstance(state, Reserving):
-                state.reserve(node)
+            state.reserve(node)
 
     @cached_property
     def score_states(self) -> tuple[ScoreState, ...]:

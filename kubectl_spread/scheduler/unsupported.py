@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -25,42 +24,23 @@ def unsupported_features(pod_class: PodClass, profile: Optional[Profile], cluste
     """
     if profile is None:
         return (*pod_class.beyond, f"the scheduler {pod_class.scheduler_name}")
-    has_unknown = not cluster.storage.has_claims and any(volume.claim for volume in pod_class.volumes)
-    claims = (UNKNOWN_CLAIMS,) if has_unknown else ()
-    others = (
-        *claims,
-        *_group(pod_class, cluster),
-        *_devices(pod_class, profile, cluster),
-        *_configured(pod_class, profile),
-    )
-    return (*pod_class.beyond, *others)
-
-
-def _group(pod_class: PodClass, cluster: Cluster) -> Iterator[str]:
-    """Return the PodGroup of a pod, whose pods are placed together or not at all."""
-    if pod_class.pod_group:
+    found = list(pod_class.beyond)
+    if not cluster.storage.has_claims and any(volume.claim for volume in pod_class.volumes):
+        found.append(UNKNOWN_CLAIMS)
+    if pod_class.pod_group:  # its pods are placed together or not at all
         least = cluster.gangs.get(NamespacedName(pod_class.namespace, pod_class.pod_group))
-        yield (
-            f"its gang of {least}, pod group {pod_class.pod_group}" if least else f"its pod group {pod_class.pod_group}"
-        )
-
-
-def _devices(pod_class: PodClass, profile: Profile, cluster: Cluster) -> Iterator[str]:
-    """Return the extended resources for which the scheduler creates resource claims."""
-    if not CLAIMS_FOR_RESOURCES.of(profile.release):
-        return
-    for resource, _ in pod_class.requests:
+        gang = f"its gang of {least}, pod group" if least else "its pod group"
+        found.append(f"{gang} {pod_class.pod_group}")
+    # The scheduler creates resource claims for extended resources that devices provide.
+    for resource, _ in pod_class.requests if CLAIMS_FOR_RESOURCES.of(profile.release) else ():
         device_class = cluster.device_classes.get(resource, "")
         if resource.startswith(_OF_DEVICE_CLASS):
             device_class = resource.removeprefix(_OF_DEVICE_CLASS)
         if device_class:
-            yield f"the devices of the class {device_class}"
-
-
-def _configured(pod_class: PodClass, profile: Profile) -> Iterator[str]:
-    """Return the plugins and extenders that the configuration adds to the scheduler's own."""
-    for name in profile.foreign:
-        yield f"the plugin {name}"
+            found.append(f"the devices of the class {device_class}")
+    found += [f"the plugin {name}" for name in profile.foreign]
+    requested = {resource for resource, _ in pod_class.requests}
     for extender in profile.extenders:
-        if not extender.resources or any(resource in extender.resources for resource, _ in pod_class.requests):
-            yield f"the extender {extender.url}"
+        if not extender.resources or extender.resources & requested:
+            found.append(f"the extender {extender.url}")
+    return tuple(found)

@@ -61,7 +61,6 @@ def render_directories(
     *,
     inside: Optional[str] = None,
     allow_remote: bool = False,
-    timeout_s: float = TIMEOUT_S,
 ) -> Iterator[Union[Input, SourceError]]:
     """Yield the rendered directories; a failure is yielded as an error.
 
@@ -69,13 +68,12 @@ def render_directories(
         directories: the kustomizations.
         inside: the directory that must contain them and their bases, if a scenario names them.
         allow_remote: whether kustomize may download bases and files.
-        timeout_s: of each run of kustomize.
     """
     for directory in directories:
         name = f"{directory} (kustomize)"
         try:
             _check_references(directory, inside=inside, allow_remote=allow_remote)
-            render = partial(_rendered, timeout_s=timeout_s, is_offline=not allow_remote)
+            render = partial(_rendered, is_offline=not allow_remote)
             text = decode_text(name, render(directory, name))
             find_origins = partial(_origins, text, directory, render)  # only findings need them
             yield Input(SourceFile(name, text, find_origins), named=True, is_file=False)
@@ -140,7 +138,7 @@ def _texts(plain: Any) -> Iterator[str]:
                 yield from _texts(item)
 
 
-def _rendered(directory: str, name: str, *, timeout_s: float, is_offline: bool) -> bytes:
+def _rendered(directory: str, name: str, *, is_offline: bool) -> bytes:
     """Return the output of the first installed program.
 
     Raises:
@@ -160,11 +158,11 @@ def _rendered(directory: str, name: str, *, timeout_s: float, is_offline: bool) 
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=timeout_s,
+            timeout=TIMEOUT_S,
             env={**os.environ, **(_OFFLINE if is_offline else {})},
         )
     except subprocess.TimeoutExpired:
-        raise SourceError(name, f"{said} took longer than {timeout_s:g} s") from None
+        raise SourceError(name, f"{said} took longer than {TIMEOUT_S:g} s") from None
     except OSError as error:
         raise SourceError(name, f"{said} does not start: {reason(error)}") from None
     if done.returncode:

@@ -190,7 +190,7 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
     each = count // len(zones)
     return [
         _node(
-            names[at] if names else _node_name(group.get("name", "node"), zone, at % each, each),
+            names[at] if names else f"{group.get('name', 'node')}-{zone}{at % each + 1:0{len(str(each))}d}",
             {ZONE: zone, **labels} if zone else labels,
             group,
             allocatable,
@@ -207,11 +207,6 @@ def _check_quantities(entries: Plain, route: Route) -> None:
             raise _BadValueError((*route, key), f"{short(amount)}: {error}") from None
         if is_negative:
             raise _BadValueError((*route, key), f"less than 0: {short(amount)}")
-
-
-def _node_name(prefix: str, zone: str, ordinal: int, each: int) -> str:
-    width = len(str(each))
-    return f"{prefix}-{zone}{ordinal + 1:0{width}d}" if zone else f"{prefix}-{ordinal + 1:0{width}d}"
 
 
 def _node(name: str, labels: dict[str, str], group: Plain, allocatable: dict[str, Any]) -> Plain:

@@ -39,14 +39,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return put
 
 
-def only(directory: str, timeout_s: float = 60.0) -> Input:
-    (given,) = render_directories([directory], timeout_s=timeout_s)
+def only(directory: str) -> Input:
+    (given,) = render_directories([directory])
     assert isinstance(given, Input)
     return given
 
 
-def refused(directory: str, timeout_s: float = 60.0) -> str:
-    (error,) = render_directories([directory], timeout_s=timeout_s)
+def refused(directory: str) -> str:
+    (error,) = render_directories([directory])
     assert isinstance(error, SourceError)
     return str(error)
 
@@ -106,10 +106,11 @@ def test_a_program_that_fails_in_silence(install: Install) -> None:
     assert refused("overlay").endswith("kustomize build failed with exit code 1: it gave no reason")
 
 
-def test_a_program_that_takes_too_long_is_stopped(install: Install) -> None:
+def test_a_program_that_takes_too_long_is_stopped(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     install("kubectl", "while :; do :; done")
+    monkeypatch.setattr("kubectl_spread.sources.kustomize.TIMEOUT_S", 0.2)
 
-    assert "overlay (kustomize): kubectl kustomize took longer than 0.2 s" == refused("overlay", timeout_s=0.2)
+    assert "overlay (kustomize): kubectl kustomize took longer than 0.2 s" == refused("overlay")
 
 
 def test_a_program_that_does_not_start(install: Install, tmp_path: Path) -> None:

@@ -305,21 +305,24 @@ def _disks(volume: Plain) -> list[PodVolume]:
 
     Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, isVolumeConflict (v1.36.2).
     """
-    found = []
-    if volume.get("gcePersistentDisk") is not None:
-        disk = volume["gcePersistentDisk"]
-        found.append(PodVolume(disk=("gce", disk.get("pdName") or ""), read_only=bool(disk.get("readOnly"))))
-    if volume.get("awsElasticBlockStore") is not None:
-        found.append(PodVolume(disk=("ebs", volume["awsElasticBlockStore"].get("volumeID") or "")))
-    if volume.get("iscsi") is not None:
-        disk = volume["iscsi"]
-        found.append(PodVolume(disk=("iscsi", disk.get("iqn") or ""), read_only=bool(disk.get("readOnly"))))
-    if volume.get("rbd") is not None:
-        disk = volume["rbd"]
-        pool, image = disk.get("pool") or "rbd", disk.get("image") or ""
-        monitors = strings(disk.get("monitors"))
-        found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
-    return found
+    found: list[tuple[Plain, tuple[str, ...]]] = [
+        (volume[field], (kind, volume[field].get(name) or ""))
+        for field, kind, name in _DISKS
+        if volume.get(field) is not None
+    ]
+    rbd = volume.get("rbd")
+    if rbd is not None:
+        place = (rbd.get("pool") or "rbd", rbd.get("image") or "", *strings(rbd.get("monitors")))
+        found.append((rbd, ("rbd", *place)))
+    return [PodVolume(disk=identity, read_only=bool(disk.get("readOnly"))) for disk, identity in found]
+
+
+# Fields of a volume, kinds of disks, and the inner fields with their names.
+_DISKS = (
+    ("gcePersistentDisk", "gce", "pdName"),
+    ("awsElasticBlockStore", "ebs", "volumeID"),
+    ("iscsi", "iscsi", "iqn"),
+)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ staging/src/k8s.io/apimachinery/pkg/runtime/error.go, strictDecodingError (v1.36
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
@@ -71,34 +72,20 @@ def _args_of(plugin: str) -> Optional[decode.Struct]:
     return spread_args.SHAPE if plugin == names.POD_TOPOLOGY_SPREAD else _TYPES.get(f"{plugin}Args")
 
 
-class _Nested(NamedTuple):
-    """A problem in the args of one plugin; the route leads to the first one."""
-
-    route: Route
-    message: str
-    is_strict: bool
-
-
 def problem(plain: Plain, *, strict: bool) -> Optional[decode.Problem]:
     """Return the first decoding problem of the file, in one sentence. Unknown fields count only if `strict`."""
-    found = decode.problems(plain, _CONFIGURATION)
-    for item in found:
+    unknown: dict[str, Route] = {}  # by message; args are read once the rest decodes
+    for item in itertools.chain(decode.problems(plain, _CONFIGURATION), _nested(plain)):
         if item.kind is decode.ProblemKind.TYPE:
             return item
-    nested = list(_nested(plain))
-    for inner in nested:
-        if not inner.is_strict:
-            return decode.Problem(decode.ProblemKind.TYPE, inner.route, inner.message)
-    unknown = [(item.route, item.message.removeprefix(_STRICT)) for item in found]
-    unknown += [(inner.route, inner.message) for inner in nested]
+        unknown.setdefault(item.message.removeprefix(_STRICT), item.route)
     if not strict or not unknown:
         return None
-    return decode.Problem(
-        decode.ProblemKind.UNKNOWN, unknown[0][0], _STRICT + ", ".join(dict.fromkeys(message for _, message in unknown))
-    )
+    return decode.Problem(decode.ProblemKind.UNKNOWN, next(iter(unknown.values())), _STRICT + ", ".join(unknown))
 
 
-def _nested(plain: Plain) -> Iterator[_Nested]:
+def _nested(plain: Plain) -> Iterator[decode.Problem]:
+    """Yield the first problem in the args of each plugin."""
     for at, profile in enumerate(plain.get("profiles") or ()):
         for index, item in enumerate((profile or {}).get("pluginConfig") or ()):
             name, args = (item or {}).get("name") or "", (item or {}).get("args") or {}
@@ -110,13 +97,14 @@ def _nested(plain: Plain) -> Iterator[_Nested]:
                 yield _of_plugin(found, name, place, where)
 
 
-def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str) -> _Nested:
+def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str) -> decode.Problem:
     what = f"decoding args for plugin {name}: "
     for item in found:
         if item.kind is decode.ProblemKind.TYPE:
-            return _Nested((*place, *item.route), f"{where}{what}{item.message}", is_strict=False)
+            return item._replace(route=(*place, *item.route), message=f"{where}{what}{item.message}")
     fields = ", ".join(item.message.removeprefix(_STRICT) for item in found)
-    return _Nested((*place, *found[0].route), f"{where}{_STRICT}{what}{_STRICT}{fields}", is_strict=True)
+    message = f"{where}{_STRICT}{what}{_STRICT}{fields}"
+    return found[0]._replace(route=(*place, *found[0].route), message=message)
 
 
 def decoded(plain: Plain) -> Plain:

@@ -182,17 +182,16 @@ def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugi
 
 def _available(release: Release) -> list[str]:
     """Return the default plugins of a release, in the order of its MultiPoint list."""
-    found = [name for name in _PLUGINS if _is_default(name, release)]
+    found = [
+        name
+        for name in _PLUGINS
+        if name not in _ON_REQUEST
+        and (name not in _DEFAULT_SINCE or _DEFAULT_SINCE[name].of(release))
+        and not (name in _DEFAULT_UNTIL and _DEFAULT_UNTIL[name].of(release))
+    ]
     if behaviours.TAINTS_BEFORE_RESOURCES.of(release):
         return found
     return [*_FIRST_FILTERS, *(name for name in found if name not in _FIRST_FILTERS)]
-
-
-def _is_default(name: str, release: Release) -> bool:
-    begins, ends = _DEFAULT_SINCE.get(name), _DEFAULT_UNTIL.get(name)
-    if name in _ON_REQUEST or (ends is not None and ends.of(release)):
-        return False
-    return begins is None or begins.of(release)
 
 
 def _default_weight(name: str, release: Release) -> int:

@@ -11,7 +11,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, Protocol, runtime_checkable, TypeGuard, Union
+from typing import Any, NamedTuple, Optional, Protocol, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,13 +71,9 @@ class FilterState(Protocol):
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """Return the bits of one node with pods removed from it and added to it (RemovePod, AddPod)."""
 
-
-@runtime_checkable
-class Reserving(Protocol):
-    """A filter state that reserves something when its pod is placed (the Reserve extension point)."""
-
-    def reserve(self, node: int) -> None:
-        """Reserve resources for the pod on its node."""
+    def reserve(self, node: int) -> None:  # noqa: ARG002 (most states have nothing to reserve)
+        """Reserve resources for the pod on its node (the Reserve extension point)."""
+        return
 
 
 class FilterPlugin(Protocol):
@@ -127,6 +123,17 @@ class SameScore:
 
     def score(self, feasible: NodeIndices) -> int:  # noqa: ARG002
         return self._score
+
+
+class FixedScores:
+    """The state of a Score plugin whose scores no binding and no other node can change."""
+
+    def __init__(self, scores: Int64s) -> None:
+        self._scores = scores
+
+    def score(self, feasible: NodeIndices) -> Int64s:
+        scores: Int64s = self._scores[feasible]
+        return scores
 
 
 class ByNode(Protocol):

@@ -5,8 +5,6 @@ Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go (v1.36.2
 
 from __future__ import annotations
 
-from typing import Union
-
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns, Int64s
@@ -16,7 +14,7 @@ from kubectl_spread.objects.releases.behaviours import (
     IMAGES_OF_INIT_CONTAINERS,
     IMAGES_OF_VOLUMES,
 )
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, ScoreState
+from kubectl_spread.scheduler.framework.plugin import FixedScores, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MB = 1024 * 1024
@@ -33,27 +31,13 @@ class ImageLocality(Plugin):
         images = pod_class.images if counts_init else pod_class.images[pod_class.init_images :]
         volumes = pod_class.image_volumes if counts_volumes else ()
         sources = len(images) + (len(volumes) if IMAGE_VOLUMES_RAISE_MAXIMUM.of(self._release) else 0)
-        return _State((*images, *volumes), columns, sources=sources)
-
-
-class _State:
-    """The scores of the nodes; `sources` is the number of images that the upper threshold grows with."""
-
-    def __init__(self, images: tuple[str, ...], columns: Columns, *, sources: int) -> None:
-        self._is_nowhere = False
         total = columns.zeros()
-        for name in images:
+        for name in (*images, *volumes):
             size, having = columns.images.get(name, (0, []))
             total[having] += int(size * (len(having) / columns.n))
-        if not total.any():
-            self._is_nowhere = True
-            return
-        most = _MAX_CONTAINER_THRESHOLD * sources
+        if not sources or not total.any():
+            return SameScore(0)
+        most = _MAX_CONTAINER_THRESHOLD * sources  # the threshold grows with the images
         clamped = np.minimum(np.maximum(total, _MIN_THRESHOLD), most)
-        self._scores: Int64s = (
-            100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD) if sources else columns.zeros()
-        )
-        self._is_nowhere = not self._scores.any()
-
-    def score(self, feasible: NodeIndices) -> Union[Int64s, int]:
-        return 0 if self._is_nowhere else self._scores[feasible]
+        scores: Int64s = 100 * (clamped - _MIN_THRESHOLD) // (most - _MIN_THRESHOLD)
+        return FixedScores(scores) if scores.any() else SameScore(0)

@@ -25,6 +25,7 @@ from kubectl_spread.objects.releases.behaviours import (
     POD_AFFINITY_WITHOUT_ZERO,
 )
 from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, Plain, Plugin, ScoreState
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
@@ -73,24 +74,22 @@ class IncomingTerm(NamedTuple):
     """
 
     topology_key: str
-    term: PodAffinityTerm
+    selector: Selector
     namespaces: frozenset[str]
     is_everywhere: bool
 
     def matches(self, pod_class: PodClass, labels: dict[str, str]) -> bool:
         if not self.is_everywhere and pod_class.namespace not in self.namespaces:
             return False
-        return self.term.selector.matches(labels)
+        return self.selector.matches(labels)
 
 
 def incoming_term(term: PodAffinityTerm, columns: Columns) -> IncomingTerm:
-    selector = term.namespace_selector
-    if selector is None:
-        return IncomingTerm(term.topology_key, term, frozenset(term.namespaces), is_everywhere=False)
-    selected = {name for name, labels in columns.cluster.namespaces.items() if selector.matches(labels)}
-    return IncomingTerm(
-        term.topology_key, term, frozenset(selected.union(term.namespaces)), is_everywhere=selector.matches({})
-    )
+    spaces, named = term.namespace_selector, frozenset(term.namespaces)
+    if spaces is None:
+        return IncomingTerm(term.topology_key, term.selector, named, is_everywhere=False)
+    named |= {name for name, labels in columns.cluster.namespaces.items() if spaces.matches(labels)}
+    return IncomingTerm(term.topology_key, term.selector, named, is_everywhere=spaces.matches({}))
 
 
 class _DomainTable:

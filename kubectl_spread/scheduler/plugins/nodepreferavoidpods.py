@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Columns, Int64s
+from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plugin, SameScore, ScoreState
+from kubectl_spread.scheduler.framework.plugin import FixedScores, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MOST = 100
@@ -25,13 +25,4 @@ class NodePreferAvoidPods(Plugin):
             return SameScore(_MOST)
         controller = (owner.kind, pod_class.owner_uid)
         avoids = [controller in node.avoids for node in columns.nodes]
-        return _State(np.where(avoids, 0, _MOST).astype(np.int64)) if any(avoids) else SameScore(_MOST)
-
-
-class _State:
-    def __init__(self, scores: Int64s) -> None:
-        self._scores = scores
-
-    def score(self, feasible: NodeIndices) -> Int64s:
-        scores: Int64s = self._scores[feasible]
-        return scores
+        return FixedScores(np.where(avoids, 0, _MOST).astype(np.int64)) if any(avoids) else SameScore(_MOST)
