@@ -193,7 +193,8 @@ class WorkloadStatus(NamedTuple):
     """Status of a workload.
 
     wanted: None if the workload does not set its number of pods. why: reason of unknown counts. running: pods on a node
-    that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses.
+    that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses. counts: the
+    scheduler's own counts of each constraint; none if they are unknown, or in `statuses`.
     """
 
     key: ObjectKey
@@ -206,6 +207,7 @@ class WorkloadStatus(NamedTuple):
     why: str = ""
     lost: tuple[str, ...] = ()
     uncreated: Optional[UncreatedPods] = None
+    counts: tuple[DomainCounts, ...] = ()
 
     @property
     def pending_since(self) -> str:
@@ -236,19 +238,12 @@ def statuses(
         wants: selects workloads by their key and their own labels.
     """
     for item in counted_workloads(cluster, profiles, wants=wants):
-        yield item.status
-
-
-class CountedWorkload(NamedTuple):
-    """Status of a workload, with the scheduler's own counts of each constraint; no counts if they are unknown."""
-
-    status: WorkloadStatus
-    counts: tuple[DomainCounts, ...]
+        yield item._replace(counts=())  # which are large
 
 
 def counted_workloads(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
-) -> Iterator[CountedWorkload]:
+) -> Iterator[WorkloadStatus]:
     """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
     known = _Known(cluster, profiles)
     pods = pods_by_workload(cluster)
@@ -296,7 +291,7 @@ def labels_of(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
     return of_pods if controller is None else controller.labels
 
 
-def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
+def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> WorkloadStatus:
     state = state_with(key, own, known.owned)
     status = WorkloadStatus(
         key=key,
@@ -312,11 +307,11 @@ def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> Co
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)
     if isinstance(plugin, str):
-        return CountedWorkload(status._replace(constraints=_unknown(pod_class, plugin), why=plugin), ())
+        return status._replace(constraints=_unknown(pod_class, plugin), why=plugin)
     found = sorted(plugin.counts(pod_class, known.columns), key=lambda item: item[0].constraint.position)
     each = (_constraint(counts, pod_class, known, is_hard=is_hard, key=key) for counts, is_hard in found)
     constraints = tuple(_with_uncounted(item, pod_class, state.running) for item in each)
-    return CountedWorkload(status._replace(constraints=constraints), tuple(counts for counts, _ in found))
+    return status._replace(constraints=constraints, counts=tuple(counts for counts, _ in found))
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:

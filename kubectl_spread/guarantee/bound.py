@@ -17,7 +17,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.guarantee.model import Filters, GapEffect, KindFilters, most_at_once, MOST_PODS, Spread
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.space import Space
 
 
@@ -62,8 +62,8 @@ class Limits:
 
     def __init__(self, space: Space) -> None:
         self._space, self._group = space, space.group
-        self._has_surge = space.level >= REGIMES.index(Regime.ROLLOUTS)
-        self._is_scaled = space.level >= REGIMES.index(Regime.SCALING)
+        self._has_surge = space.level >= Regime.ROLLOUTS.level
+        self._is_scaled = space.level >= Regime.SCALING.level
 
     @cached_property
     def _versions(self) -> list[Filters]:

@@ -36,7 +36,7 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
+from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
@@ -121,7 +121,7 @@ class GroupBuilder:
         """
         old = _bare(replica(workload, 0).cls)
         other = workload._replace(known_hash=_NEW_HASH)
-        is_rolled = REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
+        is_rolled = self._regime.level >= Regime.ROLLOUTS.level
         if workload.kind != "StatefulSet":
             is_recreated = fields(member.controller.spec, "strategy").get("type") == "Recreate"
             if not is_rolled or workload.kind != "Deployment" or is_recreated:

@@ -26,13 +26,11 @@ from kubectl_spread.guarantee.model import (
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.space import Space
 
-_LEVEL = REGIMES.index(Regime.ROLLOUTS)
-
 
 def merge_names(space: Space) -> Optional[MergedSpace]:
     """Return the states without the workloads' names; None if this is impossible or makes no difference."""
     group = space.group
-    if len(group.kinds) < 2 or space.level > _LEVEL or group.placed:
+    if len(group.kinds) < 2 or space.level > Regime.ROLLOUTS.level or group.placed:
         return None
     if any(kind.ordinal >= 0 for kind in group.kinds) or len(group.judged_kinds) < len(group.kinds):
         return None
@@ -65,7 +63,7 @@ class MergedSpace(Space):
         self._most = sum(_most_of(owner) for owner in owners)
         whole = OwnerSpec(owners[0].key, pods)
         group = GroupModel(space.group.name, (whole,), (Kind(0),), space.group.layout)
-        regime = REGIMES[min(space.level, REGIMES.index(Regime.RESTARTS))]
+        regime = REGIMES[min(space.level, Regime.RESTARTS.level)]
         model = space.filters(0)
         first = model.of_kind[0]
         spreads = tuple(spread._replace(matches=(spread.matches[0],)) for spread in first.spreads)

@@ -12,9 +12,9 @@ numbers leave out. A state is `(contents, sizes, facts, desired)`:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.guarantee.policy.policy import PolicyRule
@@ -358,78 +358,3 @@ class Event(NamedTuple):
 
 
 Next = tuple[Event, State]
-
-
-_MOST_KNOWN = 100_000  # answers of the filters that are kept
-
-
-class HostFinder:
-    """Filters of all versions of the nodes, with caches of their answers."""
-
-    def __init__(self, filters: Callable[[int], Filters]) -> None:
-        """Set up the filters; `filters` returns those of a version of the nodes."""
-        self.filters = filters
-        self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
-
-    def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
-        """Return the nodes that pass all filters for a pod of a kind."""
-        key = (facts, kind, contents)
-        found = self._hosts.get(key)
-        if found is None:
-            if len(self._hosts) > _MOST_KNOWN:
-                self._hosts.clear()
-            found = self._hosts[key] = self._filtered(facts, kind, contents)
-        return found
-
-    def _filtered(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
-        model = self.filters(facts)
-        item = model.of_kind[kind]
-        nodes: Any = item.allowed
-        for separation in item.separations:
-            domain_of, matches = separation.domain_of, separation.matches
-            taken = {
-                domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)
-            }
-            nodes = [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
-            if not nodes:
-                return []
-        for spread in item.spreads:
-            nodes = self._within_skew(spread, contents, nodes)
-            if not nodes:
-                return []
-        for resource, wanted in enumerate(item.requests if model.free else ()):
-            if wanted:
-                amounts = tuple([other.requests[resource] for other in model.of_kind])
-                nodes = [
-                    at for at in nodes if wanted <= model.free[at][resource] - self.matching(amounts, contents[at])
-                ]
-        return list(nodes)
-
-    def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
-        counts = list(spread.base)
-        domain_of, matches = spread.domain_of, spread.matches
-        for at in spread.counted:
-            content = contents[at]
-            if content:
-                counts[domain_of[at]] += self.matching(matches, content)
-        if spread.is_below:
-            least = 0
-        elif spread.eligible:
-            least = min([counts[at] for at in spread.eligible])
-        else:
-            least = MOST_PODS * len(contents)
-        most = spread.max_skew - spread.self_match + least
-        return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
-
-    def matching(self, matches: tuple[int, ...], content: int) -> int:
-        """Return the number of matching pods in a content, or the sum of what they count for."""
-        cache = self._counts.get(matches)
-        if cache is None:
-            cache = self._counts[matches] = {}
-        found = cache.get(content)
-        if found is None:
-            found = cache[content] = sum(
-                [(content >> (BITS * at) & MOST_PODS) * number for at, number in enumerate(matches) if number]
-            )
-        return found

@@ -7,7 +7,7 @@ controller replaces it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.guarantee.controllers import controllers, Replicas
@@ -18,10 +18,10 @@ from kubectl_spread.guarantee.model import (
     Event,
     Filters,
     GroupModel,
-    HostFinder,
     LossKind,
     MOST_PODS,
     Next,
+    Spread,
     State,
     TransitionKind,
     with_pod,
@@ -29,7 +29,7 @@ from kubectl_spread.guarantee.model import (
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.symmetry import CanonicalLayout, OwnerNames, Partition, tree
 
-_ORDER = {regime: at for at, regime in enumerate(Regime)}
+_MOST_KNOWN = 100_000  # answers of the filters that are kept
 
 
 class Space:
@@ -55,12 +55,11 @@ class Space:
         """
         self.group = group
         self.rules = rules
-        self.level = _ORDER[regime]
-        self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
+        self.level = regime.level
+        self.disruptions = tuple(disruptions) if regime is Regime.DISRUPTIONS else ()
         self._filters = filters
-        self._arrangements: dict[int, CanonicalLayout] = {}
-        finder = HostFinder(self.filters)
-        self.hosts, self.matching = finder.hosts, finder.matching
+        self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
         self.controllers = controllers(group)
         self._judged = [item for item in self.controllers if item.spec.is_judged]
         judged = set(group.judged_kinds)
@@ -81,11 +80,9 @@ class Space:
         """Return the filters of a version of the nodes: 0 as they are, N + 1 during disruption N."""
         return self._filters(self.disruptions[facts - 1] if facts else None)
 
+    @cached_method
     def arrangement(self, facts: int) -> CanonicalLayout:
         """Return the interchangeable nodes of a version."""
-        found = self._arrangements.get(facts)
-        if found is not None:
-            return found
         # The domains that matter, and what distinguishes the nodes otherwise.
         signs: list[list[object]] = [[] for _ in self.group.layout.nodes]
         partitions: list[Partition] = []
@@ -115,7 +112,68 @@ class Space:
         keys = {rule.topology_key for rule in self.rules if rule.topology_key}
         for key in sorted(keys | {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS}):
             divide(self.group.layout.domain_of[key])
-        found = self._arrangements[facts] = CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
+        return CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
+
+    def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
+        """Return the nodes that pass all filters for a pod of a kind."""
+        key = (facts, kind, contents)
+        found = self._hosts.get(key)
+        if found is None:
+            if len(self._hosts) > _MOST_KNOWN:
+                self._hosts.clear()
+            found = self._hosts[key] = self._filtered(facts, kind, contents)
+        return found
+
+    def _filtered(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
+        model = self.filters(facts)
+        item = model.of_kind[kind]
+        nodes: Any = item.allowed
+        for separation in item.separations:
+            domain_of, matches = separation.domain_of, separation.matches
+            taken = {
+                domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)
+            }
+            nodes = [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
+            if not nodes:
+                return []
+        for spread in item.spreads:
+            nodes = self._within_skew(spread, contents, nodes)
+            if not nodes:
+                return []
+        for resource, wanted in enumerate(item.requests if model.free else ()):
+            if wanted:
+                amounts = tuple([other.requests[resource] for other in model.of_kind])
+                nodes = [
+                    at for at in nodes if wanted <= model.free[at][resource] - self.matching(amounts, contents[at])
+                ]
+        return list(nodes)
+
+    def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
+        counts = list(spread.base)
+        domain_of, matches = spread.domain_of, spread.matches
+        for at in spread.counted:
+            content = contents[at]
+            if content:
+                counts[domain_of[at]] += self.matching(matches, content)
+        if spread.is_below:
+            least = 0
+        elif spread.eligible:
+            least = min([counts[at] for at in spread.eligible])
+        else:
+            least = MOST_PODS * len(contents)
+        most = spread.max_skew - spread.self_match + least
+        return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
+
+    def matching(self, matches: tuple[int, ...], content: int) -> int:
+        """Return the number of matching pods in a content, or the sum of what they count for."""
+        cache = self._counts.get(matches)
+        if cache is None:
+            cache = self._counts[matches] = {}
+        found = cache.get(content)
+        if found is None:
+            found = cache[content] = sum(
+                [(content >> (BITS * at) & MOST_PODS) * number for at, number in enumerate(matches) if number]
+            )
         return found
 
     # States.
@@ -232,12 +290,12 @@ class Space:
             return
         for controller in self.controllers:
             yield from controller.removed(state, placed)
-        if self.level >= _ORDER[Regime.RESTARTS]:
+        if self.level >= Regime.RESTARTS.level:
             yield from self._restarts(state, nodes)
         for controller in self.controllers:
-            if self.level >= _ORDER[Regime.ROLLOUTS]:
+            if self.level >= Regime.ROLLOUTS.level:
                 yield from controller.rollout(state, placed, twins)
-            if self.level >= _ORDER[Regime.SCALING]:
+            if self.level >= Regime.SCALING.level:
                 yield from controller.scaled(state, placed, twins)
         if self.disruptions and self.is_at_rest(state):
             yield from self._begun(state, nodes)

@@ -20,7 +20,7 @@ from kubectl_spread.kubectl import merging
 from kubectl_spread.kubectl.kinds import full_name, kind_of, records
 from kubectl_spread.kubectl.nodes import put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import controller_of, Part, Situation
+from kubectl_spread.kubectl.situation import controller_of, Part, plain_workload, Situation
 from kubectl_spread.kubectl.targets import key_of_object, objects_of_files, require, selector, short_name
 from kubectl_spread.kubectl.workloads import count_of, SCALED
 from kubectl_spread.objects import selectors
@@ -176,8 +176,9 @@ def apply_objects(objects: list[Plain], situation: Situation) -> Iterator[Part]:
 def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
     key = key_of_object(manifest, situation)
     if key in situation.cluster.controllers:
-        live, last = situation.workload_object(key), situation.applied.get(key)
-        last = last or merging.last_applied(situation.cluster.controllers[key].annotations)
+        known = situation.cluster.controllers[key]
+        live = plain_workload(known)
+        last = situation.applied.get(key) or merging.last_applied(known.annotations)
         try:
             plain = merging.three_way_merge(live, manifest, last)
         except merging.PatchError as error:

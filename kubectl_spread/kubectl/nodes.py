@@ -41,14 +41,9 @@ _LOCAL = "cannot delete Pods with local storage (use --delete-emptydir-data to o
 _BARE = "cannot delete cannot delete Pods that declare no controller (use --force to override)"  # kubectl's own words
 
 
-def key_of(node: Node) -> ObjectKey:
-    """Return the key of a node."""
-    return ObjectKey("Node", "", node.name)
-
-
 def put_nodes(situation: Situation, nodes: Iterable[Node]) -> list[steps.Op]:
     """Add or replace nodes, and return the operations for it."""
-    return situation.change("Node", {key_of(node): node for node in nodes})
+    return situation.change("Node", {ObjectKey("Node", "", node.name): node for node in nodes})
 
 
 def node_of(situation: Situation, name: str) -> Node:

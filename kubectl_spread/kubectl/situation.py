@@ -99,10 +99,6 @@ class Situation:
         if owner is not None:
             what = f"{owner.kind} {owner.name} controls {key.kind} {key.name}, and would revert the change"
             raise RefusedError(f"error: {what}")
-        return self.workload_object(key)
-
-    def workload_object(self, key: ObjectKey) -> Plain:
-        """Return a workload that exists as an API object, with the fields that are in the cluster facts."""
         return plain_workload(self.cluster.controllers[key])
 
     def put(self, plain: Plain, *, writes_replicas: bool = False) -> steps.Apply:

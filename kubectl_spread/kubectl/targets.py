@@ -165,12 +165,6 @@ def selector(text: str) -> Selector:
         raise StepError(str(error)) from None
 
 
-def existing(kind: str, cluster: Cluster, namespace: str) -> dict[ObjectKey, Any]:
-    """Return the objects of a kind, see `kinds.records`; from all namespaces if `namespace` is empty."""
-    found = records(kind, cluster)
-    return {key: item for key, item in found.items() if namespace in ("", key.namespace) or not key.namespace}
-
-
 def require(target: ObjectKey, cluster: Cluster) -> None:
     """Check that an object exists.
 

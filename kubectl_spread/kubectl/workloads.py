@@ -14,7 +14,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import Part, Situation
+from kubectl_spread.kubectl.situation import Part, plain_workload, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
@@ -57,7 +57,7 @@ def count_of(command: Command) -> int:
 def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> Iterator[Part]:
     """Scale a workload, also one whose template is unknown."""
     is_owned = target in situation.cluster.owners
-    plain = situation.workload_to_change(target) if is_owned else situation.workload_object(target)
+    plain = situation.workload_to_change(target) if is_owned else plain_workload(situation.cluster.controllers[target])
     situation.put({**plain, "spec": {**plain["spec"], "replicas": replicas}})
     yield steps.Scale(target, replicas)
     scaler = situation.cluster.autoscalers.get(target)

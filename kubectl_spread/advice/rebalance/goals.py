@@ -28,7 +28,7 @@ from kubectl_spread.cluster.columns import refines
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
-from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, CountedWorkload
+from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
@@ -103,7 +103,7 @@ def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:
 
 
 def goals(
-    workloads: Iterable[CountedWorkload], nodes: Sequence[Node], wanted: Iterable[ObjectKey], *, has_soft: bool
+    workloads: Iterable[WorkloadStatus], nodes: Sequence[Node], wanted: Iterable[ObjectKey], *, has_soft: bool
 ) -> Iterator[Goal]:
     """Yield the constraints that a plan must repair or must not break, with the skew that they may have at the end.
 
@@ -115,8 +115,8 @@ def goals(
     """
     repaired = frozenset(wanted)
     for item in workloads:
-        key = item.status.key
-        for status, counts in zip(item.status.constraints, item.counts, strict=False):
+        key = item.key
+        for status, counts in zip(item.constraints, item.counts, strict=False):
             is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.counts.domains)
             if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
                 continue

@@ -23,7 +23,7 @@ from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
-from kubectl_spread.explain.status import counted_workloads, CountedWorkload
+from kubectl_spread.explain.status import counted_workloads, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
@@ -230,7 +230,12 @@ class Workloads(NamedTuple):
 
     cluster: Cluster
     profiles: Mapping[str, Profile]
-    items: tuple[CountedWorkload, ...]
+    items: tuple[WorkloadStatus, ...]
+
+    @property
+    def by_key(self) -> dict[ObjectKey, WorkloadStatus]:
+        """Return each workload by its key."""
+        return {item.key: item for item in self.items}
 
 
 def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:

@@ -52,7 +52,7 @@ def restarts(known: Workloads, keys: Sequence[ObjectKey], request: RepairRequest
     if found is None:
         return ()
     played, changes, coverage = found
-    running = {item.status.key: item.status for item in known.items}
+    running = known.by_key
     return tuple(
         RestartPlan(
             key,
@@ -128,8 +128,8 @@ def roll_out(
             alike=last.symmetry.alike(status.topology_key),
         )
         for item in known.items
-        if (key := item.status.key) in statuses[0]
-        for at, status in enumerate(item.status.constraints)
+        if (key := item.key) in statuses[0]
+        for at, status in enumerate(item.constraints)
         if status.counts.domains and (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE)
     )
     return answer.steps[1:], changes, coverage
@@ -137,7 +137,7 @@ def roll_out(
 
 def _size(known: Workloads, keys: Sequence[ObjectKey]) -> int:
     """Return how many ordinary states a state with some workloads counts for."""
-    pods = sum(item.status.wanted or item.status.running for item in known.items if item.status.key in keys)
+    pods = sum(item.wanted or item.running for item in known.items if item.key in keys)
     return weight(pods + len(known.cluster.nodes))
 
 
@@ -159,12 +159,12 @@ def _repaired_status(
     after = outcome.cluster()
     after = after._replace(controllers={**after.controllers, **changed})
     broken = {
-        (item.status.key, status.position)
+        (item.key, status.position)
         for item in known.items
-        for status in item.status.constraints
+        for status in item.constraints
         if is_broken(status, has_soft=has_soft)
     }
-    found = {item.status.key: item.status for item in counted_workloads(after, known.profiles)}
+    found = {item.key: item for item in counted_workloads(after, known.profiles)}
     for key, status in found.items():
         for constraint in status.constraints:
             is_old = key not in keys and (key, constraint.position) in broken
@@ -212,8 +212,8 @@ class _Case:
         return {
             status.topology_key: len(status.counts.domains)
             for item in self.known.items
-            if item.status.key in self.keys
-            for status in item.status.constraints
+            if item.key in self.keys
+            for status in item.constraints
         }
 
     @property
@@ -233,10 +233,10 @@ def remedies(
         request: extent of the searches.
     """
     broken = tuple(
-        (item.status.key, status)
+        (item.key, status)
         for item in known.items
-        for status in item.status.constraints
-        if item.status.key in keys and is_broken(status, has_soft=request.has_soft)
+        for status in item.constraints
+        if item.key in keys and is_broken(status, has_soft=request.has_soft)
     )
     case = _Case(known, tuple(keys), broken, request, request.limit.max_states)
     made: list[Remedy] = []

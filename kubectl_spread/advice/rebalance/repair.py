@@ -43,7 +43,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.explain.status import ConstraintState, CountedWorkload
+from kubectl_spread.explain.status import ConstraintState, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
@@ -106,7 +106,7 @@ def budget_of(pod: Pod, cluster: Cluster) -> str:
 
 def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle]:
     """Yield the reasons that are clear without a search."""
-    of = {item.status.key: item.status for item in known.items}
+    of = known.by_key
     for key in keys:
         if key.kind not in MOVABLE:
             yield Obstacle(ObstacleKind.CONTROLLER, key)
@@ -209,9 +209,7 @@ def rebalance(
     request = request._replace(limit=Limit(int(_STATES * request.effort)), watch=watch or Watch())
     known = workloads_of(cluster, profiles)
     chosen = [
-        item
-        for item in known.items
-        if request.wants(item.status.key, item.status.labels) and (request.has_defaults or item.status.has_own)
+        item for item in known.items if request.wants(item.key, item.labels) and (request.has_defaults or item.has_own)
     ]
     broken = [
         item
@@ -219,16 +217,16 @@ def rebalance(
         if any(
             is_broken(status, has_soft=request.has_soft)
             or (not status.is_fine and status.state is not ConstraintState.UNKNOWN)
-            for status in item.status.constraints
+            for status in item.constraints
         )
     ]
-    return _Repairing(known, request).all(_groups(broken, known), tuple(item.status.key for item in chosen))
+    return _Repairing(known, request).all(_groups(broken, known), tuple(item.key for item in chosen))
 
 
-def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[ObjectKey, ...]]:
+def _groups(broken: Sequence[WorkloadStatus], known: Workloads) -> list[tuple[ObjectKey, ...]]:
     """Return the workloads, those together whose constraints count each other's pods."""
     owned = OwnedPods(known.cluster)
-    classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
+    classes = {item.key: {id(pod.cls): pod.cls for pod in owned.of(item.key)}.values() for item in broken}
 
     def counts(found: Iterable[Goal], keys: Collection[ObjectKey], others: Iterable[ObjectKey]) -> bool:
         """Return whether a constraint of some workloads counts pods of others."""
@@ -236,9 +234,9 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
         return any(goal.key in keys and any(map(goal.is_counted, counted)) for goal in found)
 
     groups: list[list[ObjectKey]] = []
-    for key in (item.status.key for item in broken):
+    for key in (item.key for item in broken):
         wanted = frozenset((key, *(other for group in groups for other in group)))
-        items = (item for item in known.items if item.status.key in wanted)
+        items = (item for item in known.items if item.key in wanted)
         found = list(goals(items, known.cluster.nodes, wanted, has_soft=True))
         joined = [group for group in groups if counts(found, [key], group) or counts(found, group, [key])]
         groups = [group for group in groups if group not in joined]
@@ -298,9 +296,9 @@ class _Repairing:
         before = tuple(
             change
             for item in self._known.items
-            if item.status.key in keys
-            for status in item.status.constraints
-            if (change := constraint_change(item.status.key, status, has_soft=self._request.has_soft)).is_violated
+            if item.key in keys
+            for status in item.constraints
+            if (change := constraint_change(item.key, status, has_soft=self._request.has_soft)).is_violated
         )
         wanted = self._wanted(keys)
         verdict, is_better = RepairVerdict.NO_PLAN, bool(restarts)
@@ -311,7 +309,7 @@ class _Repairing:
         return Repair(keys, wanted, RepairVerdict.RESTART if is_better else verdict, before, plan, restarts, reasons)
 
     def _wanted(self, keys: tuple[ObjectKey, ...]) -> dict[ObjectKey, int]:
-        found = {item.status.key: item.status for item in self._known.items}
+        found = self._known.by_key
         return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
 
     def _settling(self, keys: tuple[ObjectKey, ...]) -> Optional[EvictionPlan]:
@@ -364,7 +362,7 @@ class _Repairing:
 
     def _restarts(self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan]) -> tuple[RestartPlan, ...]:
         """Return restarts if there are no evictions, or if they replace few more pods, and at most `most_moves`."""
-        running = sum(item.status.running for item in self._known.items if item.status.key in keys)
+        running = sum(item.running for item in self._known.items if item.key in keys)
         most = running if self._request.most_moves is None else self._request.most_moves
         is_enough = plan is not None and 2 * len(plan.evictions) <= running
         if self._request.watch.is_stopped or is_enough or running > most:

@@ -100,6 +100,11 @@ class Regime(Enum):
     SCALING = "scaling"  # the number of replicas changes within a range
     DISRUPTIONS = "disruptions"  # a node is drained, or a domain is lost
 
+    @property
+    def level(self) -> int:
+        """Return the place among all regimes, which is higher for more events."""
+        return REGIMES.index(self)
+
 
 REGIMES = tuple(Regime)
 
