@@ -48,7 +48,6 @@ from kubectl_spread.explain.placement import (
     UnpredictedPod,
     UntriedPod,
 )
-from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import GATED, Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
@@ -540,13 +539,3 @@ def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
         return None
     template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
     return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)
-
-
-def soften(owner: Workload, positions: Iterable[int]) -> Workload:
-    """Return the workload with some of its constraints made ScheduleAnyway."""
-    spec = owner.pod_spec
-    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
-    for position in positions:
-        written[position]["whenUnsatisfiable"] = SCHEDULE_ANYWAY
-        written[position].pop("minDomains", None)
-    return owner._replace(template={**owner.template, "spec": {**spec, "topologySpreadConstraints": written}})

@@ -307,11 +307,23 @@ def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> Wo
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)
     if isinstance(plugin, str):
-        return status._replace(constraints=_unknown(pod_class, plugin), why=plugin)
+        constraints = (
+            ConstraintStatus(
+                position=item.position,
+                is_default=False,
+                topology_key=item.topology_key,
+                max_skew=item.max_skew,
+                when_unsatisfiable=item.when_unsatisfiable,
+                min_domains=item.min_domains,
+                reason=plugin,
+            )
+            for item in pod_class.constraints
+        )
+        return status._replace(constraints=tuple(constraints), why=plugin)
     found = sorted(plugin.counts(pod_class, known.columns), key=lambda item: item[0].constraint.position)
     each = (_constraint(counts, pod_class, known, is_hard=is_hard, key=key) for counts, is_hard in found)
-    constraints = tuple(_with_uncounted(item, pod_class, state.running) for item in each)
-    return status._replace(constraints=constraints, counts=tuple(counts for counts, _ in found))
+    constraints = (_with_uncounted(item, pod_class, state.running) for item in each)
+    return status._replace(constraints=tuple(constraints), counts=tuple(counts for counts, _ in found))
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
@@ -349,22 +361,6 @@ def _next_class(key: ObjectKey, own: list[Pod], known: _Known) -> PodClass:
     return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
 
 
-def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
-    """Return the pod's constraints without counts, if no plugin counts for them."""
-    return tuple(
-        ConstraintStatus(
-            position=item.position,
-            is_default=False,
-            topology_key=item.topology_key,
-            max_skew=item.max_skew,
-            when_unsatisfiable=item.when_unsatisfiable,
-            min_domains=item.min_domains,
-            reason=why,
-        )
-        for item in pod_class.constraints
-    )
-
-
 def _constraint(
     counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, key: ObjectKey
 ) -> ConstraintStatus:
@@ -373,6 +369,7 @@ def _constraint(
     state, reason = _state(constraint, now, is_hard=is_hard, kind=key.kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     pods = counts.pods() if is_broken and now.domains else None
+    times = [domains.latest, *(pod.deleted if pod.terminating else pod.created for pod in pods or ())]
     away = int(counts.on_nodes.sum() - counts.match_num.sum())
     if away and (is_broken or state is ConstraintState.OK):
         where = f"{count_noun(away, 'matching pod')} on nodes that do not count"
@@ -390,7 +387,7 @@ def _constraint(
         nodes=domains.nodes,
         state=state,
         reason=reason,
-        not_before=_not_before(counts, pods, known) if pods is not None else "",
+        not_before=max(times) if pods is not None and all(times) else "",
         also_counted=also_counted(pods or (), key, known.cluster),
     )
 
@@ -420,9 +417,3 @@ def _state(
         return ConstraintState.OK, ""
     few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""
     return (ConstraintState.VIOLATED, few) if is_hard else (ConstraintState.UNEVEN, "")
-
-
-def _not_before(counts: DomainCounts, pods: Iterable[Pod], known: _Known) -> str:
-    """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
-    times = [known.nodes_of(counts).latest, *(pod.deleted if pod.terminating else pod.created for pod in pods)]
-    return max(times) if all(times) else ""

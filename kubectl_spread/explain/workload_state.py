@@ -83,24 +83,22 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
         terminating=tuple(pod for pod in pods if pod.terminating),
         lost=tuple(pod for pod in running if pod.node_name not in owned.node_names),
     )
-    return state if controller is None else _with_controller(state, controller, owned.cluster)
-
-
-def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
-    """Return the state with the controller's own numbers, and the reason why pods are missing."""
+    if controller is None:
+        return state
+    # The controller's own numbers, and the reason why pods are missing
+    cluster, is_paused = owned.cluster, bool(controller.spec.get("paused"))
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
-    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
+    waiting = _waiting(controller, pods)
     state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes) if waiting else "")
     if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
         return state if state.pending else state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)
-    is_idle = state.is_suspended or bool(controller.spec.get("paused"))
-    if not (failures or waiting or is_idle):
+    if not (failures or waiting or state.is_suspended or is_paused):
         owner = admitted_workload(controller.workload, cluster)
         quotas = usage_at_start(cluster, owner.namespace)
         text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.pod_spec))
         failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
-    return state._replace(failures=tuple(failures), waiting=waiting, is_paused=bool(controller.spec.get("paused")))
+    return state._replace(failures=tuple(failures), waiting=waiting, is_paused=is_paused)
 
 
 def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
@@ -122,7 +120,7 @@ def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
     return sorted(found.values(), key=lambda failure: failure.at, reverse=True)
 
 
-def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
+def _waiting(controller: Controller, pods: Sequence[Pod]) -> Optional[Pod]:
     """Return the first pod of a StatefulSet that the next one waits for, as `WorkloadState` says."""
     owner = controller.workload
     if owner.kind != "StatefulSet":

@@ -35,10 +35,9 @@ from kubectl_spread.guarantee.recommendation import (
     RefusedCandidate,
     ShardLimit,
     ShardRecommendation,
-    soft_constraint,
 )
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
-from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
@@ -63,7 +62,7 @@ def recommend(request: RecommendationRequest) -> Recommendation:
         return strict
     if not any(rule.is_strict for rule in all_rules):
         return _besides_rollouts(strict, search)
-    relaxed = tuple(rule.relaxed_rule for rule in all_rules)
+    relaxed = tuple(rule._replace(is_strict=False) for rule in all_rules)  # `at most` instead of `less than`
     other = _Search(request._replace(rules=relaxed), selector).run()
     if not other.options:
         return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search)
@@ -155,7 +154,11 @@ class _Search:
                 break
         self._spread_refutations(candidates)
         options = _useful([self._smallest(self._option(candidate)) for candidate in found])
-        options.sort(key=lambda item: (not item.is_kept_always, item.result.verdict is not ProofStatus.PROVED))
+        options.sort(
+            key=lambda item: [
+                is_kept is not ProofStatus.PROVED for is_kept in (item.result.settled_verdict, item.result.verdict)
+            ]
+        )
         best = options[0].constraints if options else ()
         return Recommendation(
             tuple(options),
@@ -412,7 +415,7 @@ class _Search:
     def _patch(self, member: Member, candidate: tuple[Hard, ...]) -> Plain:
         """Return the changed fields of a workload's pod spec, soft constraints included."""
         spec = self._with(member, candidate).controller.workload.pod_spec
-        soft = [soft_constraint(key, self._selector) for key in self._soft(candidate)]
+        soft = [plain_constraint(key, SCHEDULE_ANYWAY, self._selector) for key in self._soft(candidate)]
         made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
         return {**made, "affinity": spec["affinity"]} if self._terms(candidate) else made
 

@@ -9,8 +9,8 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.members import Member
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.replica import replica
@@ -44,7 +44,7 @@ def changed_template(
     keys = {item.topology_key for item in candidate}
     keys |= set(replaced)
     others = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") not in keys]
-    made = [plain_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
+    made = [_hard_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
     changed = {**spec, "topologySpreadConstraints": [*others, *made]}
     if apart:
         affinity = fields(spec, "affinity")
@@ -61,14 +61,9 @@ def lacking(workload: Workload, keys: Sequence[str]) -> list[str]:
     return [key for key in keys if key not in apart]
 
 
-def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) -> Plain:
+def _hard_constraint(item: Hard, selector: Plain, *, is_stateful: bool) -> Plain:
     """Return a hard constraint as a field of a manifest."""
-    made: Plain = {
-        "maxSkew": item.max_skew,
-        "topologyKey": item.topology_key,
-        "whenUnsatisfiable": DO_NOT_SCHEDULE,
-        "labelSelector": selector,
-    }
+    made = plain_constraint(item.topology_key, DO_NOT_SCHEDULE, selector, max_skew=item.max_skew)
     if item.min_domains:
         made["minDomains"] = item.min_domains
     if item.honors_taints:
@@ -76,16 +71,6 @@ def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) 
     if item.by_revision and not is_stateful:
         made["matchLabelKeys"] = [POD_TEMPLATE_HASH]
     return made
-
-
-def soft_constraint(key: str, selector: Plain) -> Plain:
-    """Return a constraint that spreads the pods as evenly as the hard ones allow."""
-    return {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": SCHEDULE_ANYWAY,
-        "labelSelector": selector,
-    }
 
 
 def common_selector(members: Sequence[Member]) -> Plain:
@@ -172,11 +157,6 @@ class Option(NamedTuple):
     has_volumes: bool = False
     changes: int = 0
     removed: tuple[str, ...] = ()
-
-    @property
-    def is_kept_always(self) -> bool:
-        """Return whether the policy is kept during disruptions, too, once nothing moves."""
-        return self.result.settled_verdict is ProofStatus.PROVED
 
 
 class RefusedCandidate(NamedTuple):

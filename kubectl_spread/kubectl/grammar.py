@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 
 class Use(Enum):
-    """Treatment of a flag."""
+    """Treatment of a flag, with the sign before its name in a text."""
 
-    USED = "used"
-    IGNORED = "ignored"  # The flag cannot change the outcome.
-    REFUSED = "refused"  # The flag could change the outcome, but is not simulated.
+    USED = ""
+    IGNORED = "~"  # The flag cannot change the outcome.
+    REFUSED = "!"  # The flag could change the outcome, but is not simulated.
 
 
 class Takes(Enum):
-    """Kind of value that a flag takes."""
+    """Kind of value that a flag takes, with the sign after its name in a text."""
 
-    NOTHING = "nothing"  # true or false, as in --force=false
-    VALUE = "value"  # in the same word or in the next one
-    MAYBE = "maybe"  # in the same word or none, as in --dry-run=server
+    NOTHING = ""  # true or false, as in --force=false
+    VALUE = "="  # in the same word or in the next one
+    MAYBE = "?"  # in the same word or none, as in --dry-run=server
 
 
 class Flag(NamedTuple):
@@ -48,8 +48,6 @@ class Verb(NamedTuple):
         return next((flag for flag in self.flags if name in (flag.name, flag.short)), None)
 
 
-_TAKES = {"": Takes.NOTHING, "=": Takes.VALUE, "?": Takes.MAYBE}
-_USES = {"": Use.USED, "~": Use.IGNORED, "!": Use.REFUSED}
 _FLAG = re.compile(r"([~!]?)([\w-]+)\|?(\w?)([=?]?)")
 
 
@@ -60,7 +58,7 @@ def _flags(text: str) -> tuple[Flag, ...]:
     and `!` before one that is refused.
     """
     parts = (_FLAG.fullmatch(word) for word in text.split())
-    return tuple(Flag(part[2], _TAKES[part[4]], _USES[part[1]], part[3]) for part in parts if part is not None)
+    return tuple(Flag(part[2], Takes(part[4]), Use(part[1]), part[3]) for part in parts if part is not None)
 
 
 _COMMON = (

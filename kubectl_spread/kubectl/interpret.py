@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.references import direct_references
+from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import applying, changing, deletion, nodes, workloads
 from kubectl_spread.kubectl.parsing import Command
-from kubectl_spread.kubectl.situation import Part, Refusal, Situation
+from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.objects.keys import ObjectKey
 
 
@@ -69,7 +70,7 @@ def combine(parts: Iterable[Part], situation: Situation) -> CommandEffect:
     """Return the effect of a command from what it yields, and let the situation settle."""
     cluster, found = situation.cluster, list(parts)
     situation.settle()
-    ops = [item for item in found if not isinstance(item, (str, ObjectKey, Refusal))]
+    ops = [item for item in found if not isinstance(item, (str, ObjectKey, RefusedError))]
     keys: tuple[list[steps.Op], list[steps.Op]] = ([], [])
     for op in ops:
         keys[isinstance(op, (steps.LabelPods, steps.SetCost))].append(op)
@@ -80,7 +81,7 @@ def combine(parts: Iterable[Part], situation: Situation) -> CommandEffect:
             (item for item in found if isinstance(item, ObjectKey)),
             (op.key for op in ops if isinstance(op, steps.ON_WORKLOADS)),  # also a Job of a CronJob
         ),
-        next((item.message for item in found if isinstance(item, Refusal)), ""),
+        next((str(item) for item in found if isinstance(item, RefusedError)), ""),
         tuple(dict.fromkeys(item for item in found if isinstance(item, str))),
         labelled,
     )

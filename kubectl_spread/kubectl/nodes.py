@@ -19,7 +19,7 @@ from kubectl_spread.engine.nodes import add_taint, remove_taints, set_cordon
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import Part, Refusal, Situation
+from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, pairs_of, require, selector
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
@@ -111,7 +111,8 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
         f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
         for name, why in refusals.items()
     )
-    yield Refusal(said)
+    if said:
+        yield RefusedError(said)
     yield from (f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
     owners = (cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in able)
     concerns = {key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node")}

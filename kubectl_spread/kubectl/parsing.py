@@ -74,14 +74,30 @@ def parse(words: Sequence[str]) -> Command:
     Raises:
         StepError: the command cannot be simulated.
     """
-    arguments = without_prefix(words)
-    verb, rest = _verb(arguments)
-    taken = split(verb, rest)
-    if taken.others:
-        name = taken.others[0].partition("=")[0]
-        hint = did_you_mean(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
-        raise StepError("; ".join(filter(None, (f"unknown flag {short(name)} of `{verb.name}`", hint))))
-    return Command(verb, taken.arguments, taken.flags, shlex.join(arguments))
+    typed = without_prefix(words)
+    verb, left = _verb(typed)
+    arguments: list[str] = []
+    flags: dict[str, tuple[str, ...]] = {}
+    unknown: list[str] = []
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            arguments += left
+            break
+        if word == "-" or not word.startswith("-"):
+            arguments.append(word)
+            continue
+        found = _flags_of(word, verb, left)
+        if found is None:
+            unknown.append(word.partition("=")[0])
+        for flag, value in found or ():
+            if flag.use is Use.REFUSED:
+                raise StepError(f"--{flag.name} of `{verb.name}` is not simulated")
+            flags[flag.name] = (*flags.get(flag.name, ()), value)
+    if unknown:
+        hint = did_you_mean(unknown[0], [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
+        raise StepError("; ".join(filter(None, (f"unknown flag {short(unknown[0])} of `{verb.name}`", hint))))
+    return Command(verb, tuple(arguments), flags, shlex.join(typed))
 
 
 def replica_range(commands: Iterable[Command]) -> str:
@@ -100,7 +116,7 @@ def without_prefix(words: Sequence[str]) -> list[str]:
     return ["rollout", *left] if left and f"rollout {left[0]}" in VERBS else left
 
 
-def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
+def _verb(words: Sequence[str]) -> tuple[Verb, list[str]]:
     """Return the verb and the other words; kubectl accepts flags before the verb, too."""
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
     if at is None or not words[at].strip():
@@ -150,43 +166,6 @@ def count_flag_words(word: str, verb: Verb, following: Sequence[str]) -> int | N
     except StepError:
         return 0  # `parse` reports the error.
     return None if found is None else len(following) - len(left)
-
-
-class ParsedWords(NamedTuple):
-    """Arguments and flags of a verb; `others`: words that are not flags of it."""
-
-    arguments: tuple[str, ...]
-    flags: dict[str, tuple[str, ...]]
-    others: tuple[str, ...]
-
-
-def split(verb: Verb, words: Sequence[str]) -> ParsedWords:
-    """Return the arguments and flags of a verb.
-
-    Raises:
-        StepError: a value is missing, or a flag is not simulated.
-    """
-    arguments: list[str] = []
-    flags: dict[str, list[str]] = {}
-    others: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            arguments += left
-            break
-        if word == "-" or not word.startswith("-"):
-            arguments.append(word)
-            continue
-        found = _flags_of(word, verb, left)
-        if found is None:
-            others.append(word)
-            continue
-        for flag, value in found:
-            if flag.use is Use.REFUSED:
-                raise StepError(f"--{flag.name} of `{verb.name}` is not simulated")
-            flags.setdefault(flag.name, []).append(value)
-    return ParsedWords(tuple(arguments), {name: tuple(values) for name, values in flags.items()}, tuple(others))
 
 
 def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Union
+from typing import Any, Protocol, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, StoredRevision
 from kubectl_spread.engine import steps
@@ -50,15 +50,9 @@ class CommandReader(Protocol):
         ...
 
 
-class Refusal(NamedTuple):
-    """Kubectl's message if a command stops halfway, for example a drain that may not evict a pod."""
-
-    message: str
-
-
-# What a command yields: operations of the simulation, notes for the user about the command, and workloads that it
-# concerns although no operation names them.
-Part = Union[steps.Op, str, ObjectKey, Refusal]
+# What a command yields: operations of the simulation, notes for the user about the command, workloads that it concerns
+# although no operation names them, and kubectl's message if it stops halfway, as a drain that may not evict a pod.
+Part = Union[steps.Op, str, ObjectKey, RefusedError]
 
 
 class Situation:

@@ -35,11 +35,11 @@ from kubectl_spread.engine.workloads import running_pods, running_workload
 from kubectl_spread.explain import replicas
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, SharedDomains
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.explain.replicas import as_replicaset, new_pods, soften, Start
+from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, SOFT, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -527,8 +527,8 @@ class KnownCluster:
         Returns None if even softening all of them does not help.
         """
         hard = [item.position for item in found.pod_class.constraints if item.is_hard]
-        helping = [position for position in hard if self._all_fit(soften(twins, [position]))]
-        return helping if helping or self._all_fit(soften(twins, hard)) else None
+        helping = [position for position in hard if self._all_fit(twins.with_constraint_fields({position: SOFT}))]
+        return helping if helping or self._all_fit(twins.with_constraint_fields(dict.fromkeys(hard, SOFT))) else None
 
     def _all_fit(self, owner: Workload) -> bool:
         return len(self._place(owner).placed) == owner.replicas

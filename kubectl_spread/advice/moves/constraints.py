@@ -10,7 +10,7 @@ from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
-from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, REGION, ZONE
 from kubectl_spread.text import emit
 from kubectl_spread.text.node import Route
@@ -140,15 +140,7 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Proposal]:
     if not defaults or problem.constraints or not problem.own_labels:
         return
     keys = dict.fromkeys(item.constraint.topology_key for item in defaults)
-    written = [
-        {
-            "maxSkew": 1,
-            "topologyKey": key,
-            "whenUnsatisfiable": SCHEDULE_ANYWAY,
-            "labelSelector": {"matchLabels": problem.own_labels},
-        }
-        for key in keys
-    ]
+    written = [plain_constraint(key, SCHEDULE_ANYWAY, {"matchLabels": problem.own_labels}) for key in keys]
     yield Change(
         f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
         "scheduler's defaults",

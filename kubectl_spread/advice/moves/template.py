@@ -22,7 +22,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement, Require
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
@@ -106,12 +106,7 @@ def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> I
     )
     if not is_against_itself or (key, DO_NOT_SCHEDULE) in taken:
         return
-    constraint: Plain = {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": DO_NOT_SCHEDULE,
-        "labelSelector": term.get("labelSelector"),
-    }
+    constraint = plain_constraint(key, DO_NOT_SCHEDULE, term.get("labelSelector"))
     there = bool(problem.spec.get(field))
     yield _deleting_first(
         problem,

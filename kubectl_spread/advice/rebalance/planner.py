@@ -25,8 +25,8 @@ from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
 from kubectl_spread.explain.status import counted_workloads, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors import Labels, Selector
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
@@ -202,7 +202,13 @@ def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Ite
         if any(budget.selector.matches(dict(cls.labels)) for cls in moving):
             selectors.add(budget.selector)
     classes = {id(pod.cls): pod.cls for pod in cluster.pods}
-    reduced = {at: cls if _is_needed(cls, selectors) else cls._replace(labels=()) for at, cls in classes.items()}
+    # Something selects them, or their own rules look at other pods.
+    needed = {
+        at
+        for at, cls in classes.items()
+        if cls.has_pod_affinity or any(selector.matches(dict(cls.labels)) for selector in selectors)
+    }
+    reduced = {at: cls if at in needed else cls._replace(labels=()) for at, cls in classes.items()}
     pods = tuple(
         pod if _is_moving(pod, keys, cluster) else pod._replace(cls=reduced[id(pod.cls)]) for pod in cluster.pods
     )
@@ -212,12 +218,6 @@ def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Ite
 def _is_moving(pod: Pod, keys: Collection[ObjectKey], cluster: Cluster) -> bool:
     """Return whether a pod may be evicted, scheduled or removed."""
     return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
-
-
-def _is_needed(cls: PodClass, selectors: Collection[Selector]) -> bool:
-    """Return whether something selects pods of a class, or their own rules look at other pods."""
-    labels = dict(cls.labels)
-    return cls.has_pod_affinity or any(selector.matches(labels) for selector in selectors)
 
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods

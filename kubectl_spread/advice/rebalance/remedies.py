@@ -31,7 +31,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.status import ConstraintStatus, counted_workloads, WorkloadStatus
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SOFT
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
@@ -183,7 +183,7 @@ _STATES_OF_A_ROLLOUT = 1_000  # about, in all its runs
 
 _BY_REVISION = {"matchLabelKeys": [POD_TEMPLATE_HASH]}
 _FIELDS: dict[RemedyKind, dict[str, Any]] = {
-    RemedyKind.SOFTEN: {"whenUnsatisfiable": SCHEDULE_ANYWAY},
+    RemedyKind.SOFTEN: SOFT,
     RemedyKind.HONOR_TAINTS: {"nodeTaintsPolicy": HONOR},
     RemedyKind.BY_REVISION: _BY_REVISION,
     RemedyKind.HONOR_BY_REVISION: {"nodeTaintsPolicy": HONOR, **_BY_REVISION},
@@ -382,13 +382,9 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
                 counts_own = key.kind == "Deployment" and selector is not None and selector.matches(own)
                 if case.is_late or ("matchLabelKeys" in fields and not counts_own):
                     continue
-                spec = controller.workload.pod_spec
-                written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
-                written[status.position].update(fields)
-                if is_softened:
-                    written[status.position].pop("minDomains", None)
-                owner = controller.workload.with_pod_spec({**spec, "topologySpreadConstraints": written})
-                changed = controller._replace(workload=owner)
+                changed = controller._replace(
+                    workload=controller.workload.with_constraint_fields({status.position: fields})
+                )
                 request = case.request._replace(has_soft=case.request.has_soft and not is_softened)
                 case.states -= _STATES_OF_A_ROLLOUT * _size(case.known, case.keys)
                 found = roll_out(case.known, case.keys, [steps.Apply(changed)], request, changed={key: changed})

@@ -75,11 +75,6 @@ class PolicyRule(NamedTuple):
             return max(0, self.amount.at_most(pods, is_strict=self.is_strict))
         return self.amount.numerator if self.kind is RuleKind.MAX_COUNT else None
 
-    @property
-    def relaxed_rule(self) -> PolicyRule:
-        """Return the rule with `at most` instead of `less than`."""
-        return self._replace(is_strict=False)
-
 
 PLACED = PolicyRule(RuleKind.PLACED)
 

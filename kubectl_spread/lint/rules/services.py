@@ -16,7 +16,7 @@ from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, value_at
 from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, ZONE
@@ -181,8 +181,9 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     first = services[0]
     # With the controller's own selector.
     labels = fields(subject.controller, "selector", "matchLabels")
-    soft = {"whenUnsatisfiable": SCHEDULE_ANYWAY, "labelSelector": {"matchLabels": dict(labels)}}
-    constraints: list[Any] = [{"maxSkew": 1, "topologyKey": key, **soft} for key in (ZONE, HOSTNAME)]
+    constraints: list[Any] = [
+        plain_constraint(key, SCHEDULE_ANYWAY, {"matchLabels": dict(labels)}) for key in (ZONE, HOSTNAME)
+    ]
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"{'the' if least == most else 'up to'} {most} replicas behind Service `{first.name}` have neither constraints "

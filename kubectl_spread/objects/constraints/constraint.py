@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector
@@ -91,6 +91,7 @@ class _Values(ValuesView[int]):
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
+SOFT: Plain = {"whenUnsatisfiable": SCHEDULE_ANYWAY, "minDomains": None}  # fields of a constraint that is made soft
 HONOR = "Honor"
 IGNORE = "Ignore"
 
@@ -180,6 +181,16 @@ def labels(metadata: Plain) -> dict[str, str]:
     """Return `metadata.labels`; a null value is the empty string."""
     written = metadata.get("labels")
     return {key: value or "" for key, value in written.items()} if written else {}
+
+
+def plain_constraint(topology_key: str, when_unsatisfiable: str, selector: Any, *, max_skew: int = 1) -> Plain:
+    """Return a constraint as a field of a manifest."""
+    return {
+        "maxSkew": max_skew,
+        "topologyKey": topology_key,
+        "whenUnsatisfiable": when_unsatisfiable,
+        "labelSelector": selector,
+    }
 
 
 def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint
@@ -58,6 +59,7 @@ class PodGroup(NamedTuple):
 SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
 
 
+_CONSTRAINTS = "topologySpreadConstraints"
 _WITH_A_SELECTOR = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Rollout", "CloneSet"})
 
 
@@ -89,6 +91,12 @@ class Workload(NamedTuple):
     def with_pod_spec(self, spec: Plain) -> Workload:
         """Return the workload with another spec in its pod template, as a new revision."""
         return self._replace(template={**self.template, "spec": spec}, known_hash="")
+
+    def with_constraint_fields(self, changes: Mapping[int, Plain]) -> Workload:
+        """Return the workload with other fields of some constraints, by position; None removes a field."""
+        written = [{**item, **changes.get(at, {})} for at, item in enumerate(mappings(self.pod_spec.get(_CONSTRAINTS)))]
+        kept = [{name: value for name, value in item.items() if value is not None} for item in written]
+        return self.with_pod_spec({**self.pod_spec, _CONSTRAINTS: kept})
 
     @property
     def has_named_pods(self) -> bool:
