@@ -29,6 +29,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (
     PER_POD_LABELS,
     RELEASE_LABELS,
+    REPLICATED_KINDS,
     REVISION_LABEL_OF,
     REVISION_LABELS,
     Workload,
@@ -220,7 +221,7 @@ class PendingPodProblem:
     @cached_property
     def missing(self) -> int:
         """Return how many pods the workload's controller has yet to create."""
-        if not self.exists or self.controller is None or self.owner.kind not in _CREATING:
+        if not self.exists or self.controller is None or self.owner.kind not in REPLICATED_KINDS:
             return 0
         return max(0, self.replicas - len(self.own) - len(self.running))
 
@@ -241,7 +242,6 @@ def _lasting(labels: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
 
 
 CREATING_AT_WILL = ("Deployment", "ReplicaSet", "ReplicationController")  # Their pods stand for each other.
-_CREATING = (*CREATING_AT_WILL, "StatefulSet")
 
 
 def of_pod(

@@ -24,11 +24,10 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-
-KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 class Member(NamedTuple):
@@ -145,7 +144,7 @@ class _Finder:
             cls = queue.pop()
             for key, other in self._other_classes.items():
                 kind = None if key in followed else self._concerns(cls, other)
-                if kind is not None and key.kind in KINDS:
+                if kind is not None and key.kind in REPLICATED_KINDS:
                     followed[key] = other
                     queue.append(other)
         for key, cls in followed.items():

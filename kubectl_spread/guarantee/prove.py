@@ -16,11 +16,10 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
-from kubectl_spread.guarantee.merged import merge_names
 from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.space import merge_names, Space
 from kubectl_spread.guarantee.symmetry import needed_nodes
 from kubectl_spread.guarantee.verdict import (
     GroupResult,

@@ -22,14 +22,14 @@ from kubectl_spread.kubectl.nodes import put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import controller_of, Part, plain_workload, Situation
 from kubectl_spread.kubectl.targets import key_of_object, objects_of_files, require, selector, short_name
-from kubectl_spread.kubectl.workloads import count_of, SCALED
+from kubectl_spread.kubectl.workloads import count_of
 from kubectl_spread.objects import selectors
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS, workload
 from kubectl_spread.text.wording import join_with_and
 
 
@@ -207,7 +207,7 @@ def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> 
     """Return the notes about an object that kubectl did not apply before, or that loses its number of replicas."""
     if last is not None:
         replicas = live["spec"].get("replicas", 1)
-        is_lost = "replicas" not in after["spec"] and replicas != 1 and key.kind in SCALED
+        is_lost = "replicas" not in after["spec"] and replicas != 1 and key.kind in REPLICATED_KINDS
         what = "goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
         return (f"{short_name(key)} {what}",) if is_lost else ()
     if live["spec"] == after["spec"]:

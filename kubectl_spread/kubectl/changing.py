@@ -19,7 +19,7 @@ from kubectl_spread.kubectl.nodes import node_of, put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, kinds_of, only, pairs_of
-from kubectl_spread.kubectl.workloads import scale_workload, SCALED
+from kubectl_spread.kubectl.workloads import scale_workload
 from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
@@ -29,6 +29,7 @@ from kubectl_spread.objects.reading.workload_shape import type_of_kind
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
 from kubectl_spread.objects.workloads.kinds import BUILT_IN
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.text.scalars import natural
 
 _Changes = Mapping[str, Optional[str]]  # None removes a label or an annotation
@@ -56,7 +57,7 @@ def patch(command: Command, situation: Situation) -> Iterator[Part]:
         raise StepError(f"--subresource={subresource} of `patch` is not simulated")
     for target in targets:
         if subresource == "scale":
-            only([target], SCALED, "scaling")
+            only([target], REPLICATED_KINDS, "scaling")
             replicas = fields(change, "spec").get("replicas")
             if type(replicas) is not int or replicas < 0:
                 raise StepError("a patch of the scale subresource has a number in spec.replicas")

@@ -19,10 +19,10 @@ from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 
 _Change = Callable[[Plain], Plain]
 
-SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 _NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
@@ -33,7 +33,7 @@ def scale(command: Command, situation: Situation) -> Iterator[Part]:
     """Change the number of replicas."""
     replicas = count_of(command)
     for target in find_targets(command, situation):
-        if target.kind not in SCALED:
+        if target.kind not in REPLICATED_KINDS:
             raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
         expected = command.value("current-replicas", "-1")
         now = situation.cluster.controllers[target].workload.replicas

@@ -10,7 +10,7 @@ from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.members import groups_of, KINDS, Member, member_of
+from kubectl_spread.guarantee.members import groups_of, Member, member_of
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, REGIMES
 from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
@@ -19,6 +19,7 @@ from kubectl_spread.guarantee.recommendation import Recommendation, Recommendati
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.operations.cluster_facts import LoadedCluster
 from kubectl_spread.operations.selection import missing_targets, Selection, unmatched_group
 from kubectl_spread.operations.simulate import (
@@ -141,10 +142,10 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
 def _members(chosen: Iterable[ObjectKey], cluster: Cluster) -> tuple[list[Member], tuple[ObjectKey, ...]]:
     """Return the workloads, with the ranges of their autoscalers, and the workloads that are not simulated."""
     keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
-    members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in KINDS]
+    members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in REPLICATED_KINDS]
     if not members:
         raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
-    return members, tuple(key for key in keys if key.kind not in KINDS)
+    return members, tuple(key for key in keys if key.kind not in REPLICATED_KINDS)
 
 
 def _check_keys(policy: Policy, cluster: Cluster) -> None:

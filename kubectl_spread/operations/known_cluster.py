@@ -47,7 +47,7 @@ from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
+from kubectl_spread.objects.workloads.workload import claim_names, replica_name, REPLICATED_KINDS, Workload
 from kubectl_spread.operations.evidence import (
     account_of,
     CONSTRAINTS,
@@ -186,14 +186,14 @@ class KnownCluster:
         if self._keys is not None or not self._policies:
             return
         from kubectl_spread.engine.search.limit import Limit
-        from kubectl_spread.guarantee.members import groups_of, KINDS, member_of
+        from kubectl_spread.guarantee.members import groups_of, member_of
         from kubectl_spread.guarantee.prove import prove
 
         workloads = [item.workload for item in self._placements.values()] or [workload]
         found = [
             member_of(key_of(item), Controller(item, spec=self._specs.get(item.key, {})), self._cluster)
             for item in workloads
-            if item.kind in KINDS
+            if item.kind in REPLICATED_KINDS
         ]
         around = {item.key: item.controller for item in found}
         cluster = self._cluster._replace(controllers={**self._cluster.controllers, **around})

@@ -27,9 +27,9 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
-from kubectl_spread.kubectl.workloads import SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.releases.version import LATEST
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.selection import own_namespace
@@ -430,8 +430,8 @@ def _workload(commands: Iterable[Command], scene: SimulationSetup) -> ObjectKey:
         is_range = ".." in command.value("replicas")
         single = command._replace(flags={**command.flags, "replicas": ("1",)}) if is_range else command
         concerns = effect(single, scene.situation).concerns
-        named |= dict.fromkeys(key for key in sorted(concerns) if key.kind in SCALED)
-    named = named or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
+        named |= dict.fromkeys(key for key in sorted(concerns) if key.kind in REPLICATED_KINDS)
+    named = named or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in REPLICATED_KINDS)
     if len(named) != 1:
         names = ", ".join(f"{key.kind.lower()}/{key.name}" for key in named)
         raise StepError(

@@ -27,6 +27,7 @@ from kubectl_spread.explain.status import counted_workloads, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
@@ -220,7 +221,6 @@ def _is_moving(pod: Pod, keys: Collection[ObjectKey], cluster: Cluster) -> bool:
     return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
 
 
-MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
 _SHARE = 0.7  # Share of the limit for a search in all states.
 _WIDE = 60  # Most movable pods for a search among all of them.
 
@@ -303,7 +303,7 @@ def propose(
         limit=request.limit,
         watch=request.watch,
     )
-    owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
+    owners = [at for key in keys if key.kind in REPLICATED_KINDS and (at := board.world.find_owner(key)) is not None]
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if request.most_moves is None else min(movable, request.most_moves)

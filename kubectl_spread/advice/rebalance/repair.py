@@ -28,7 +28,6 @@ from kubectl_spread.advice.rebalance.plan import (
 )
 from kubectl_spread.advice.rebalance.planner import (
     GroupSearchResult,
-    MOVABLE,
     propose,
     RepairRequest,
     Way,
@@ -47,6 +46,7 @@ from kubectl_spread.explain.status import ConstraintState, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 
@@ -108,7 +108,7 @@ def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle
     """Yield the reasons that are clear without a search."""
     of = known.by_key
     for key in keys:
-        if key.kind not in MOVABLE:
+        if key.kind not in REPLICATED_KINDS:
             yield Obstacle(ObstacleKind.CONTROLLER, key)
         elif key not in known.cluster.controllers:
             yield Obstacle(ObstacleKind.ABSENT, key)

@@ -14,8 +14,8 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import EventKind, Move, P, State
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 
-_SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 WITHOUT_SCALE = frozenset({"DaemonSet", "Job", "Node"})  # a Node owns mirror pods
 
 
@@ -24,14 +24,14 @@ def expected_replicas(world: World, state: State, pods: Iterable[P]) -> int:
     total = 0
     for owner in {pod.owner for pod in pods if pod.owner >= 0}:
         own = state.sets[owner]
-        if own is not None and world.keys[owner].kind in _SCALED:
+        if own is not None and world.keys[owner].kind in REPLICATED_KINDS:
             total += world.specs[own.spec].replicas
     return total
 
 
 def of(controller: Optional[Controller], pods: int) -> int:
     """Return `spec.replicas` of a controller at rest; the number of its pods if it is not known."""
-    if controller is None or controller.workload.kind not in _SCALED or controller.workload.replicas is None:
+    if controller is None or controller.workload.kind not in REPLICATED_KINDS or controller.workload.replicas is None:
         return pods
     return controller.workload.replicas
 
@@ -40,7 +40,7 @@ def out_of_range(world: World, state: Union[State, Draft]) -> Iterator[tuple[int
     """Yield the workloads whose replicas are outside the range of their autoscaler, with the replicas it sets."""
     for key, scaler in world.facts[state.facts].cluster.autoscalers.items():
         own = world.own(state.sets, key)
-        if own is None or key.kind not in _SCALED:
+        if own is None or key.kind not in REPLICATED_KINDS:
             continue
         replicas = world.specs[own.spec].replicas
         wanted = scaler.nearest(replicas)

@@ -20,6 +20,7 @@ from kubectl_spread.explain.messages.pasted_text import (
     HEADER,
     line_start,
     message_places,
+    MessageStart,
     MOST_CHARACTERS,
     number_in,
     pasted_text,
@@ -36,7 +37,6 @@ from kubectl_spread.explain.messages.reasons import (
     OF_AUTOSCALER,
     without_space,
 )
-from kubectl_spread.explain.messages.sentences import MessageStart
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.behaviours import (
     CLAIMS,

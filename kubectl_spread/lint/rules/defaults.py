@@ -24,7 +24,7 @@ from kubectl_spread.objects.reading.plain import mappings, numbered_mappings, Pl
 from kubectl_spread.objects.releases.version import default_release
 from kubectl_spread.objects.selectors import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS, SCALED_KINDS
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.edit import Append, Drop, Put
 from kubectl_spread.text.wording import did_you_mean
@@ -56,9 +56,6 @@ def _args(manifest: Manifest) -> Iterator[tuple[Plain, FieldPlace, list[decode.P
                 yield args, FieldPlace(("profiles", index, "pluginConfig", at, "args")), refused
 
 
-_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
-
-
 def _has_built_in(minor: Optional[int]) -> bool:
     """Return whether the scheduler has built-in default constraints; an unknown version has them."""
     if minor is None:
@@ -76,7 +73,7 @@ def _has_built_in(minor: Optional[int]) -> bool:
 )
 def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find lists that are written, and empty."""
-    if subject.workload.kind not in _KINDS or project.replicas(subject).likely in (0, 1):
+    if subject.workload.kind not in REPLICATED_KINDS or project.replicas(subject).likely in (0, 1):
         return
     if subject.spec.get(FIELD) == [] and _has_built_in(project.target.minor):
         yield RuleFinding(

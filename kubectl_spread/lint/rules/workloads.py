@@ -13,16 +13,18 @@ from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
-
-_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, REPLICATED_KINDS
 
 
 @rule("SPR205", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE)
 def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
     count = project.replicas(subject)
-    if (subject.has_pod and subject.workload.kind not in _KINDS) or count.maximum != 1 or not subject.constraints:
+    if (
+        (subject.has_pod and subject.workload.kind not in REPLICATED_KINDS)
+        or count.maximum != 1
+        or not subject.constraints
+    ):
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
         where = list(count.origins)

@@ -55,8 +55,9 @@ class PodGroup(NamedTuple):
     first: int = 0
 
 
-# Kinds with the scale subresource, which sets and reports the number of replicas.
-SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
+# Kinds with replicas that Kubernetes' own controllers keep running, and all with the scale subresource.
+REPLICATED_KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+SCALED_KINDS = REPLICATED_KINDS | {"Rollout"}
 
 
 _CONSTRAINTS = "topologySpreadConstraints"
