@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.explain.messages import meaning, parse, pasted_text, reasons, sentences
+from kubectl_spread.explain.messages import meaning, parse, pasted_text, reasons
 from tests.explain.steps import attacks, Matcher
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,10 @@ pytestmark = pytest.mark.slow
 SIZE = 300
 TIMES = 3
 SEARCHED = (
-    "sentences.",
+    "pasted_text._BETWEEN_FIELDS",
+    "pasted_text._COMPILED",
+    "pasted_text._COUNTS",
+    "pasted_text._NOT_SCALED",
     "pasted_text._ESCAPED",
     "parse._COLUMNS",
     "parse._FOLDED",
@@ -42,7 +45,7 @@ def patterns_of(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 PATTERNS = dict(
     found
-    for module in (sentences, meaning, parse, pasted_text, reasons)
+    for module in (meaning, parse, pasted_text, reasons)
     for key, value in vars(module).items()
     if not key.startswith("__")
     for found in patterns_of(value, f"{module.__name__.rpartition('.')[2]}.{key}")
@@ -82,7 +85,7 @@ def test_the_counting_matcher_sees_more_than_linear_work() -> None:
     runs = re.compile(r"\s+!")
 
     assert steps("nested", nested, "a=a" * 8) > 3 * steps("nested", nested, "a=a" * 6)
-    assert steps("sentences.runs", runs, " " * 200) > 3 * steps("sentences.runs", runs, " " * 100)
+    assert steps("pasted_text._COUNTS.runs", runs, " " * 200) > 3 * steps("pasted_text._COUNTS.runs", runs, " " * 100)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

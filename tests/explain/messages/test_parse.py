@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.explain.messages import meaning, sentences
+from kubectl_spread.explain.messages import catalogue, meaning
 from kubectl_spread.explain.messages.catalogue import Component
 from kubectl_spread.explain.messages.parse import Message, parse, parse_all, Part
 from kubectl_spread.explain.messages.reasons import match, ReasonKind, WORDINGS
@@ -315,7 +315,7 @@ def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
 
     assert all(kind.form.meaning for kind in ReasonKind)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
-    for form in sentences.FORMS:
+    for form in catalogue.FORMS:
         bare = meaning.fill_template(form.meaning, {})
         assert "{" not in bare
         assert not re.search(r"\wit gave no reason", bare), form.name
@@ -543,13 +543,13 @@ def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
 
 
 def test_every_form_of_karpenter_says_what_to_run_next() -> None:
-    forms = [form for form in sentences.FORMS if form.component is Component.KARPENTER]
+    forms = [form for form in catalogue.FORMS if form.component is Component.KARPENTER]
 
     assert [] == [form.name for form in forms if not form.commands]
 
 
 def test_a_name_of_a_form_is_that_of_one_form() -> None:
     """What a message means is looked up by it."""
-    names = [(form.name, form.component) for form in sentences.FORMS]
+    names = [(form.name, form.component) for form in catalogue.FORMS]
 
     assert len(names) == len(set(names))
