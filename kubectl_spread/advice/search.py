@@ -120,10 +120,10 @@ class _Search:
         # Bound pods are in the columns, so the cluster here only needs the waiting ones.
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
         self._scene = HypotheticalCluster(problem, waiting, problem.spec)
-        self._conflicts = [
+        self._conflicts = [  # a part of each merged requirement, in every combination
             frozenset(item.id for item in single)
             for conflict in problem.explanation.conflicts
-            for single in conflict.singles()
+            for single in itertools.product(*(item.parts or (item,) for item in conflict.requirements))
         ]
         self._tried = 0
         self._not_tried = 0

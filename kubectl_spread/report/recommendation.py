@@ -18,8 +18,6 @@ from kubectl_spread.report.wording import numbered, resource, short_name
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun
 
-Plain = dict[str, Any]
-
 _MOST_NAMES = 12  # of candidates
 _WHY_NOT = {
     "noSelector": "The pods of these workloads have no label in common, so that no constraint can count all of them."

@@ -7,8 +7,7 @@ after the first is repaired, so all of them are here.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +30,6 @@ class Conflict(NamedTuple):
 
     requirements: tuple[Requirement, ...]
     arithmetic: tuple[str, ...]
-
-    def singles(self) -> Iterator[tuple[Requirement, ...]]:
-        """Yield the same sets without merged requirements: a part of each in every combination."""
-        yield from itertools.product(*(item.parts or (item,) for item in self.requirements))
 
 
 def conflict_sets(found: Sequence[Requirement], *, has_words: bool) -> tuple[tuple[Conflict, ...], int, bool]:
