@@ -26,4 +26,4 @@ def test_adopted_pods_are_replicas_that_run_already(capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
 
     assert "Deployment shop/web: 5 of 5 replicas placed, 3 of them already running" in out
-    assert "all pods that the constraint counts" not in out
+    assert "counted by the constraint" not in out

@@ -48,7 +48,7 @@ def lines(placement: Placement, headline: str, *, is_brief: bool = False) -> lis
     for key, values in placement.domains.items():
         out.append(f"  {safe(key)}: {_counts(values) or 'no node has this label'}")
         matching = placement.matching.get(key, values)
-        out += [f"    all pods that the constraint counts: {_counts(matching)}"] if matching != values else []
+        out += [f"    counted by the constraint: {_counts(matching)}"] if matching != values else []
     return out + details(placement)
 
 
