@@ -107,8 +107,19 @@ def render(simulation: Simulation, style: Style) -> str:
 def _verdict(step: PlayedStep) -> str:
     if step.refusal:
         return paint("kubectl stops before the command is complete", "red")
-    endless = ", because pods are replaced again and again" if step.summary.is_endless else ""
-    return f"{paint(words_of(step.summary.verdict, step.summary), TONES[step.summary.verdict])}{endless}"
+    why, pending = "", _all_pending(step.summary)
+    if step.summary.is_endless:
+        why = ", because pods are replaced again and again"
+    elif step.summary.verdict in (Verdict.GETS_STUCK, Verdict.MAY_GET_STUCK) and pending.most:
+        number = pending if pending.least else Range(pending.most, pending.most)
+        why = f", {'' if pending.least else 'up to '}{pods(number)} {'stays' if number.most == 1 else 'stay'} Pending"
+    return f"{paint(words_of(step.summary.verdict, step.summary), TONES[step.summary.verdict])}{why}"
+
+
+def _all_pending(step: StepSummary) -> Range:
+    """Return the number of Pending pods of the workloads that the step concerns."""
+    numbers = [item.pending for item in step.workloads if item.is_concerned]
+    return Range(sum(item.least for item in numbers), sum(item.most for item in numbers))
 
 
 def words_of(verdict: Verdict, step: StepSummary) -> str:
@@ -173,7 +184,7 @@ def _step_blocks(
         concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         verdicts = Counter(item.verdict for item in concerned)
         listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
-        pending = Range(sum(item.pending.least for item in concerned), sum(item.pending.most for item in concerned))
+        pending = _all_pending(step)
         totals = f"{len(concerned):,} workloads: {', '.join(listed)}"
         totals += f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
         yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)

@@ -54,7 +54,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.chdir(tmp_path)
 
     def checked(*args: str) -> Ran:
-        code = run(["check", *args])
+        code = run(["check", "-o", "concise", *args])
         out, err = capsys.readouterr()
         assert "Traceback" not in err
         heads = re.findall(r"^(\S+:\d+):\d+: (\w+ SPR\d+)", out, re.MULTILINE)

@@ -118,7 +118,7 @@ def test_owners_in_a_circle_do_not_count(facts: Path, capsys: Capture) -> None:
     run(["simulate", "drain", "a", "--snapshot", str(facts)])
     out = capsys.readouterr().out
     assert "is not in the facts" not in out
-    assert out.startswith("drain a: gets stuck\n")
+    assert out.startswith("drain a: gets stuck, 1 pod stays Pending\n")
 
 
 def test_a_request_near_the_limit_of_64_bits(tmp_path: Path, capsys: Capture) -> None:

@@ -409,7 +409,7 @@ def test_a_copy_is_placed_as_if_the_other_were_in_another_cluster(
 
     assert 1 == run(["check", "-R", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=1"])
     out = capsys.readouterr().out
-    assert 2 == out.count("Deployment default/web: 3 of 3 replicas placed")
+    assert 2 == out.count("/web.yaml): 3 of 3 replicas placed")
     assert 1 == out.count("next rollout: gets stuck in every outcome")
 
 

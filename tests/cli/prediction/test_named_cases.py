@@ -117,7 +117,7 @@ ANSWERS = (
     Case(
         "simulate rollout restart deploy/web -n shop --snapshot engine/scheduling-gates.json", 1,
         (
-            "rollout restart deploy/web: gets stuck",
+            "rollout restart deploy/web: gets stuck, 3 pods stay Pending",
             "  3 pods of Deployment shop/web",
             "    scheduling gates are not removed: x/y",
         ),
@@ -183,7 +183,7 @@ ANSWERS = (
     ),
     on_missing_node(
         "simulate drain n00000 --ignore-daemonsets", 1,
-        "drain n00000 --ignore-daemonsets: gets stuck",
+        "drain n00000 --ignore-daemonsets: gets stuck, 1 pod stays Pending",
         "StatefulSet default/db gets stuck: 2 of 3 pods ready, as few as 1 during the step, 2 old pods deleted, 1 "
         "Pending",
         MISSING,

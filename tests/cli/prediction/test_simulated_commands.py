@@ -161,7 +161,7 @@ def test_a_scale_to_ten_thousand_pods_is_answered(capsys: pytest.CaptureFixture[
 
     assert run(["simulate", "scale", "deploy/web", "--replicas=10000", "--snapshot", str(snapshot)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "scale deploy/web --replicas=10000: gets stuck"
+    assert lines[0] == "scale deploy/web --replicas=10000: gets stuck, 9340 pods stay Pending"
     assert any(line.endswith("gets stuck: 660 of 10,000 pods ready, 9340 Pending") for line in lines)
 
 
