@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -17,6 +16,8 @@ def data_directory(name: str) -> str:
 
 def load(name: str) -> dict[str, Any]:
     """Return a schema by its file name without `.json`."""
+    import json  # `demo --help` needs only a directory
+
     with open(os.path.join(data_directory("schemas"), f"{name}.json"), encoding="utf-8") as file:
         schema: dict[str, Any] = json.load(file)
     return schema
