@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
@@ -38,7 +38,7 @@ from kubectl_spread.text.source import Place, SourceFile, Span
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
-    from kubectl_spread.lint.outside import Outside
+    from kubectl_spread.lint.outside import BareSubject, Outside
 
 
 # Each alternative matches in one way only, so that a long text costs no more than its length.
@@ -104,6 +104,11 @@ class Result(NamedTuple):
     def workloads(self) -> tuple[Subject, ...]:
         """Return the workloads that the API server would accept."""
         return tuple(subject for subject in self.subjects if not subject.refusals)
+
+
+def bare_lists(results: Iterable[Result]) -> list[BareSubject]:
+    """Return the constraints of some sources that are outside the pod specs of known kinds."""
+    return [item for result in results if result.outside is not None for item in result.outside.lists]
 
 
 def check_source(

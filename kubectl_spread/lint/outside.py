@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
-from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.check_source import bare_lists, Result
 from kubectl_spread.lint.finding import Finding, Fix, Knowledge, Severity
 from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
@@ -599,7 +599,7 @@ def unmatched_entries(paths: Sequence[NamedPath], results: Sequence[Result], *, 
     """Yield entries that match nothing; where the run is not whole, only those whose kind is in it."""
     everything = [subject.manifest for result in results for subject in result.subjects]
     everything += [manifest for result in results for manifest in result.others]
-    lists = [subject for result in results if result.outside is not None for subject in result.outside.lists]
+    lists = bare_lists(results)
     for named, place in paths:
         kind, path, group, _ = named
         objects = {

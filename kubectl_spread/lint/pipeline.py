@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.check_source import check_source, Result, SkipReason
+from kubectl_spread.lint.check_source import bare_lists, check_source, Result, SkipReason
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import TargetCluster
 from kubectl_spread.lint.projects import Projects, RunContext
@@ -118,8 +118,8 @@ def _suppressed(
     from kubectl_spread.lint import suppress
 
     sources = [result.source for result in results]
-    bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    annotated = (item for subject in (*project.subjects, *bare) for item in suppress.from_annotations(subject))
+    subjects = (*project.subjects, *bare_lists(results))
+    annotated = (item for subject in subjects for item in suppress.from_annotations(subject))
     suppressions = [item for source in sources for item in suppress.from_comments(source)]
     suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
     kept, used = suppress.apply(findings, [*suppressions, *waivers])
@@ -149,9 +149,8 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str],
         from kubectl_spread.lint.project import Project
         from kubectl_spread.lint.registry import findings_by_object
 
-        lists = [item for outside in outsides for item in outside.lists]
         alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-        findings += check_lists(lists, alone, codes, projects)
+        findings += check_lists(bare_lists(results), alone, codes, projects)
         for world in (world for outside in outsides for world in outside.worlds):
             nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
             for manifest, found in findings_by_object(nested, codes):

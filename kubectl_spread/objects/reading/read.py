@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.amounts import resources
-from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
@@ -177,7 +176,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
         beyond=("resource claims",) if spec.get("resourceClaims") else (),
-        older=older_requests(spec, status, requests),
+        older=resources.older_requests(spec, status, requests),
     )
 
 

@@ -12,10 +12,9 @@ from typing import Any, Optional
 
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 POINTS = (
     "preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preBind",
