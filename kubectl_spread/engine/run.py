@@ -33,6 +33,7 @@ from kubectl_spread.text.wording import comma_list
 Written = Union[steps.Op, Sequence[steps.Op]]
 _STATES_BEFORE_PARTS = 250  # Most states of a step that is visited whole before its parts are tried.
 _PODS_OF_STATES = 50_000  # Most pods of all states of a part.
+_COUNTED = 8  # States as counts that are visited instead of one state if a rollout of a part seems to have no more.
 _RUNS_OF_A_PART = 3  # if it has more states
 _FEW_NODES = 100  # With more nodes, the parts are tried before any other search.
 _FEW_NEW = 200  # With more new pods at a time, there is no run of the whole step.
@@ -60,7 +61,7 @@ class Limits(NamedTuple):
     seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the answer has the
     scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. by_counts: visit the states
     of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. max_run: states
-    of one run.
+    of one run. max_counted: states as counts of a rollout in a part.
     """
 
     mode: Mode = Mode.ALL
@@ -71,6 +72,7 @@ class Limits(NamedTuple):
     has_messages: bool = True
     by_counts: bool = True
     max_run: int = 400_000
+    max_counted: int = 0
 
 
 class PartAnswer(NamedTuple):
@@ -310,8 +312,10 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
         if same is None and game.watch.is_stopped:
             same = PartAnswer(part, part, _nothing(game), None)
         elif same is None:
-            same = _part(game, part, limits._replace(max_states=left))
-            left = max(0, left - same.answer.states)
+            states = min(left, _PODS_OF_STATES // max(1, len(part.cluster.pods)))
+            few = limits._replace(max_states=states, max_counted=_COUNTED * left, samples=_RUNS_OF_A_PART)
+            same = _part(game, part, few)
+            left = max(0, left - min(same.answer.states, _COUNTED * states))
             splitter.solved[part.shape] = same
         if same.answer.gaps:
             return ()
@@ -322,9 +326,7 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
 def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
     """Return the answer of one part."""
     small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged, unfinished=None)
-    states = max(0, min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods))))
-    few = limits._replace(max_states=states, samples=_RUNS_OF_A_PART)
-    answer = _played(small, few)[0].last
+    answer = _played(small, limits)[0].last
     fine = {_is_fine(item) for item in answer.outcomes}
     ends = {_incomplete(item) for item in answer.outcomes}
     completes = None
@@ -514,7 +516,7 @@ class _Player:
                     [start],
                     canonical=symmetry.canonical,
                     budget=budget,
-                    rollouts=CountedRollouts(self._world, self._oracle, symmetry)
+                    rollouts=CountedRollouts(self._world, self._oracle, symmetry, limits.max_counted)
                     if limits.by_counts and self._world.provisioner is None
                     else None,
                 )

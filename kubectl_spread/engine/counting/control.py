@@ -42,7 +42,7 @@ class PodKinds:
     def __init__(self, newest: int, *, is_widened: bool) -> None:
         """Set up the kinds; `newest` is the revision to which the Deployment rolls out; see `World.is_widened`."""
         self.newest = newest
-        self._is_widened = is_widened
+        self.is_widened = is_widened
         self.pods: list[P] = []  # by kind, on any node
         self.revs: list[int] = []  # by kind
         self.are_ready: list[bool] = []  # by kind; False for the newest revision, whose ready pods are counted
@@ -85,7 +85,7 @@ class PodKinds:
         """Return the pods of a revision in a content, with their ranks among all pods to delete."""
         kinds = self.contents[content]
         pods = [self.pods[one] for one in kinds]  # on one node
-        rank = replicaset.rank_on_any_node if self._is_widened else replicaset.ranks(pods)
+        rank = replicaset.rank_on_any_node if self.is_widened else replicaset.ranks(pods)
         return tuple(
             DeletionCandidates(rank(self.pods[kind]), kind, count)
             for kind, count in sorted(Counter(kinds).items())
@@ -118,13 +118,15 @@ class Excess(NamedTuple):
 class Control(NamedTuple):
     """Numbers that the controller reads; bound: pods with a node, by kind.
 
-    ready: ready pods of the newest revision. waiting: its pods without a node.
+    ready: ready pods of the newest revision. waiting: its pods without a node. before: the control before old
+    ReplicaSets were scaled down, if new pods may be bound before the old ones are deleted.
     """
 
     sets: tuple[deployment.Set, ...]
     ready: int
     waiting: int
     bound: tuple[int, ...]
+    before: Optional[Control] = None
 
 
 class ScaledDown(NamedTuple):
@@ -135,12 +137,17 @@ class ScaledDown(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Next steps of the controller; rest: the control after all pods have become ready, None if they are."""
+    """Next steps of the controller.
+
+    rest: the control after all pods have become ready, None if they are. later: the control if more pods had become
+    ready before old ReplicaSets were scaled down, with the further pods that would wait then.
+    """
 
     excess: Optional[Excess]
     rolled: tuple[ScaledDown, ...]
     rest: Optional[int]
     is_waiting: bool
+    later: Optional[int] = None
 
 
 class Controls:
@@ -166,7 +173,24 @@ class Controls:
         unready = self._unready(control)
         rest = self.number(self._settled(control._replace(ready=control.ready + unready))) if unready else None
         rolled = () if excess is not None else tuple(self._rolled(control))
-        return Options(excess, rolled, rest, control.waiting > 0)
+        if self._kinds.is_widened:
+            rolled = rolled[:1]  # Pods are deleted in one order, so more of them become ready step by step.
+        return Options(excess, rolled, rest, control.waiting > 0, self._later(control))
+
+    def _later(self, control: Control) -> Optional[int]:
+        """Return the control with a larger scale-down that began before, if all its new pods so far are bound.
+
+        A deletion before that is one of a smaller scale-down, and of single pods that become ready after it.
+        """
+        before = control.before
+        if before is None or control.waiting or not self._kinds.is_widened:
+            return None
+        new = sum(control.bound) - sum(before.bound)
+        for item in self._rolled(before):
+            after = self.all[item.control]
+            if after.waiting > new:
+                return self.number(after._replace(waiting=after.waiting - new, bound=control.bound))
+        return None
 
     @cached_method
     def bind(self, at: int, kind: int) -> int:
@@ -180,7 +204,7 @@ class Controls:
         """Return the control after bound pods were deleted; `gone` are kinds and numbers."""
         control = self.all[at]
         counts = _changed(control.bound, ((kind, -count) for kind, count in gone))
-        return self.number(self._settled(control._replace(bound=counts)))
+        return self.number(self._settled(control._replace(bound=counts, before=None)))
 
     def available(self, at: int) -> int:
         """Return the number of ready pods."""
@@ -251,6 +275,8 @@ class Controls:
                 continue
             after = self._settled(ready._replace(sets=found.sets))
             is_faster = after.waiting > 0 and not control.waiting  # New pods may be bound before old ones go.
+            if is_faster and self._kinds.is_widened:
+                after = after._replace(before=control)
             yield ScaledDown(self.number(after), None if is_faster else self._excess(after))
 
 

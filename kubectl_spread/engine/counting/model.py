@@ -10,6 +10,8 @@ highest score.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
@@ -23,7 +25,6 @@ from kubectl_spread.engine.counting.control import (
     Control,
     Controls,
     DeletionCandidates,
-    EMPTY,
     Excess,
     NotCountable,
     PodKinds,
@@ -199,8 +200,7 @@ def most_terminating(pods: Sequence[P], newest: Optional[int]) -> list[P]:
 _MOST_CHOICES = 20_000  # Most ways to choose pods for deletion at once.
 
 Counts = tuple[Numbers, int]  # contents by place, and the number of a control
-
-_Candidate = tuple[int, DeletionCandidates]  # a place, and pods there
+Numbered = tuple[tuple[int, int], ...]  # kinds and numbers of pods
 
 
 class Model:
@@ -297,6 +297,8 @@ class Model:
             found += self._deleted(contents, control, options.excess)
         if options.is_waiting:
             found += self._bound(contents, control)
+        if options.later is not None:
+            found += self._bound(contents, options.later)
         for rolled in options.rolled:
             if rolled.excess is None:
                 found.append((contents, rolled.control))
@@ -322,69 +324,53 @@ class Model:
 
     def _deleted(self, contents: Numbers, control: int, excess: Excess) -> Iterator[Counts]:
         """Yield the states after each choice of pods to delete, once for equal nodes of one domain."""
-        by_rank = grouped(
-            (item.rank, (place, item))
-            for place, content in enumerate(contents)
-            if content != EMPTY
-            for item in self.kinds.rank(content, excess.rev)
-        )
-        left = excess.number
-        after = list(contents)
-        gone: dict[int, int] = {}
-        for rank in sorted(by_rank):
-            candidates = by_rank[rank]
-            total = sum(item.number for _, item in candidates)
-            if total > left:
-                like = self._alike(contents, candidates)
-                yield from self._chosen(tuple(after), control, candidates, like=like, count=left, gone=gone)
-                return
-            for place, item in candidates:
-                after[place] = self.kinds.remove(after[place], item.kind, item.number)
-                gone[item.kind] = gone.get(item.kind, 0) + item.number
-            left -= total
-            if not left:
-                break
-        yield tuple(after), self._without(control, gone, ())
-
-    def _alike(self, contents: Numbers, candidates: list[_Candidate]) -> list[object]:
-        """Sort candidates, and return a value for each; neighbours with equal values are interchangeable."""
-        candidates.sort(key=lambda item: (self._places.brothers[item[0]], contents[item[0]], item[0], item[1].kind))
-        if len({place for place, _ in candidates}) < len(candidates):
-            return list(range(len(candidates)))  # A place has several kinds, which can only be exchanged together.
-        return [(self._places.brothers[place], contents[place]) for place, _ in candidates]
-
-    def _chosen(
-        self,
-        contents: Numbers,
-        control: int,
-        candidates: list[_Candidate],
-        *,
-        like: Sequence[object],
-        count: int,
-        gone: dict[int, int],
-    ) -> Iterator[Counts]:
-        """Yield the states after each choice among pods of one rank."""
-        kinds = {item.kind for _, item in candidates}
-        only = kinds.pop() if len(kinds) == 1 else None
-        same = -1 if only is None else self._without(control, gone, [(only, count)])
-        removed = self.kinds.remove
-        are_alike = tuple([at > 0 and like[at] == like[at - 1] for at in range(len(like))])
-        ways = choices(tuple([item.number for _, item in candidates]), are_alike, count, _MOST_CHOICES)
+        rank, remove = self.kinds.rank, self.kinds.remove
+        pods = tuple([rank(content, excess.rev) for content in contents])
+        ways = _deletions(pods, self._places.brothers, tuple(map(contents.index, contents)), excess.number)
         if ways is None:
             raise NotCountable
-        for taken in ways:
-            after = list(contents)
-            for at, some in taken:
-                place, item = candidates[at]
-                after[place] = removed(after[place], item.kind, some)
-            if only is None:
-                yield tuple(after), self._without(control, gone, [(candidates[at][1].kind, some) for at, some in taken])
-            else:
-                yield tuple(after), same
+        for gone, found in ways.items():
+            control_after = self.controls.delete(control, gone)
+            for taken in found:
+                after = list(contents)
+                for place, kind, count in taken:
+                    after[place] = remove(after[place], kind, count)
+                yield tuple(after), control_after
 
-    def _without(self, control: int, gone: dict[int, int], more: Iterable[tuple[int, int]]) -> int:
-        """Return the control after pods were deleted, as numbers by kind."""
-        found = dict(gone)
-        for kind, count in more:
-            found[kind] = found.get(kind, 0) + count
-        return self.controls.delete(control, tuple(sorted(found.items())))
+
+@functools.lru_cache(maxsize=8192)  # perf: the same numbers occur in thousands of states
+def _deletions(
+    pods: tuple[tuple[DeletionCandidates, ...], ...], brothers: Numbers, same: Numbers, left: int
+) -> Optional[dict[Numbered, list[list[tuple[int, int, int]]]]]:
+    """Return the choices of pods to delete, the lowest ranks first; None if there are too many.
+
+    A choice has places, kinds and numbers of pods. Choices are listed by the number of pods of each kind. Brothers
+    with equal values of `same` are interchangeable.
+    """
+    by_rank = grouped(
+        (item.rank, (brothers[at], same[at], at, item)) for at, items in enumerate(pods) for item in items
+    )
+    taken: list[list[tuple[int, int, int]]] = [[]]
+    for rank in sorted(by_rank):
+        candidates = sorted(by_rank[rank])
+        here = min(left, sum(item.number for *_, item in candidates))
+        left -= here
+        # Several kinds in a place can only be exchanged together.
+        is_simple = len({place for *_, place, _ in candidates}) == len(candidates)
+        alike = [is_simple and one[:2] == other[:2] for one, other in itertools.pairwise(candidates)]
+        ways = choices([item.number for *_, item in candidates], [False, *alike], here, _MOST_CHOICES)
+        if ways is None:
+            return None
+        named = [[(candidates[at][2], candidates[at][3].kind, count) for at, count in way] for way in ways]
+        taken = [before + more for before in taken for more in named]
+        if not left:
+            break
+    return grouped((_by_kind(way), way) for way in taken)
+
+
+def _by_kind(taken: Iterable[tuple[int, int, int]]) -> Numbered:
+    """Return the number of pods of each kind in a choice."""
+    found: Counter[int] = Counter()
+    for _, kind, count in taken:
+        found[kind] += count
+    return tuple(sorted(found.items()))

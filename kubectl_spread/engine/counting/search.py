@@ -52,23 +52,20 @@ class Graph:
         """Return the numbers of the orders that exchange equal contents of a state."""
         return tuple(self._number[order] for order in self.places.swaps(self.states[at][0]))
 
-    def step(self, counts: Counts) -> None:
-        """Add a step from the state that is visited."""
-        at, number = self.add(counts)
-        self.targets.append(at)
-        self.order_of.append(number)
-
     def steps(self, at: int) -> Iterator[tuple[int, int]]:
         """Yield the target and the number of the order of each step of a state."""
         for number in range(self.first[at], self.first[at + 1]):
             yield self.targets[number], self.order_of[number]
 
 
-def visit(model: Model, graph: Graph, budget: Budget) -> None:
-    """Visit every state that can be reached from the states of a graph, in breadth-first order."""
+def visit(model: Model, graph: Graph, budget: Budget, share: float) -> None:
+    """Visit every state that can be reached from the states of a graph, in breadth-first order.
+
+    Each takes a share of the time of an ordinary state.
+    """
     at = spent = 0
     while at < len(graph.states):
-        budget.spend(0, len(graph.states) - spent, share=1 / STATES_FOR_ONE)
+        budget.spend(0, len(graph.states) - spent, share=share)
         spent = len(graph.states)
         if budget.is_over():
             return
@@ -77,13 +74,13 @@ def visit(model: Model, graph: Graph, budget: Budget) -> None:
         if not after:
             graph.steady.append(at)
         for counts in after:
-            graph.step(counts)
+            number, order = graph.add(counts)
+            graph.targets.append(number)
+            graph.order_of.append(order)
         at += 1
     graph.first.append(len(graph.targets))
     graph.is_complete = True
 
-
-STATES_FOR_ONE = 4  # States as counts that are visited instead of one state: each takes a fraction of the time.
 
 Coloured = tuple[int, int]  # numbers of a state and of a colouring
 
@@ -113,6 +110,8 @@ class Colours:
     def spread(self) -> dict[int, int]:
         """Return the colourings of each state, as bits."""
         graph = self._graph
+        if len(set(self._own)) == 1:  # perf: there is one colouring
+            return dict.fromkeys(range(len(graph.states)), 1)
         found: dict[int, int] = {}
         for at, colouring in self._starts:
             found[at] = found.get(at, 0) | 1 << colouring

@@ -13,7 +13,6 @@ can still be exchanged if they were interchangeable before it (`Interchange`).
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -56,17 +55,22 @@ class _Group:
 
     def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return what `order` returns, without its cache."""
-        found: list[tuple[Numbers, Order, int]] = []
+        values: list[int] = []
+        order: list[int] = []
         at = 0
         for child, size, count in self.classes:
             lows = range(at, at + size * count, size)
             if child is None:
-                leaves = sorted([(numbers[low], low - at) for low in lows])
-                found.append((tuple([item[0] for item in leaves]), tuple([item[1] for item in leaves]), at))
+                leaves = sorted(lows, key=numbers.__getitem__)
+                values += [numbers[low] for low in leaves]
+                order += leaves
             else:
-                found += sorted([(*child.order(numbers[low : low + size]), low) for low in lows], key=_FIRST)
+                ordered = [(*child.order(numbers[low : low + size]), low) for low in lows]
+                for inner, places, low in sorted(ordered, key=_FIRST):
+                    values += inner
+                    order += [low + place for place in places]
             at += size * count
-        return sum([item[0] for item in found], ()), tuple([low + place for _, inner, low in found for place in inner])
+        return tuple(values), tuple(order)
 
     def stabilizers(self, numbers: Numbers) -> int:
         """Return the number of exchanges that leave numbers as they are."""
@@ -109,7 +113,7 @@ class Places:
         """Number the nodes of a tree in its order."""
         self.nodes = nodes
         self._root = _Group(tree)
-        self.brothers = _brothers(self._root, itertools.count())
+        self.brothers = tuple(_brothers(self._root, itertools.count()))
 
     def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers in the same order for all equivalent ones, and the order."""
@@ -275,8 +279,7 @@ def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
 Taken = tuple[tuple[int, int], ...]  # indices of candidates, and how many pods are taken of each
 
 
-@functools.lru_cache(maxsize=4096)  # perf: the same numbers occur in thousands of states
-def choices(there: tuple[int, ...], are_alike: tuple[bool, ...], count: int, most: int) -> Optional[list[Taken]]:
+def choices(there: Sequence[int], are_alike: Sequence[bool], count: int, most: int) -> Optional[list[Taken]]:
     """Return how many pods are taken of each candidate, without zeros; None if there are too many ways.
 
     Args:
@@ -312,6 +315,7 @@ def _partitions(number: int, most: int, parts: int) -> Iterator[tuple[int, ...]]
     if most == 1 or not number:
         yield (1,) * number
         return
+    most = min(most, number)
     for full in range(min(parts, number // most), -1, -1):
         left = number - full * most
         if left > (parts - full) * (most - 1):
