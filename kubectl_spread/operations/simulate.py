@@ -28,6 +28,7 @@ from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
 from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.operations import cluster_facts
@@ -322,37 +323,41 @@ def _explained(
     *,
     past: tuple[tuple[steps.Op, ...], ...] = (),
 ) -> PlayedStep:
-    """Return a step with the reasons why pods stay Pending in an outcome; the last one with the best change for them.
+    """Return a step with the reasons why pods stay Pending; the last one with the best change for some of them.
 
     The change is played as one more step after those of the `past`, in all outcomes. A change of a node that the steps
     changed would only take them back, and no command can name a pod without a name.
     """
-    outcome = next((item for item in step.outcomes if item.pending), None)
-    if outcome is None or len(known.cluster.nodes) > _ADVISED:
+    outcomes = [item for item in step.outcomes if item.pending]
+    if not outcomes or len(known.cluster.nodes) > _ADVISED:
         return played
     from kubectl_spread.advice.problem import of_pod  # 100 ms
     from kubectl_spread.advice.search import suggest
     from kubectl_spread.explain.explanation import explain
     from kubectl_spread.report.explain.verdict import cause
 
-    cluster = _with_own_names(outcome.cluster(), after)
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}
     advice: Optional[Suggestion] = None
-    unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
-    unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
-    waiting = {
-        (item.owner, pod.cls): (item.message, pod)
-        for item, pod in zip(outcome.pods, cluster.pods[-len(outcome.pods) :], strict=True)
-        if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
-    }
-    for at, ((owner, _), (message, pod)) in enumerate([*waiting.items()][:_MOST_CAUSES]):
+    waiting: dict[tuple[Optional[ObjectKey], str], tuple[Pod, Cluster]] = {}
+    for outcome in outcomes:
+        pending = {
+            (item.owner, item.message): at
+            for at, item in enumerate(outcome.pods, -len(outcome.pods))
+            if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
+        }
+        if pending.keys() - waiting:
+            cluster = _with_own_names(outcome.cluster(), after)
+            waiting |= {key: (cluster.pods[at], cluster) for key, at in pending.items() if key not in waiting}
+    for at, ((owner, message), (pod, cluster)) in enumerate([*waiting.items()][:_MOST_CAUSES]):
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
         is_advised = past and not advice and at < _MOST_ADVISED
         problem = of_pod(found, cluster, known.profiles) if is_advised else None
         if problem is None:
             continue
+        unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
+        unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
         problem = replace(problem, began=known.cluster, past=past, unusable=frozenset(unusable))
         advice = next(iter(suggest(problem, most=1).items), None)
         if advice and owner and len({key for key, _ in waiting}) > 1:

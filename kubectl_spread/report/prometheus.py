@@ -111,7 +111,7 @@ def text(statuses: Iterable[WorkloadStatus], policy: Optional[PolicyStatus] = No
                 "group": group.name,
                 "rule": rule.rule.kind.value,
                 "topology_key": rule.rule.topology_key,
-                "text": rule_text(rule.rule),
+                "text": rule_text(rule.rule, is_now=True),
             }
             add(_OF_POLICIES, rule, _labels(own))
     return "".join(f"{line}\n" for lines in samples.values() for line in lines)

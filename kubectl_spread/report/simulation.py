@@ -25,7 +25,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.pod import GATED
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
@@ -119,6 +119,9 @@ def _verdict(step: PlayedStep) -> str:
 def _all_pending(step: StepSummary) -> Range:
     """Return the number of Pending pods of the workloads that the step concerns."""
     numbers = [item.pending for item in step.workloads if item.is_concerned]
+    if step.basis is Basis.ALL_OUTCOMES:
+        concerned = {item.key for item in step.workloads if item.is_concerned}
+        return range_of(sum(pod.owner in concerned for pod in ending.pending) for ending in step.endings)
     return Range(sum(item.least for item in numbers), sum(item.most for item in numbers))
 
 

@@ -85,7 +85,7 @@ def _cells(item: Optional[ConstraintStatus], status: WorkloadStatus, *, is_wide:
     cells, state, selector, since, reason = [""] * 6, None, "", status.pending_since, status.why
     if item is not None:
         key = item.topology_key if is_wide else short_key(item.topology_key)
-        least = f" of {item.min_domains}" if item.counts.is_below_min_domains else ""
+        least = f" of {item.min_domains}" if item.min_domains and item.counts.is_below_min_domains else ""
         cells = [
             f"{key} (default)" if item.is_default else key,
             str(item.max_skew),
@@ -147,7 +147,7 @@ def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, 
         for item in group.rules:
             state = f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
             state = "violated" if item.is_violated else state
-            rows.append((*first, rule_text(item.rule), state, _rule_numbers(item)))
+            rows.append((*first, rule_text(item.rule, is_now=True), state, _rule_numbers(item)))
     return rows
 
 
@@ -170,7 +170,7 @@ form(GroupStatus, "name namespace workloads running replicas=wanted rules")
 form(
     Evaluation,
     "rule=rule.kind text topologyKey?=rule.topology_key violated domains number limit terminating",
-    text=lambda item: rule_text(item.rule),
+    text=lambda item: rule_text(item.rule, is_now=True),
 )
 
 

@@ -189,9 +189,13 @@ def preposition(key: str) -> str:
     return "in" if names is None else names[2]
 
 
-def rule_text(rule: PolicyRule) -> str:
-    """Return a rule as a phrase: `less than 1/3 of the pods on one node`."""
+def rule_text(rule: PolicyRule, *, is_now: bool = False) -> str:
+    """Return a rule as a phrase: `less than 1/3 of the pods on one node`.
+
+    Proofs judge two kinds of rules only where all pods have a node; `is_now`: the rule is about the running pods.
+    """
     key, amount = rule.topology_key, rule.amount
+    when = "" if is_now else ", if all have a node"
     where = f"{preposition(key)} one {domain(key)}" if key else ""
     if rule.kind is RuleKind.MAX_SHARE:
         sign = "less than" if rule.is_strict else "at most"
@@ -201,13 +205,13 @@ def rule_text(rule: PolicyRule) -> str:
         return f"at most {count_noun(amount.numerator, 'pod')} {where}"
     if rule.kind is RuleKind.MIN_DOMAINS:
         least = f"at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
-        return f"pods {preposition(key)} {least}, if all have a node"
+        return f"pods {preposition(key)} {least}{when}"
     if rule.kind is RuleKind.SEPARATE:
         return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
     if rule.kind is RuleKind.SURVIVE:
         kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
         kept = count_noun(amount.numerator, "pod") if not amount.denominator else kept
-        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}, if all have a node"
+        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}{when}"
     lost = f" while {rule.lost} {domain(key, plural=rule.lost > 1)} {'are' if rule.lost > 1 else 'is'} lost"
     return f"every pod finds a node{lost if key else ''}"
 

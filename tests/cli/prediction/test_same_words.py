@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,35 @@ def test_a_part_of_a_step_has_no_skew_of_other_pods(tmp_path: Path, capsys: pyte
     out = capsys.readouterr().out
     assert "topology.kubernetes.io/zone   before   after (sampled)" in out
     assert "skew" not in out
+
+
+def test_each_outcome_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Room is left for one of two evicted pods. The change is for one of the workloads, and says so."""
+    small = node("b1", "b")
+    small["status"]["allocatable"]["pods"] = "1"
+    own = [deployment(replicas=1), replica_set(), pod("web-1-0", "a1", topologySpreadConstraints=[])]
+    facts = saved(tmp_path, node("a1", "a"), small, *own, *canary(1, "a1", topologySpreadConstraints=[]))
+    assert run(["simulate", "drain", "a1", *facts]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("drain a1: gets stuck, 1 pod stays Pending\n")
+    assert out.count(", in 1 of 2 outcomes\n") == 2
+    assert "nodes are available" not in out
+    assert re.search(r"^Do: .*, for Deployment web-canary$", out, re.MULTILINE)
+
+
+def test_a_policy_is_about_the_pods_that_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A proof judges these rules only where all pods have a node; now one pod waits, and they are violated."""
+    facts = saved(tmp_path, *shop(3, node("a1", "a"), node("b1", "b"), minDomains=3))
+    (tmp_path / "ha.yaml").write_text(
+        "apiVersion: kubectl-spread/v1\nkind: Policy\nname: ha\ngroups:\n- minDomains: {zone: 3}\n"
+    )
+    assert run(["status", "--policy", str(tmp_path / "ha.yaml"), *facts]) == 1
+    assert re.search(r"pods in at least 3 zones +violated", capsys.readouterr().out)
+
+
+def test_a_constraint_without_a_domain_has_no_number_of_minimum_domains(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = saved(tmp_path, *shop(2, node("a1", "a"), node("b1", "b"), topologyKey="rack"))
+    run(["status", *facts])
+    assert re.search(r"DoNotSchedule +0 +<none>", capsys.readouterr().out)
