@@ -386,8 +386,7 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
 def _labelled(pairs: Sequence[tuple[Node, str]], key: str, rank: Rank = Rank.NEW_LABEL) -> Change:
     values = dict.fromkeys(value for _, value in pairs)
     if len(values) == 1:
-        listed = ", ".join(node.name for node, _ in pairs)
-        title = f"label node {listed} with {key}={next(iter(values))}"
+        title = f"label {names_of([node for node, _ in pairs], len(pairs))} with {key}={next(iter(values))}"
     else:
         title = "label nodes: " + ", ".join(f"{node.name} {key}={value}" for node, value in pairs)
     return _of_labels(title, key, pairs, rank)._replace(weight=len(pairs))
