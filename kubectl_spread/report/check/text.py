@@ -218,10 +218,11 @@ def _headlines(report: CheckReport) -> list[str]:
     """Return the headline of each placement; that of a copy, which other files have as well, with its file."""
     from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
-    seen = Counter(placement.workload.key for placement in report.placements)
-    files = report.origins or [""] * len(report.placements)
+    keys = [placement.workload.key for placement in report.placements]
+    files = report.origins or [""] * len(keys)
+    copies = Counter(key for key, _ in {*zip(keys, files, strict=True)})
     return [
-        headline(placement, file if seen[placement.workload.key] > 1 else "")
+        headline(placement, file if copies[placement.workload.key] > 1 else "")
         for placement, file in zip(report.placements, files, strict=True)
     ]
 
