@@ -141,19 +141,18 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_b
 
 
 def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[ObjectKey]]:
-    """Group workloads whose pods wait for the same reason; a small group is left apart."""
+    """Group workloads whose pods wait for the same reason, the largest group first; all is well for the last ones."""
 
-    def answer(key: ObjectKey) -> tuple[object, ...]:
+    def answer(key: ObjectKey) -> tuple[bool, object]:
         try:
             reports = pod_reports.of_target(key, settings._replace(suggestions=0))
         except (NotFoundError, ClusterError):
-            return key
-        return tuple((report.is_fine, predicate(report.explanation, report.outlook)) for report in reports)
+            return True, key
+        why = tuple(predicate(report.explanation, report.outlook) for report in reports)
+        return all(report.is_fine for report in reports), why
 
-    groups = grouped((answer(key), key) for key in keys).values()
-    return sorted(
-        part for group in groups for part in ([group] if len(group) > MOST_ALIKE else [[key] for key in group])
-    )
+    groups = grouped((answer(key), key) for key in keys)
+    return [same for _, same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1]), item[1]))]
 
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:

@@ -125,3 +125,18 @@ def test_details_and_documents_are_about_each(facts: str, capsys: pytest.Capture
 
     assert sum(line.startswith("Deployment shop/svc-") for line in detailed) == 4
     assert [1] * 4 == [len(item["suggestions"]) for item in documents]
+
+
+@pytest.mark.parametrize("facts", [4], indirect=True)
+def test_two_of_many_with_one_reason_have_one_answer(facts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two wait for a zone, and the other two for a label."""
+    objects = json.loads(Path(facts).read_text())
+    for item in objects["items"]:
+        if item["kind"] == "Pod" and item["metadata"]["name"][:5] in ("svc-2", "svc-3"):
+            item["spec"]["nodeSelector"] = {"disk": "ssd"}
+    Path(facts).write_text(json.dumps(objects))
+    explained = _told(capsys, "explain", "-A", "--snapshot", facts)
+    others = [line for line in explained if line.startswith("1 more workload is Pending for the same reason: ")]
+
+    assert [line.rpartition("svc-")[2][0] for line in others] == ["1", "3"]
+    assert sum(line.startswith("Do: ") for line in explained) == 2
