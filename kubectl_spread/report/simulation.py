@@ -144,18 +144,18 @@ def _step_blocks(
 ) -> Iterator[Iterable[str]]:
     """Yield the parts of the answer about a step; parts without lines are left out.
 
-    If the answer ends with a `later` step, pods by domain, the way there, and causes that it tells too are left out.
+    If the answer ends with a `later` step, leave out pods by domain, the way there, and causes which that step repeats.
     """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]
     yield _paragraphs(map(depends_on, step.gaps), style)
     yield _paragraphs(played.refusal.splitlines(), style)
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
-    told = () if later is None else {(item.owner, _cause(item, later)) for item in later.summary.waiting()}
+    repeated = () if later is None else {(item.owner, _cause(item, later)) for item in later.summary.waiting()}
     waiting = [
         item
         for item in step.waiting(has_names=False)
-        if item.owner not in unaffected and (item.owner, _cause(item, played)) not in told
+        if item.owner not in unaffected and (item.owner, _cause(item, played)) not in repeated
     ]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
@@ -173,7 +173,7 @@ def _step_blocks(
         yield item_lines(played.advice, "Do: ", style)
     gone = lost_pods(step)
     stuck = ", ".join(stuck_before(step))
-    is_known = before and stuck == ", ".join(stuck_before(before[-1].summary))
+    is_known = bool(before) and stuck == ", ".join(stuck_before(before[-1].summary))
     notes = (
         *played.notes,
         *(f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled),

@@ -48,13 +48,6 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 FORMATS = tuple(RENDERERS)
 
 
-_FIXES = (
-    option("--fix: Apply fixes that keep a manifest's meaning."),
-    option("--unsafe-fixes: Also fixes that may change where pods run."),
-    option("--diff: Print what --fix would change."),
-)
-
-
 def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return globs.
 

@@ -198,11 +198,11 @@ def github(report: CheckReport) -> str:
 
 def _command_fields(item: Diagnostic) -> str:
     if item.topic is Topic.INPUT:
-        return f"file={_property(os.path.normpath(item.subject))}"
+        return f"file={_property(item.subject.removeprefix('./'))}"
     if item.finding is None:
         return f"title={item.title}"
     begin, column, end, end_column = region(item.finding.place)
-    where = f"file={_property(os.path.normpath(item.subject))},line={begin},endLine={end}"
+    where = f"file={_property(item.subject.removeprefix('./'))},line={begin},endLine={end}"
     if end == begin:
         where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
     return f"{where},title={_property(item.title)}"

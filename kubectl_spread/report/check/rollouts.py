@@ -85,7 +85,7 @@ _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
 def of_placement(result: RolloutResult, *, has_way: bool = True) -> list[str]:
-    """Return the lines about the rollout of a placed workload; `has_way`: with the shortest way to get stuck."""
+    """Return the lines about the rollout of a placed workload, with the shortest way to get stuck if `has_way`."""
     text = paint(_outcome(result), "red") if result.is_stuck else _outcome(result)
     label = _LABELS[result.kind].removeprefix("current ")  # a placed workload has no other
     return [f"  {label}: {text}{_why(result)}", *(_way(result) if has_way else ())]

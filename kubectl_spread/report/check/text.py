@@ -36,19 +36,19 @@ def lines(
     """Return a finding: place and message, the object, the source line with a caret, the hint, and where else it is.
 
     Sentences wrap at `width`, and the source line is cut; None does neither. A running workload has no file whose line
-    could be shown, and its place names it. In brief it is the sentence with its place, and the hint.
+    could be shown, and its place names it. If `is_brief`, leave out the name of the rule, the source line and related
+    places.
     """
     severity = finding.rule.severity
     head = f"{location(finding.place)}: {paint(severity.value, _STYLES[severity])} {finding.rule.code}"
+    owner = f"in {object_text(finding.object)}" if finding.object.kind and not is_running else ""
+    origin = [text for text in (owner, rendered_from(finding.place)) if text]
     if is_brief:
-        out = hang_indent([f"{head} {safe(finding.message)}"], width, hanging="    ")
+        end = f" ({', '.join(origin)})" if origin else ""
+        out = hang_indent([f"{head} {safe(finding.message)}{end}"], width, hanging="    ")
     else:
         out = hang_indent([f"{head} {finding.rule.name}"], width, hanging="    ")
-        body = [
-            safe(finding.message),
-            f"in {object_text(finding.object)}" if finding.object.kind and not is_running else "",
-        ]
-        out += hang_indent((f"  {text}" for text in (*body, rendered_from(finding.place)) if text), width)
+        out += hang_indent((f"  {text}" for text in (safe(finding.message), *origin)), width)
         out += [] if is_running else _excerpt(finding.place, width)
         out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
