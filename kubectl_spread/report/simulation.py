@@ -386,7 +386,7 @@ def waiting_pods(item: PendingPods, step: StepSummary) -> str:
 
 
 def lost_pods(step: StepSummary) -> str:
-    """Return the pods without a controller that are gone: `a, b, in 1 of 2 outcomes; c, in every outcome`."""
+    """Return the pods without a controller that are gone: `a, b, in 1 of 2 outcomes; c`."""
     numbers = {pod: sum(pod in ending.lost for ending in step.endings) for pod in step.lost}
     groups = grouped((share(number, len(step.endings)), pod) for pod, number in numbers.items())
     return "; ".join(", ".join(filter(None, (*pods, how))) for how, pods in groups.items())

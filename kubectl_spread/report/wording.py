@@ -103,10 +103,8 @@ def nodes_of_pools(added: Iterable[NodesOfPool], sampled: str = "") -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return the share of outcomes: `in 2 of 3 outcomes`; empty if there is only one outcome."""
-    if whole < 2:
-        return ""
-    return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
+    """Return the share of outcomes: `in 2 of 3 outcomes`; empty if it is every outcome."""
+    return "" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
 def pods_by_domain(counts: Mapping[str, object], *, most: Optional[int] = None) -> str:

@@ -550,7 +550,8 @@ class _Summary:
     def _refused(self) -> Iterator[BlockedEviction]:
         found: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
         for _, outcome in self.endings:
-            found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
+            held = ((item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked)
+            found.update([*dict.fromkeys(held)])
         return (BlockedEviction(*item, number) for item, number in found.items())
 
     def _lost(self, outcome: Outcome) -> list[PodState]:

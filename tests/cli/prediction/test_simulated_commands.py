@@ -202,7 +202,7 @@ def test_pods_of_one_workload_that_wait_for_one_reason_are_told_once(
     lines = capsys.readouterr().out.splitlines()
     begin = lines.index("Pending:")
     assert [line for line in lines if " of Deployment app/web" in line] == [lines[begin + 1]]
-    assert lines[begin + 1] == "  2 pods of Deployment app/web, in every outcome"
+    assert lines[begin + 1] == "  2 pods of Deployment app/web"
 
 
 def test_a_bare_pod_that_waited_before_is_told_apart(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
