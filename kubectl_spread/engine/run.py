@@ -60,8 +60,8 @@ class Limits(NamedTuple):
     first run is never left out. samples: random runs; with 0 there is not even the first one. patience_s: simulated
     seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the answer has the
     scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. by_counts: visit the states
-    of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. max_run: states
-    of one run. max_counted: states as counts of a rollout in a part.
+    of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. max_counted:
+    states as counts of a rollout in a part. max_run: states of one run.
     """
 
     mode: Mode = Mode.ALL
@@ -71,8 +71,8 @@ class Limits(NamedTuple):
     patience_s: float = float("inf")
     has_messages: bool = True
     by_counts: bool = True
-    max_run: int = 400_000
     max_counted: int = 0
+    max_run: int = 400_000
 
 
 class PartAnswer(NamedTuple):
