@@ -157,16 +157,16 @@ def _step_blocks(
         for item in step.waiting(has_names=False)
         if item.owner not in unaffected and (item.owner, _cause(item, played)) not in repeated
     ]
-    yield _pending(played, [item for item in waiting if not was_pending(item)], style)
-    if earlier := [item for item in waiting if was_pending(item)]:
-        most = len(earlier) if style.is_detailed else _MOST_LISTED
-        names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
-        yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if step.refused:
         nodes = sorted({item.node for item in step.refused}) if played.text.startswith("drain ") else []
         cordoned = f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned." if nodes else ""
         lines = [*_indented(refusals(step), style), *_paragraphs([cordoned], style)]
         yield ["Pods that do not leave their nodes:", *lines]
+    yield _pending(played, [item for item in waiting if not was_pending(item)], style)
+    if earlier := [item for item in waiting if was_pending(item)]:
+        most = len(earlier) if style.is_detailed else _MOST_LISTED
+        names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
+        yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if played.advice:
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
