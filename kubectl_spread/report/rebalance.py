@@ -281,8 +281,8 @@ _CONTROLLERS = {
 _OBSTACLES = {
     ObstacleKind.CONTROLLER: "",
     ObstacleKind.ABSENT: (
-        "{owner} is not in the cluster facts, so it is not known how it replaces pods; add it to the snapshot, or "
-        "get the right to list it"
+        "{owner} is not in the cluster facts, which say how it replaces pods; add it to the snapshot, or get the "
+        "right to list it"
     ),
     ObstacleKind.UNKNOWN_CLAIMS: (
         "the PersistentVolumeClaims of {pods} are not in the cluster facts: their volumes may keep the pods in their "

@@ -563,9 +563,9 @@ class Interchange:
     def alike_nodes(self, name: str) -> list[str]:
         """Return the nodes that are interchangeable with a node in this step or in one before, and the node itself."""
         own = [name] if self._symmetry is None else self._symmetry.alike_nodes(name)
-        return (
-            own if self._earlier is None else list({other for one in own for other in self._earlier.alike_nodes(one)})
-        )
+        if self._earlier is None:
+            return own
+        return list(dict.fromkeys(other for one in own for other in self._earlier.alike_nodes(one)))
 
 
 def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:

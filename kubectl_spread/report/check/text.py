@@ -215,7 +215,7 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[st
 
 
 def _headlines(report: CheckReport) -> list[str]:
-    """Return the headline of each placement; that of a copy, which other files have as well, with its file."""
+    """Return the headline of each placement. If several files have a workload, each of its headlines names its file."""
     from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
     keys = [placement.workload.key for placement in report.placements]

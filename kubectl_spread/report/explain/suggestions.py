@@ -30,7 +30,7 @@ _AND = ", and "  # between the titles of changes that are made together
 def lines(suggestions: Suggestions, style: Style) -> list[str]:
     """Return the best change, or with all details every change; commands are never broken.
 
-    If the best is nothing to run, such as a new node, the best of those that have a command follows.
+    The best change may have no command, for example a new node. Then the best change with a command follows.
     """
     if not suggestions.items:
         return none_lines(suggestions, style)
