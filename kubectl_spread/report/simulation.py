@@ -110,7 +110,7 @@ def _verdict(step: PlayedStep) -> str:
     why, pending = "", _all_pending(step.summary)
     if step.summary.is_endless:
         why = ", because pods are replaced again and again"
-    elif step.summary.verdict in (Verdict.GETS_STUCK, Verdict.MAY_GET_STUCK) and pending.most:
+    elif step.summary.verdict in (Verdict.GETS_STUCK, Verdict.MAY_GET_STUCK, Verdict.NO_WORSE) and pending.most:
         number = pending if pending.least else Range(pending.most, pending.most)
         why = f", {'' if pending.least else 'up to '}{pods(number)} {'stays' if number.most == 1 else 'stay'} Pending"
     return f"{paint(words_of(step.summary.verdict, step.summary), TONES[step.summary.verdict])}{why}"

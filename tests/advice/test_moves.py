@@ -235,6 +235,18 @@ def test_two_changes_where_one_is_not_enough() -> None:
     assert 1 == len(best.changes) == len(best.commands)
 
 
+def test_a_misspelt_key_is_corrected_together_with_what_then_keeps_the_pods_pending() -> None:
+    """With the right key, the tainted zone is an empty domain; and a soft constraint needs the right key, too."""
+    objects = [n("a1", "a"), n("b1", "b"), n("c1", "c", spec=CONTROL_PLANE)]
+    objects += [web(f"w{at}", **spread(hard("topology.kubernetes.io/zon"))) for at in range(4)]
+    best, second, *_ = suggestions(objects)
+    repair = f"write topologyKey: {ZONE} instead of topology.kubernetes.io/zon, which no node has"
+
+    assert f"{repair}, and set nodeTaintsPolicy: Honor" == best.title
+    assert f"{repair}, and set whenUnsatisfiable: ScheduleAnyway" == second.title
+    assert 4 == best.effect.placed_after == second.effect.placed_after
+
+
 def test_what_does_not_fit_into_the_budget_is_counted() -> None:
     """And nothing is said of it."""
     objects, _ = TROUBLES["a node that is down"]

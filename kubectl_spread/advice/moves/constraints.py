@@ -117,6 +117,10 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     key = constraint.topology_key
     title = f"set whenUnsatisfiable: ScheduleAnyway in {constraint_name(problem, report)}"
     ops = [put_op(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
+    if has_meant_key(problem, report):  # Without it, the constraint would not spread anything.
+        key = _known_as(problem, key)
+        repair, op = _corrected(report, key)
+        title, ops = f"{repair}, and set whenUnsatisfiable: ScheduleAnyway", [op, *ops]
     if constraint.min_domains is not None:
         ops.append(drop(route(report, "minDomains")))
     relaxes = ids_of(problem, position=constraint.position) if len(problem.reports) == 1 else ()
@@ -232,11 +236,27 @@ def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Prop
             f"the pods are spread over nodes, no longer over domains of {key}: several of the pods may share a domain"
         )
     if known and known not in taken:
-        title, op = (
-            f"write topologyKey: {known} instead of {key}, which no node has",
-            put_op(route(report, "topologyKey"), known),
-        )
+        title, op = _corrected(report, known)
         yield _edit(problem, report, title, op, rank=rank, gives_up=gives_up, is_enough=False)
+        if rank is Rank.MISTAKE and any(problem.columns.untolerated_taints(problem.pod.cls.tolerations)):
+            noun = DOMAIN_NOUNS.get(known, "domain")
+            yield _edit(
+                problem,
+                report,
+                f"{title}, and set {_TAINTS.field}: Honor",
+                op,
+                put_op(route(report, _TAINTS.field), HONOR),
+                rank=rank,
+                weight=1,
+                gives_up=_TAINTS.gives_up.format(domain=noun, one="a node" if noun == "node" else f"a whole {noun}"),
+                is_enough=False,
+            )
+
+
+def _corrected(report: ConstraintReport, key: str) -> tuple[str, Op]:
+    """Return the title and the edit that replace a constraint's key."""
+    title = f"write topologyKey: {key} instead of {report.constraint.topology_key}, which no node has"
+    return title, put_op(route(report, "topologyKey"), key)
 
 
 def has_meant_key(problem: PendingPodProblem, report: ConstraintReport) -> bool:

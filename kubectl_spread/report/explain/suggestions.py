@@ -106,7 +106,7 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
         commands = to_write
     sentences = [
         "" if item.verified or style.is_detailed else "Not simulated to the end.",
-        " ".join((effect_sentence(item), *map(spread_sentence, item.effect.spreads))),
+        " ".join(filter(None, (effect_sentence(item), *map(spread_sentence, item.effect.spreads)))),
         f"Trade-off: {item.gives_up}." if item.gives_up else "",
         managed_sentence(item),
     ]
@@ -206,10 +206,10 @@ def managed_sentence(item: Suggestion) -> str:
 
 
 def spread_sentence(spread: SpreadChange) -> str:
-    """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (was 2).`."""
+    """Return `Pods per zone: 2 in a; 1 to 2 in b, c; skew 1 (was 2).`; empty if no domain was or is counted."""
     key = domain(spread.topology_key)
     if spread.after.skew is None:
-        return f"No {safe(key)} is counted."
+        return "" if spread.before.skew is None else f"No {safe(key)} is counted any more."
     groups = grouped(
         (Range(*spread.ranges.get(value, (count, count))), value or '""')
         for value, count in sorted(spread.after.domains.items())
