@@ -642,8 +642,7 @@ def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
         return False  # A rollout that does not end is no better for having waited before.
     before, after = outcome.before.workloads[key], outcome.workloads[key]
     lacks = (
-        (now.desired - now.ready, now.desired - now.updated, now.pending + now.not_created, now.has_failed)
-        for now in (before, after)
+        (now.desired - now.ready, now.desired - now.updated, now.pending, now.has_failed) for now in (before, after)
     )
     return outcome.is_steady and all(was >= now for was, now in zip(*lacks, strict=True))
 

@@ -418,8 +418,8 @@ def test_a_search_that_is_ended_prints_what_is_known(number: signal.Signals, tmp
     path = tmp_path / "web.yaml"
     path.write_text(DEPLOYMENT.replace("replicas: 3", "replicas: 30"))
     rules = [*SHARES, "--min-domains", "zone=3", "--survive", "hostname=2", "--keep", "50%", "--replicas", "20..30"]
-    args = ["guarantee", "-f", str(path), "--topology", "zones=5,nodes=6,cpu=1", *rules, "--effort", "thorough"]
-    for wait_s in (4, 15, 40):  # the search must have begun
+    args = ["guarantee", "-f", str(path), "--topology", "zones=5,nodes=12,cpu=1", *rules, "--effort", "thorough"]
+    for wait_s in (1.5, 4, 15, 40):  # the search must have begun
         running = subprocess.Popen(
             [sys.executable, "-m", "kubectl_spread", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
