@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
@@ -33,14 +32,13 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.lint.workload import Subject
     from kubectl_spread.objects.workloads.workload import Workload
-    from kubectl_spread.operations.rollouts import ManifestRollouts, Rollouts
+    from kubectl_spread.operations.known_cluster import KnownCluster
+    from kubectl_spread.operations.rollouts import Rollouts
     from kubectl_spread.report.check.baseline import Baseline
     from kubectl_spread.report.check.report import CheckReport
     from kubectl_spread.sources.files import Exclusion
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.text.source import SourceFile
-
-    Judge = Callable[[Sequence[Result]], SelectedFindings]
 
 
 class CheckRequest(NamedTuple):
@@ -100,42 +98,56 @@ class CheckSettings(NamedTuple):
         return pipeline.read(source, self.policy, self.config, named=named, namespace=self.namespace)
 
 
-class ReadFiles(NamedTuple):
-    """The inputs after reading.
+class CheckRun(NamedTuple):
+    """The inputs of a check, and then their placements and the facts for the rules.
 
     Attributes:
+        settings: of the request and the configuration.
         results: one for each input that was read.
-        errors: one for each input that could not be read.
+        unread: one for each input that could not be read.
         files: the number of inputs.
         seen: names of the inputs that the rules see completely.
         is_whole: these are all files of the project, and the rules see all of them.
-        fixed: the number of findings that were fixed.
         rules: the root of each file, which decides which files belong together.
+        fixed: the number of findings that were fixed.
+        known: the cluster facts.
+        placements: of the workloads.
+        rollouts: of the workloads.
+        facts: what the rules know about the cluster: the cluster facts, or else the domains in the configuration.
     """
 
-    results: list[Result]
-    errors: list[SourceError]
-    files: int
-    seen: list[str]
-    is_whole: bool
-    fixed: int = 0
-    rules: Optional[RootRules] = None
-
-
-class PreparedCheck(NamedTuple):
-    """A check up to its judge."""
-
     settings: CheckSettings
-    read: ReadFiles
-    known: Optional[LoadedCluster]
-    placements: list[Placement]
-    judge: Judge
+    results: list[Result]
+    unread: list[SourceError]
+    files: int
+    seen: Sequence[str] = ()
+    is_whole: bool = False
+    rules: Optional[RootRules] = None
+    fixed: int = 0
+    known: Optional[LoadedCluster] = None
+    placements: list[Placement] = []  # noqa: RUF012 (never changed)
     rollouts: Optional[Rollouts] = None
+    facts: Optional[KnownCluster] = None
 
     @property
     def errors(self) -> list[SourceError]:
         """Return the inputs and cluster facts that could not be read."""
-        return [*self.read.errors, *(self.known.errors if self.known is not None else ())]
+        return [*self.unread, *(self.known.errors if self.known is not None else ())]
+
+    def judge(self, results: Sequence[Result]) -> SelectedFindings:
+        """Return the findings of these inputs as they are, or as a fix changes them."""
+        from kubectl_spread.lint import pipeline
+
+        return pipeline.findings_of(
+            results,
+            self.settings.policy,
+            self.settings.config,
+            facts=self.facts,
+            namespace=self.settings.namespace,
+            has_ignores=not self.settings.choice.no_ignores,
+            is_whole=self.is_whole,
+            rules=self.rules,
+        )
 
 
 class CheckResult(NamedTuple):
@@ -143,14 +155,14 @@ class CheckResult(NamedTuple):
 
     Attributes:
         report: the findings, the placements, and what could not be read.
-        run: the inputs with their settings, and the judge of changed inputs, which counts fixes.
+        run: the inputs with their settings; it also judges changed inputs, to count fixes.
         notes: sentences for people.
         missing: requested objects that do not exist.
         selection: the running workloads; None for manifests.
     """
 
     report: CheckReport
-    run: PreparedCheck
+    run: CheckRun
     notes: tuple[str, ...]
     missing: tuple[SpreadError, ...] = ()
     selection: Optional[Selection] = None
@@ -168,7 +180,7 @@ def check_files(request: CheckRequest) -> CheckResult:
     return result_of(prepare(request))
 
 
-def prepare(request: CheckRequest) -> PreparedCheck:
+def prepare(request: CheckRequest) -> CheckRun:
     """Read the manifests and the cluster facts, and place the workloads.
 
     Raises:
@@ -179,21 +191,21 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     session = cluster_facts.open_session(request.source)
     known = in_files(request.source, config) if session is None else None
     asked = settings(request, config, session=session, known=known)
-    read = read_files(request, given, asked)
+    run = read_files(request, given, asked)
     if session is not None:
         from kubectl_spread.sources.live.resources import Question
 
-        texts = tuple(result.source.text for result in read.results)
+        texts = tuple(result.source.text for result in run.results)
         known = cluster_facts.load(asked.source, session, Question(asked.namespace, texts=texts, has_new_nodes=True))
     if known is not None:
         from kubectl_spread.sources.manifest_objects import too_large
 
-        read.errors.extend(error for result in read.results for error in too_large(result.workloads))
-        known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
+        run.unread.extend(error for result in run.results for error in too_large(result.workloads))
+        known = cluster_facts.with_manifests(known, [result.source for result in run.results], asked.namespace)
     elif not config.domains and (words := _asking_for_facts(request.choice)):
         verb = "needs" if len(words) == 1 else "need"
         asked.source.warn(f"{', '.join(words)} {verb} cluster facts (--live, --snapshot or --topology); not run")
-    return prepare_files(asked, read, known)
+    return with_cluster(run, known)
 
 
 def _asking_for_facts(choice: RuleChoice) -> list[str]:
@@ -205,14 +217,14 @@ def _asking_for_facts(choice: RuleChoice) -> list[str]:
     return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
 
 
-def _origins(read: ReadFiles, placements: Sequence[Placement]) -> list[Optional[Subject]]:
+def _origins(run: CheckRun) -> list[Optional[Subject]]:
     """Return the object that each placement is of. Copies, in several files, are placed in the order of the files."""
     left: dict[str, list[Subject]] = {}
-    for result in reversed(read.results):
+    for result in reversed(run.results):
         for subject in reversed(result.subjects):
             if not subject.refusals:
                 left.setdefault(subject.workload.key, []).append(subject)
-    owners = [left.get(item.workload.key) for item in placements]
+    owners = [left.get(item.workload.key) for item in run.placements]
     return [None if not subjects else subjects.pop() for subjects in owners]
 
 
@@ -224,67 +236,115 @@ def _explain(subject: Subject, asked: CheckSettings) -> str:
     return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
 
 
-def prepare_files(
-    asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None
-) -> PreparedCheck:
+def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
-    placements = place_workloads(read, known, namespace=asked.namespace)
+    placements = _placements(run, known) if known is not None else []
+    specs = {
+        checked.workload.key: fields(checked.manifest.plain, "spec")  # of copies the first
+        for result in reversed(run.results)
+        for checked in reversed(result.workloads)
+    }
     if rollouts is None and known is not None:
-        rollouts = _rollouts(read, known, placements)
+        from kubectl_spread.cluster.snapshot import Controller
+        from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
+
+        # Copies of an object are for other clusters.
+        first = {placement.workload.key: placement for placement in reversed(placements)}
+        workloads = [
+            ManifestWorkload(Controller(placement.workload, spec=specs[key]), placement)
+            for key, placement in reversed(first.items())
+            if key in specs
+        ]
+        rollouts = ManifestRollouts(workloads, known.cluster, known.profiles)
         placements = rollouts.in_any_order(placements)
-    judged = judge(read, asked, known=known, placements=placements, rollouts=rollouts)
-    return PreparedCheck(asked, read, known, placements, judged, rollouts)
+    run = run._replace(known=known, placements=placements, rollouts=rollouts)
+    config, namespace = run.settings.config, run.settings.namespace
+    if known is None and not config.domains:
+        return run
+    from kubectl_spread.operations.known_cluster import KnownCluster  # numpy: 80 ms
+    from kubectl_spread.sources import policy_file, topology
+    from kubectl_spread.sources.config import at_setting
+
+    if known is None:
+        profiles = cluster_facts.load_profiles(run.settings.source)
+        keys = frozenset(config.domains)
+        return run._replace(
+            facts=KnownCluster(topology.from_domains(config.domains), profiles, namespace=namespace, keys=keys)
+        )
+    policies = []
+    for at, path in enumerate(config.policies):
+        try:
+            policies.append(policy_file.load(os.path.join(config.root, path), inside=config.root))
+        except SourceError as error:
+            raise at_setting(error, config, ("policies", at)) from None
+    facts = KnownCluster(
+        known.cluster,
+        known.profiles,
+        placements=placements,
+        rollouts=rollouts,
+        namespace=namespace,
+        policies=policies,
+        specs=specs,
+    )
+    return run._replace(facts=facts)
 
 
-def result_of(check: PreparedCheck) -> CheckResult:
-    """Run the rules on the inputs, and leave out the findings in the baseline.
+def report_of(run: CheckRun) -> tuple[CheckReport, SelectedFindings, tuple[str, ...]]:
+    """Run the rules on the inputs, and leave out the findings in the baseline; also return notes about the baseline.
+
+    Raises:
+        SourceError: the baseline cannot be read or written.
+    """
+    from kubectl_spread.report.check.report import CheckReport
+
+    judged = run.judge(run.results)
+    findings, baselined, notes = _new_findings(judged.findings, run)
+    report = CheckReport(
+        findings,
+        [],
+        run.errors,
+        _counts(run, judged, baselined=baselined),
+        tuple(result.source.name for result in run.results),
+        rollouts=() if run.rollouts is None else run.rollouts.results(),
+        unread=run.known.cluster.unread if run.known is not None else (),
+    )
+    return report, judged, notes
+
+
+def result_of(run: CheckRun) -> CheckResult:
+    """Return the report on manifests, with notes about what was not checked or used.
 
     Raises:
         SourceError: the baseline cannot be read or written.
     """
     from kubectl_spread.report.check import text
-    from kubectl_spread.report.check.report import CheckReport
 
-    read, known = check.read, check.known
-    judged = check.judge(read.results)
-    findings, baselined, notes = new_findings(judged.findings, read, check.settings)
+    known, settings = run.known, run.settings
+    report, judged, notes = report_of(run)
     # The kinds that the API server applies to new pods, and that an older snapshot does not hold
     complete = known.cluster.complete if known is not None else frozenset[str]()
-    is_created = any(not pod.ran_already for placement in check.placements for pod in placement.placed)
+    is_created = any(not pod.ran_already for placement in run.placements for pod in placement.placed)
     is_snapshot = bool(complete) and is_created
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
-    origins = _origins(read, check.placements)
-    waiting = (subject for item, subject in zip(check.placements, origins, strict=True) if item.stuck)
+    origins = _origins(run)
+    waiting = (subject for item, subject in zip(run.placements, origins, strict=True) if item.stuck)
     first = next(waiting, None)
-    report = CheckReport(
-        findings,
-        check.placements,
-        check.errors,
-        counts(read, judged, baselined=baselined),
-        tuple(result.source.name for result in read.results),
-        rollouts=() if check.rollouts is None else check.rollouts.results(),
-        unread=known.cluster.unread if known is not None else (),
+    report = report._replace(
+        placements=run.placements,
         not_applied=not_applied,
         unchecked=judged.unchecked,
-        explain="" if first is None else _explain(first, check.settings),
+        explain="" if first is None else _explain(first, settings),
         origins=["" if item is None else item.manifest.document.source.name for item in origins],
     )
-    rendered = () if read.rules is None else tuple(read.rules.kustomizations.values())
-    unused = [] if "SPR705" in check.settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]
-    if known is not None and not check.settings.source.scheduler_config:
+    rendered = () if run.rules is None else tuple(run.rules.kustomizations.values())
+    unused = [] if "SPR705" in settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]
+    if known is not None and not settings.source.scheduler_config:
         unused.append(("KubeSchedulerConfiguration", "--scheduler-config FILE"))
-    return CheckResult(
-        report,
-        check,
-        (
-            *notes,
-            *text.coverage(
-                read.results, rendered, unjoined=judged.unjoined, unused=unused, command=check.settings.source.command
-            ),
-            *text.unapplied_kinds(not_applied),
-            *text.claim_quotas(_claim_quotas(known, check.placements)),
-        ),
+    notes += text.coverage(
+        run.results, rendered, unjoined=judged.unjoined, unused=unused, command=settings.source.command
     )
+    notes += (*text.unapplied_kinds(not_applied), *text.claim_quotas(_claim_quotas(known, run.placements)))
+    return CheckResult(report, run, notes)
 
 
 def input_paths(request: CheckRequest, config: Config) -> InputPaths:
@@ -345,7 +405,7 @@ def settings(
     return CheckSettings(choice, config, source._replace(kubernetes_version=version), rules, namespace or "default")
 
 
-def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -> ReadFiles:
+def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -> CheckRun:
     """Read every input, and check each by itself.
 
     Raises:
@@ -388,7 +448,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     ]
     seen = [result.source.name for result in results if is_seen(result)]
     rules = root_rules_of(given, asked.config, [item.source for item in results], texts=texts)
-    return ReadFiles(results, errors, files, seen, given.is_whole and len(seen) == files, rules=rules)
+    return CheckRun(asked, results, errors, files, seen, given.is_whole and len(seen) == files, rules)
 
 
 _OF_BUNDLES = ("install", "bundle", "release", "all", "all-in-one", "components")
@@ -412,70 +472,24 @@ def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], 
     return root_rules(sources, config, directories=named, texts=texts)
 
 
-def place_workloads(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -> list[Placement]:
-    """Place the workloads' pods; without a cluster there are no placements."""
-    if known is None:
-        return []
+def _placements(run: CheckRun, known: LoadedCluster) -> list[Placement]:
+    """Place the workloads' pods. Copies of an object are for different clusters, so they are not placed together."""
     from kubectl_spread.lint.pipeline import workloads
 
-    owners = workloads(read.results, namespace, read.rules)
-    rounds = _without_copies(owners)
+    owners = workloads(run.results, run.settings.namespace, run.rules)
+    copies: Counter[str] = Counter()
+    rounds: dict[int, list[Workload]] = {}
+    for owner in owners:
+        rounds.setdefault(copies[owner.key] if owner.name else 0, []).append(owner)
+        copies[owner.key] += 1
+    placements = [item for together in rounds.values() for item in cluster_facts.place(together, known, evicts=True)]
     if len(rounds) < 2:
-        return cluster_facts.place(owners, known, evicts=True) if owners else []
-    found = [placement for together in rounds for placement in cluster_facts.place(together, known, evicts=True)]
+        return placements
     order = {owner.key: number for number, owner in reversed(list(enumerate(owners)))}
-    return sorted(found, key=lambda placement: order.get(placement.workload.key, len(order)))
+    return sorted(placements, key=lambda placement: order.get(placement.workload.key, len(order)))
 
 
-def judge(
-    read: ReadFiles,
-    asked: CheckSettings,
-    *,
-    known: Optional[LoadedCluster],
-    placements: list[Placement],
-    rollouts: Optional[Rollouts] = None,
-) -> Judge:
-    """Return the function that turns results into findings, without accepted findings.
-
-    The rules' facts about the cluster are the cluster facts, or else the domains in the configuration.
-    """
-    from kubectl_spread.lint import pipeline
-
-    config, facts = asked.config, None
-    if known is not None or config.domains:
-        from kubectl_spread.operations.known_cluster import KnownCluster  # numpy: 80 ms
-        from kubectl_spread.sources import policy_file, topology
-        from kubectl_spread.sources.config import at_setting
-
-        policies = []
-        for at, path in enumerate(config.policies if known is not None else ()):
-            try:
-                policies.append(policy_file.load(os.path.join(config.root, path), inside=config.root))
-            except SourceError as error:
-                raise at_setting(error, config, ("policies", at)) from None
-        facts = KnownCluster(
-            known.cluster if known is not None else topology.from_domains(config.domains),
-            known.profiles if known is not None else cluster_facts.load_profiles(asked.source),
-            placements=placements,
-            rollouts=rollouts,
-            namespace=asked.namespace,
-            policies=policies,
-            specs=_specs(read),
-            keys=None if known is not None else frozenset(config.domains),
-        )
-    return partial(
-        pipeline.findings_of,
-        policy=asked.policy,
-        config=config,
-        facts=facts,
-        namespace=asked.namespace,
-        has_ignores=not asked.choice.no_ignores,
-        is_whole=read.is_whole,
-        rules=read.rules,
-    )
-
-
-def counts(read: ReadFiles, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:
+def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:
     """Return the numbers of checked objects and of findings that are not reported; `baselined` are in the baseline.
 
     `workloads` counts workloads that the API server accepts, and `rejected` the others. `placeholders` counts workloads
@@ -484,40 +498,21 @@ def counts(read: ReadFiles, judged: SelectedFindings, *, baselined: int) -> dict
     """
     from kubectl_spread.lint.check_source import SkipReason
 
-    outside = [result.outside for result in read.results if result.outside is not None]
+    outside = [result.outside for result in run.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
     rare = {
         "lists": sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested),
-        "templates": sum(SkipReason.TEMPLATE in result.skipped for result in read.results),
-        "placeholders": sum(result.placeholders for result in read.results),
+        "templates": sum(SkipReason.TEMPLATE in result.skipped for result in run.results),
+        "placeholders": sum(result.placeholders for result in run.results),
     }
     return {
-        "files": read.files,
+        "files": run.files,
         "workloads": len(judged.workloads),
-        "rejected": sum(result.rejected for result in read.results),
+        "rejected": sum(result.rejected for result in run.results),
         "ignored": judged.ignored,
         "baselined": baselined,
-        "fixed": read.fixed,
+        "fixed": run.fixed,
         **{name: count for name, count in rare.items() if count},
-    }
-
-
-def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
-    """Group workloads that can exist in one cluster together. Copies of an object are for different clusters."""
-    seen: Counter[str] = Counter()
-    rounds: dict[int, list[Workload]] = {}
-    for owner in owners:
-        rounds.setdefault(seen[owner.key] if owner.name else 0, []).append(owner)
-        seen[owner.key] += 1
-    return list(rounds.values())
-
-
-def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:
-    """Return the specs of the workloads by their keys, of copies the first."""
-    return {
-        checked.workload.key: fields(checked.manifest.plain, "spec")
-        for result in reversed(read.results)
-        for checked in reversed(result.workloads)
     }
 
 
@@ -535,24 +530,7 @@ def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -
     )
 
 
-def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]) -> ManifestRollouts:
-    """Return the rollouts that the manifests start. Copies of an object are for other clusters, and left out."""
-    from kubectl_spread.cluster.snapshot import Controller
-    from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
-
-    specs = _specs(read)
-    first = {placement.workload.key: placement for placement in reversed(placements)}
-    found = [
-        ManifestWorkload(Controller(placement.workload, spec=specs[key]), placement)
-        for key, placement in reversed(first.items())
-        if key in specs
-    ]
-    return ManifestRollouts(found, known.cluster, known.profiles)
-
-
-def new_findings(
-    findings: list[Finding], read: ReadFiles, settings: CheckSettings
-) -> tuple[list[Finding], int, tuple[str, ...]]:
+def _new_findings(findings: list[Finding], run: CheckRun) -> tuple[list[Finding], int, tuple[str, ...]]:
     """Return the findings outside the baseline, the number of those in it, and notes about it.
 
     After the baseline is written, only findings that it cannot hold are left.
@@ -560,13 +538,14 @@ def new_findings(
     Raises:
         SourceError: the baseline cannot be read or written.
     """
+    settings = run.settings
     path = settings.choice.write_baseline
     if path:
         from kubectl_spread.report.check import baseline  # loads json
         from kubectl_spread.sources.files import read_text, write
 
         before = baseline_in(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
-        text = baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole)
+        text = baseline.render(findings, path, before=before, files=run.seen, is_whole=run.is_whole)
         write(path, text.encode())
         left = [finding for finding in findings if finding.is_unreadable]
         return left, len(findings) - len(left), ()
@@ -575,7 +554,7 @@ def new_findings(
         return findings, 0, ()
     from kubectl_spread.report.check import baseline
 
-    compared = baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole)
+    compared = baseline.compare(findings, known, files=run.seen, is_whole=run.is_whole)
     notes: tuple[str, ...] = ()
     if compared.gone:
         path, them = _baseline_path(settings), "it" if compared.gone == 1 else "them"

@@ -17,10 +17,10 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.operations import check, cluster_facts, rule_choice
-from kubectl_spread.operations.check import CheckRequest, CheckResult, ReadFiles
+from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckRun
 from kubectl_spread.operations.rollouts import RolloutChecker
 from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
-from kubectl_spread.report.check.report import CheckReport, RunningResults
+from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile
@@ -68,22 +68,14 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     waits = {key for key, _ in pending}
     incomplete = waits.union((item.key for item in running.lost), (item.key for item in running.uncreated))
     settled = {key: controller for key, controller in controllers.items() if key not in incomplete}
-    read = ReadFiles(results, [], len(results), [], is_whole=False)
     # Rules may need the placement of each workload, and placing all at once is cheaper.
-    run = check.prepare_files(asked, read, known, RolloutChecker(cluster, known.profiles, settled))
-    judged = run.judge(results)
-    findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
-    new, baselined, notes = check.new_findings(findings, read, asked)
-    counts = check.counts(read, judged, baselined=baselined)
-    report = CheckReport(
-        new,
-        [],
-        list(known.errors),
-        {name: count for name, count in counts.items() if name not in ("lists", "templates")},
-        tuple(result.source.name for result in results),
-        running,
-        () if run.rollouts is None else run.rollouts.results(),
-        cluster.unread,
+    rollouts = RolloutChecker(cluster, known.profiles, settled)
+    run = check.with_cluster(CheckRun(asked, results, [], len(results)), known, rollouts)
+    report, _, notes = check.report_of(run)
+    report = report._replace(
+        findings=[item._replace(repair=None) for item in report.findings],  # there is no file to fix
+        checked={name: count for name, count in report.checked.items() if name not in ("lists", "templates")},
+        running=running,
         explain=explain,
     )
     missing = missing_targets({*controllers, *waits}, wanted, cluster, is_live=is_live)

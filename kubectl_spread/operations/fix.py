@@ -8,7 +8,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.operations import check
-from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSettings, PreparedCheck, ReadFiles
+from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckRun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
@@ -58,19 +58,19 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
     Raises:
         SpreadError: as `check_files` does.
     """
-    prepared = check.prepare(request)
-    findings_of = _shown_by(prepared)
-    fixed = _apply(prepared.read.results, findings_of, settings=prepared.settings, unsafe=unsafe)
+    run = check.prepare(request)
+    findings_of = _shown_by(run)
+    fixed = _apply(run, findings_of, unsafe=unsafe)
     for refusal in fixed.refused:
-        _warn(prepared, refusal, refusal.finding.place)
+        _warn(run, refusal, refusal.finding.place)
     changes = tuple(
         (old.source, new.source.text)
-        for old, new in zip(prepared.read.results, fixed.results, strict=True)
+        for old, new in zip(run.results, fixed.results, strict=True)
         if old.source.text != new.source.text
     )
-    left = Fixable() if changes else _fixable(fixed.first, fixed.results, prepared.settings, findings_of)
+    left = Fixable() if changes else _fixable(fixed.first, run, findings_of)
     is_unreadable = any(finding.is_unreadable for finding in fixed.first)
-    return FixPreview(changes, len(fixed.fixed), prepared.errors, is_unreadable, left)
+    return FixPreview(changes, len(fixed.fixed), run.errors, is_unreadable, left)
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
@@ -87,14 +87,19 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
         SpreadError: as `check_files` does.
     """
     refuse_texts(request)
-    prepared = check.prepare(request)
-    fixed = _apply(prepared.read.results, _shown_by(prepared), settings=prepared.settings, unsafe=unsafe)
-    errors = write(prepared.read.results, fixed.results)
+    run = check.prepare(request)
+    fixed = _apply(run, _shown_by(run), unsafe=unsafe)
+    errors = write(run.results, fixed.results)
     for refusal in fixed.refused:
         if os.path.realpath(refusal.place.source.name) not in errors:
-            _warn(prepared, refusal, refusal.place)
-    read = _on_disk(prepared.read, fixed, prepared.settings, errors)
-    return check.result_of(check.prepare_files(prepared.settings, read, prepared.known))
+            _warn(run, refusal, refusal.place)
+    results = [
+        _reread(old, run) if os.path.realpath(old.source.name) in errors else new
+        for old, new in zip(run.results, fixed.results, strict=True)
+    ]
+    number = sum(os.path.realpath(finding.place.source.name) not in errors for finding in fixed.fixed)
+    left = run._replace(results=results, unread=[*run.unread, *errors.values()], fixed=number)
+    return check.result_of(check.with_cluster(left, run.known))
 
 
 def refuse_texts(request: CheckRequest) -> None:
@@ -111,78 +116,61 @@ def refuse_texts(request: CheckRequest) -> None:
 
 def count_fixable(result: CheckResult) -> Fixable:
     """Count the findings of a result that a run with fixes would fix."""
-    findings, run = result.report.findings, result.run
+    findings = result.report.findings
     if all(item.repair is None for item in findings):
         return Fixable()
-    return _fixable(findings, run.read.results, run.settings, _shown_by(run))
+    return _fixable(findings, result.run, _shown_by(result.run))
 
 
-def _fixable(
-    findings: list[Finding], results: list[Result], settings: CheckSettings, findings_of: FindingsOf
-) -> Fixable:
+def _fixable(findings: list[Finding], run: CheckRun, findings_of: FindingsOf) -> Fixable:
     """Count the fixes of findings: make them in memory, or count the findings with fixes in large inputs."""
     repairs = [item.repair for item in findings if item.repair is not None]
     safe_ones = sum(repair.fix.is_safe for repair in repairs)
     touched = {id(repair.source) for repair in repairs}
-    sizes = {id(item.source): len(item.source.text) for item in results}
+    sizes = {id(item.source): len(item.source.text) for item in run.results}
     if sum(sizes[key] for key in touched) > _MOST_FIXED or sum(sizes.values()) > _MOST_JUDGED:  # it would take long
         return Fixable(safe_ones, len(repairs) - safe_ones, is_exact=False)
 
     def fixed(*, unsafe: bool) -> int:
         first = [findings]  # they are known already
-        outcome = _apply(
-            results, lambda found: first.pop() if first else findings_of(found), settings=settings, unsafe=unsafe
-        )
+        outcome = _apply(run, lambda found: first.pop() if first else findings_of(found), unsafe=unsafe)
         return len(outcome.fixed)
 
     safe = fixed(unsafe=False) if safe_ones else 0
     return Fixable(safe, fixed(unsafe=True) - safe if safe_ones < len(repairs) else 0)
 
 
-def _shown_by(run: PreparedCheck) -> FindingsOf:
+def _shown_by(run: CheckRun) -> FindingsOf:
     """Return the function from inputs to the findings that the run shows: the baseline's are not fixed either.
 
     Raises:
         SourceError: the baseline cannot be read.
     """
-    known, read = check.read_baseline(run.settings), run.read
+    known = check.read_baseline(run.settings)
     if known is None:
         return lambda results: run.judge(results).findings
     from kubectl_spread.report.check import baseline  # loads json
 
     return lambda results: (
-        baseline.compare(run.judge(results).findings, known, files=read.seen, is_whole=read.is_whole).findings
+        baseline.compare(run.judge(results).findings, known, files=run.seen, is_whole=run.is_whole).findings
     )
 
 
-def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSettings, unsafe: bool) -> FixResult:
+def _apply(run: CheckRun, findings_of: FindingsOf, *, unsafe: bool) -> FixResult:
     """Apply fixes in memory."""
     from kubectl_spread.lint.fixing import apply_fixes
 
     return apply_fixes(
-        results,
-        findings_of,
-        recheck=settings.read,
-        is_wanted=lambda repair: unsafe or repair.fix.is_safe,
+        run.results, findings_of, recheck=run.settings.read, is_wanted=lambda repair: unsafe or repair.fix.is_safe
     )
 
 
-def _warn(prepared: PreparedCheck, refusal: SkippedFix, place: Place) -> None:
+def _warn(run: CheckRun, refusal: SkippedFix, place: Place) -> None:
     """Warn why a fix was not made, with the place in the file on disk."""
     from kubectl_spread.report.check.text import location
 
     text = f"{location(place)}: {refusal.finding.rule.code} is not fixed: {refusal.reason}"
-    prepared.settings.source.warn(text)
-
-
-def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: dict[str, SourceError]) -> ReadFiles:
-    """Return the inputs as they are on disk: with the old text if writing failed."""
-    results = [
-        _reread(old, asked) if os.path.realpath(old.source.name) in errors else new
-        for old, new in zip(read.results, outcome.results, strict=True)
-    ]
-    fixed = sum(os.path.realpath(finding.place.source.name) not in errors for finding in outcome.fixed)
-    return read._replace(results=results, errors=[*read.errors, *errors.values()], fixed=fixed)
+    run.settings.source.warn(text)
 
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
@@ -203,7 +191,7 @@ def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, Source
     return errors
 
 
-def _reread(old: Result, asked: CheckSettings) -> Result:
+def _reread(old: Result, run: CheckRun) -> Result:
     """Return a file's present content, or its earlier content if it cannot be read any more."""
     from kubectl_spread.sources.files import read_text
 
@@ -213,4 +201,4 @@ def _reread(old: Result, asked: CheckSettings) -> Result:
         source = read_text(old.source.name)
     except SourceError:
         return old
-    return old if source.text == old.source.text else asked.read(source)
+    return old if source.text == old.source.text else run.settings.read(source)

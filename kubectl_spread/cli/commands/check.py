@@ -279,7 +279,7 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
 def _places(outcome: CheckResult) -> dict[tuple[str, ...], Place]:
     """Return where the manifests of the workloads begin; of copies, the first."""
     found: dict[tuple[str, ...], Place] = {}
-    for result in outcome.run.read.results:
+    for result in outcome.run.results:
         for item in result.workloads:
             owner = item.workload
             key = (owner.kind, owner.namespace or outcome.run.settings.namespace, owner.name)
@@ -388,8 +388,12 @@ def _is_any_stuck(report: CheckReport) -> bool:
 
 def summary(outcome: CheckResult, fixable: Fixable) -> str:
     """Return the numbers of checked objects and findings, the notes, and what can be fixed."""
-    counts, read = outcome.report.checked, outcome.run.read
-    where = outcome.selection.place if outcome.selection is not None else f"in {count_noun(len(read.results), 'file')}"
+    counts = outcome.report.checked
+    where = (
+        outcome.selection.place
+        if outcome.selection is not None
+        else f"in {count_noun(len(outcome.run.results), 'file')}"
+    )
     workloads = counts["workloads"] + counts["rejected"] + counts.get("placeholders", 0)
     lists = f" and {count_noun(counts['lists'], 'list')} of constraints without pods" if "lists" in counts else ""
     text = f"checked {count_noun(workloads, 'workload')}{lists} {where}: {', '.join(_results(outcome))}"
@@ -409,7 +413,7 @@ def offer(count: Fixable) -> str:
 
 
 def _results(outcome: CheckResult) -> list[str]:
-    report, results = outcome.report, outcome.run.read.results
+    report, results = outcome.report, outcome.run.results
     counts = report.checked
     unread = counts["files"] - len(results)
     parts = [f"{counts['fixed']} fixed"] if counts["fixed"] else []
