@@ -85,7 +85,7 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     scene = SimulationSetup(read)
     cluster = _with_created_pods(scene)
     with unreadable_first(scene):
-        chosen = scene.created.concerns if has_files else _selected(request, cluster, read)
+        chosen = scene.created.concerns if has_files else _selected(request.selection, cluster, read)
         members, skipped = _members(chosen, cluster)
     _check_keys(request.policy, cluster)
     policy, profiles = request.policy, read.known.profiles
@@ -120,13 +120,13 @@ def _with_created_pods(scene: SimulationSetup) -> Cluster:
     return cluster._replace(pods=(*cluster.pods, *found)) if found else cluster
 
 
-def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:
-    """Return the workloads of the cluster that the request names.
+def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:
+    """Return the workloads of the cluster that are selected.
 
     Raises:
         NotFoundError: one does not exist.
     """
-    selection = request.selection._replace(namespace=request.inputs.own_namespace(read)).named(cluster)
+    selection = selection._replace(namespace=read.selected_namespace).named(cluster)
     found = frozenset(
         key
         for key, controller in cluster.controllers.items()

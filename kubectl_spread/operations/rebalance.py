@@ -77,7 +77,7 @@ def rebalance_workloads(
     known = read.known
     if setup.created.ops:
         known = known._replace(cluster=_created(known, setup))
-    selection = request.selection._replace(namespace=request.inputs.own_namespace(read)).named(known.cluster)
+    selection = request.selection._replace(namespace=read.selected_namespace).named(known.cluster)
     found = rebalance(
         known.cluster,
         known.profiles,

@@ -70,22 +70,19 @@ class SimulateRequest(NamedTuple):
     inside: Optional[str] = None
     recursive: bool = False
 
-    def own_namespace(self, read: SimulateInputs) -> str:
-        """Return the namespace of a selection, the context's if none is named; empty for all."""
-        return read.namespace if self.namespace is None else self.namespace
-
 
 class SimulateInputs(NamedTuple):
-    """The inputs: the cluster, and the manifests whose objects are created first.
+    """The cluster, the manifests whose objects are created first, and the namespace of objects that name none."""
 
-    `inside` and `allow_remote`, as in `SimulateRequest`, are for the files that commands name.
-    """
-
+    request: SimulateRequest
     known: LoadedCluster
     given: tuple[Union[Input, SourceError], ...]
     namespace: str
-    inside: Optional[str] = None
-    allow_remote: bool = False
+
+    @property
+    def selected_namespace(self) -> str:
+        """Return the namespace of a selection, the context's if none is named; empty for all."""
+        return self.namespace if self.request.namespace is None else self.request.namespace
 
 
 class SimulateResult(NamedTuple):
@@ -129,8 +126,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
             fallback=session.target.namespace,
         )
         known = cluster_facts.load(source, session, question)
-    namespace = request.namespace or own_namespace(session, known.cluster)
-    return SimulateInputs(known, given, namespace, request.inside, request.allow_remote)
+    return SimulateInputs(request, known, given, request.namespace or own_namespace(session, known.cluster))
 
 
 _OF_MANIFESTS = frozenset({"apply", "patch"})  # new pod templates
@@ -213,7 +209,8 @@ class SimulationSetup:
         """Create the objects of the manifests; `directory` is searched for files that steps name."""
         self._read = read
         release = next((item.release for item in read.known.profiles.values()), LATEST)
-        self.reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote, minor=release.minor)
+        asked = read.request
+        self.reader = StepObjects(directory, inside=asked.inside, allow_remote=asked.allow_remote, minor=release.minor)
         self.situation = Situation(read.known.cluster, self.reader, read.namespace, release)
         objects = self.reader.of_inputs(read.given, read.namespace)
         self.created = combine(apply_objects(objects, self.situation), self.situation) if objects else CommandEffect()
@@ -384,14 +381,12 @@ def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
 _MOST_ROWS = 1000
 
 
-def replica_table(
-    request: SimulateRequest, read: SimulateInputs, *, numbers: Optional[Range], watch: Optional[Watch] = None
-) -> ReplicaTable:
+def replica_table(read: SimulateInputs, numbers: Optional[Range], watch: Watch) -> ReplicaTable:
     """Return a row for each number of replicas.
 
     Args:
-        request: the steps, of which a `scale` with a range only names the workload; the limits of all rows together.
-        read: the cluster, and the objects that are created first.
+        read: the steps, of which a `scale` with a range only names the workload, and what they need; the limits are of
+            all rows together.
         numbers: of replicas; None for the range of the workload's autoscaler.
         watch: shows the progress of the search, and can end it.
 
@@ -399,8 +394,7 @@ def replica_table(
         StepError: the commands name no workload that can be scaled, or several.
         RefusedError: kubectl would refuse a command, or the workload has no autoscaler.
     """
-    watch = watch or Watch()
-    scene = SimulationSetup(read)
+    request, scene = read.request, SimulationSetup(read)
     scalers = scene.situation.cluster.autoscalers
     with unreadable_first(scene):
         key = _workload(request.commands, scene)

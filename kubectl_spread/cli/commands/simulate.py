@@ -264,7 +264,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
     except ValueError as error:
         raise RequestError(f"--replicas: {error}") from None
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
-        found = simulate.replica_table(request, read, numbers=numbers, watch=watch)
+        found = simulate.replica_table(read, numbers, watch)
     if output in DOCUMENTS:
         print_document(report.document(found), output)
     elif output == "html":
