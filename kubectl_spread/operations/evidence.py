@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
-from typing import Any, Generic, NamedTuple, Optional, TypeVar
+from collections.abc import Hashable
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Topology
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -31,6 +30,7 @@ class Evidence(NamedTuple):
     usable: bool (N,), nodes that accept it if none of the workload's own pods runs there.
     own: the workload's running pods.
     positions: positions of the constraints in the manifest.
+    reports: by the position of the constraint among those that are known.
     accounts: cache of constraint facts, filled on demand.
     """
 
@@ -45,6 +45,12 @@ class Evidence(NamedTuple):
     reports: dict[int, ConstraintReport]
     positions: tuple[int, ...]
     accounts: dict[int, ConstraintFacts]
+
+    def counted(self, report: ConstraintReport) -> Optional[CountedConstraint]:
+        """Return a constraint with the plugin's counts; None for a soft one."""
+        position = report.constraint.position
+        counts = next((item for item in hard_counts(self.filtered) if item.constraint.position == position), None)
+        return None if counts is None else CountedConstraint(self, report, counts)
 
 
 class CountedConstraint(NamedTuple):
@@ -70,13 +76,6 @@ class CountedConstraint(NamedTuple):
         """Count the workload's own pods in each domain."""
         own = [] if self.report.selector.is_empty else filter(self.selects, self.evidence.own)
         return Counter(value for pod in own if (value := self.domain_of(pod)) is not None)
-
-
-def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[CountedConstraint]:
-    """Return a constraint with the plugin's counts; None for a soft one."""
-    position = report.constraint.position
-    counts = next((item for item in hard_counts(found.filtered) if item.constraint.position == position), None)
-    return None if counts is None else CountedConstraint(found, report, counts)
 
 
 def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:
@@ -109,7 +108,7 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
     columns = found.filtered.columns
     topology = columns.topology(report.constraint.topology_key)
     has_key = topology.codes >= 0
-    counted = counted_constraint(report, found)
+    counted = found.counted(report)
     own = {} if counted is None else counted.own_matching()
     nodes = (found.chosen, found.usable, found.candidates)
     key = (id(report.domains), *(mask.tobytes() for mask in nodes), tuple(own.items()))
@@ -161,22 +160,4 @@ def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], .
     return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
 
 
-T = TypeVar("T")
-
 CONSTRAINTS = "topologySpreadConstraints"
-
-
-class PerWorkload(Generic[T]):
-    """A value for each workload, computed on first use."""
-
-    def __init__(self, compute: Callable[[Workload], T]) -> None:
-        self._compute = compute
-        self._found: dict[tuple[Any, ...], tuple[Workload, T]] = {}
-
-    def __call__(self, workload: Workload) -> T:
-        """Return the value of a workload."""
-        # The key has the id() of the template, so the workload is stored to keep the template alive.
-        key = (*key_of(workload), workload.replicas, id(workload.template))
-        if key not in self._found:
-            self._found[key] = workload, self._compute(workload)
-        return self._found[key][1]

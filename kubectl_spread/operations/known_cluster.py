@@ -7,9 +7,9 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING, TypeVar
 
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, unique
@@ -51,10 +51,8 @@ from kubectl_spread.objects.workloads.workload import claim_names, replica_name,
 from kubectl_spread.operations.evidence import (
     account_of,
     CONSTRAINTS,
-    counted_constraint,
     CountedConstraint,
     Evidence,
-    PerWorkload,
     Shared,
     without_own,
 )
@@ -70,29 +68,9 @@ if TYPE_CHECKING:  # loads the engine
     from kubectl_spread.operations.rollouts import Rollouts
     from kubectl_spread.report.check.rollouts import RolloutResult
 
+T = TypeVar("T")
+
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
-
-
-def smallest_skew(hard: CountedConstraint, replicas: int, *, read_at: str) -> Optional[ConstraintCounts]:
-    """Return the counts with the smallest skew that a scale-down of a ReplicaSet's running pods can leave.
-
-    Returns None if no pod is deleted, if the pods are not of one ReplicaSet, or if there are many domains.
-
-    Args:
-        hard: the constraint.
-        replicas: the new number of pods.
-        read_at: when the cluster facts were read; empty if unknown.
-    """
-    own = hard.evidence.own
-    if len({pod.owner for pod in own}) != 1 or any(pod.phase != "Running" for pod in own) or replicas >= len(own):
-        return None
-    matching = hard.own_matching()
-    base = {item.value: item.matching - matching.get(item.value, 0) for item in hard.report.domains if item.eligible}
-    if not 1 < len(base) <= _MOST_DOMAINS:
-        return None
-    left = remaining_pods(own, replicas, read_at=read_at)
-    domains = {pod.node_name: hard.domain_of(pod) for pod in own}
-    return least_uneven(left, domains, base)
 
 
 def least_uneven(
@@ -110,21 +88,15 @@ def least_uneven(
     base = {domain: count + kept[domain] for domain, count in others.items()}
     uncounted = sum(number for domain, number in tied.items() if domain not in base)
     fewest = max(0, left.number - uncounted)
-    found = (_filled(base, tied, number) for number in range(fewest, left.number + 1))
+    found = []
+    for number in range(fewest, left.number + 1):  # of the pods of equal rank that stay, each in the emptiest domain
+        counts, room = dict(base), Counter({domain: tied[domain] for domain in base})
+        for _ in range(min(number, room.total())):
+            emptiest = min((domain for domain in counts if room[domain]), key=lambda domain: counts[domain])
+            counts[emptiest] += 1
+            room[emptiest] -= 1
+        found.append(ConstraintCounts(counts))
     return min(found, key=lambda counts: counts.skew or 0)
-
-
-def _filled(base: Mapping[str, int], tied: Counter[Optional[str]], number: int) -> ConstraintCounts:
-    """Return the counts if some pods of equal rank stay, each in the emptiest domain."""
-    counts, room = dict(base), Counter({domain: tied[domain] for domain in base})
-    for _ in range(number):
-        open_to = [domain for domain in counts if room[domain]]
-        if not open_to:
-            break
-        emptiest = min(open_to, key=lambda domain: counts[domain])
-        counts[emptiest] += 1
-        room[emptiest] -= 1
-    return ConstraintCounts(counts)
 
 
 # Plugins whose verdict does not depend on other pods.
@@ -135,6 +107,21 @@ _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes
 _WORK = 50_000  # Limit of replicas times nodes in one search, about a second.
 _FEWEST_PATHS, _MOST_PATHS = 5, 200
 _SEARCHES = 3  # Limit for all workloads together.
+
+
+def _per_workload(method: Callable[[KnownCluster, Workload], T]) -> Callable[[KnownCluster, Workload], T]:
+    """Compute a method's answer for each workload once."""
+
+    def cached(self: KnownCluster, workload: Workload) -> T:
+        # The key has the id() of the template, so the workload is stored to keep the template alive.
+        key = (method, *key_of(workload), workload.replicas, id(workload.template))
+        if key not in self.answers:
+            self.answers[key] = workload, method(self, workload)
+        answer: T = self.answers[key][1]
+        return answer
+
+    cached.__doc__ = method.__doc__
+    return cached
 
 
 class KnownCluster:
@@ -167,10 +154,8 @@ class KnownCluster:
         self._placements = {key_of(placement.workload): placement for placement in placements}
         self._namespace = namespace
         self._minor = next(iter(self._profiles.values())).minor
-        self._evidence = PerWorkload(self._ask)
+        self.answers: dict[tuple[Any, ...], tuple[Workload, Any]] = {}
         self._shared_reports = SharedDomains()
-        self._placement_of = PerWorkload(self._placement)
-        self._impossible = PerWorkload(self._search)
         self._shared_domains: Shared = {}
         self._searched = 0
         self._policies = policies
@@ -260,7 +245,7 @@ class KnownCluster:
 
     def place(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Return the placement of a workload's pods if none runs yet; None if unknown, or if some stay Pending."""
-        placement = self._placement_of(workload) if self._keys is None else None
+        placement = self._placement(workload) if self._keys is None else None
         if placement is None or len(placement.placed) < placement.replicas:
             return None
         return None if any(pod.ran_already for pod in placement.placed) else _spread(placement, constraint)
@@ -294,10 +279,9 @@ class KnownCluster:
         own = (workload.kind, workload.name)
         numbers = Counter(
             pod.namespace
-            for pod in self._cluster.bound_pods()
-            if pod.namespace != evidence.pod_class.namespace
-            and not pod.terminating
-            and report.selector.matches(pod.labels)
+            for namespace, pods in self._by_namespace.items()
+            for pod in (pods if namespace != evidence.pod_class.namespace else ())
+            if report.selector.matches(pod.labels)
             and not ((owner := owner_of(pod.cls, self._cluster)) and (owner.kind, owner.name) == own)
         )
         return tuple(sorted(numbers.items()))
@@ -305,11 +289,24 @@ class KnownCluster:
     def scale_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
-        """Return the smallest skew that a scale-down can leave: over all simulated outcomes, or else a bound."""
+        """Return the counts with the smallest skew that a scale-down of a ReplicaSet's running pods can leave.
+
+        Returns None if no pod is deleted, if the pods are not of one ReplicaSet, or if there are many domains.
+        """
         hard = self._hard(workload, constraint)
         if hard is None or workload.kind not in ("Deployment", "ReplicaSet"):
             return None
-        return smallest_skew(hard, replicas, read_at=self._cluster.read_at)
+        own = hard.evidence.own
+        if len({pod.owner for pod in own}) != 1 or any(pod.phase != "Running" for pod in own) or replicas >= len(own):
+            return None
+        matching = hard.own_matching()
+        others = {
+            item.value: item.matching - matching.get(item.value, 0) for item in hard.report.domains if item.eligible
+        }
+        if not 1 < len(others) <= _MOST_DOMAINS:
+            return None
+        left = remaining_pods(own, replicas, read_at=self._cluster.read_at)
+        return least_uneven(left, {pod.node_name: hard.domain_of(pod) for pod in own}, others)
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
@@ -353,8 +350,26 @@ class KnownCluster:
         found = self._evidence(workload)
         if found is not None and found.owner.is_simulated and 0 < len(found.own) == found.owner.replicas:
             return PlacedReplicas(len(found.own), 0)  # perf: nothing is to be placed
-        placement = self._placement_of(workload)
-        return None if placement is None else _read(placement)
+        placement = self._placement(workload)
+        if placement is None:
+            return None
+        pending, evicts = placement.pending, bool(placement.evictions)
+        absent = len(placement.not_created) + len(placement.refused)
+        if not pending:
+            return PlacedReplicas(len(placement.placed), absent, is_preempting=evicts)
+        first = pending[0].explanation
+        return PlacedReplicas(
+            len(placement.placed),
+            len(pending) + absent,
+            first.conflict,
+            evicts or any(item.explanation.nominated_node for item in pending),
+            any(
+                part.position is not None
+                for conflict in first.conflicts[:1]
+                for item in conflict.requirements
+                for part in (item, *item.parts)
+            ),
+        )
 
     def uncordoned(self, key: str, domains: Iterable[DomainFacts]) -> KnownCluster:
         """Return the facts if some domains had no cordoned node."""
@@ -375,10 +390,6 @@ class KnownCluster:
         """Return whether pods of the workload run on nodes that Karpenter adds, so that today's nodes say little."""
         placed = self._placements.get(key_of(workload))
         return placed is not None and any(found.is_running for found in placed.added_nodes.values())
-
-    def impossible(self, workload: Workload) -> Optional[Impossible]:
-        """Return the hard constraints that keep some pod Pending in every possible placement; None without any."""
-        return self._impossible(workload)
 
     def rollout(self, workload: Workload) -> Optional[RolloutResult]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
@@ -430,7 +441,9 @@ class KnownCluster:
     def _owned(self) -> OwnedPods:
         return OwnedPods(self._cluster)
 
-    def _ask(self, workload: Workload) -> Optional[Evidence]:
+    @_per_workload
+    def _evidence(self, workload: Workload) -> Optional[Evidence]:
+        """Return the plugins' verdicts on the first replica; None if its scheduling is not predictable."""
         spec = workload.pod_spec
         if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
             return None
@@ -489,19 +502,28 @@ class KnownCluster:
     def _hard(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[CountedConstraint]:
         """Return a hard constraint with the plugin's counts; None if it does not count the workload's pods."""
         found = self._reported(workload, constraint) if constraint.is_hard else None
-        return None if found is None else counted_constraint(found[1], found[0])
+        return None if found is None else found[0].counted(found[1])
 
+    @_per_workload
     def _placement(self, workload: Workload) -> Optional[Placement]:
         owner, _ = self._known_part(workload)
-        if not owner.is_simulated or self._evidence(workload) is None or owner.pod_spec.get("schedulingGates"):
+        spec = owner.pod_spec
+        if not owner.is_simulated or self._evidence(workload) is None or spec.get("schedulingGates"):
             return None
-        known = self._placements.get(key_of(owner))
-        if known is None or not _is_same(known.workload, owner):
-            known = self._place(owner)
-        return None if known.unpredicted else known
+        found = self._placements.get(key_of(owner))
+        if found is not None:  # A rule may ask about another number of replicas, or about other constraints.
+            placed = found.workload
+            is_same = placed.replicas == owner.replicas and placed.pod_spec.get(CONSTRAINTS) == spec.get(CONSTRAINTS)
+            found = found if is_same else None
+        found = found or self._place(owner)
+        return None if found.unpredicted else found
 
-    def _search(self, workload: Workload) -> Optional[Impossible]:
-        """Search all placements of the missing pods, if there are not too many."""
+    @_per_workload
+    def impossible(self, workload: Workload) -> Optional[Impossible]:
+        """Return the hard constraints that keep some pod Pending in every possible placement; None without any.
+
+        All placements of the missing pods are searched, if there are not too many.
+        """
         found = self._evidence(workload)
         if found is None:
             return None
@@ -511,8 +533,11 @@ class KnownCluster:
         twins = as_replicaset(found.pod, found.owner, missing)
         if missing < 1 or twins is None or paths < _FEWEST_PATHS:
             return None
-        helping = self._helping(found, twins)
-        if helping is None or self._searched >= _SEARCHES:
+        hard = [item.position for item in found.pod_class.constraints if item.is_hard]
+        helping = [position for position in hard if self._all_fit(twins.with_constraint_fields({position: SOFT}))]
+        if not helping and not self._all_fit(twins.with_constraint_fields(dict.fromkeys(hard, SOFT))):
+            return None
+        if self._searched >= _SEARCHES:
             return None
         self._searched += 1
         new = new_pods(Start([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
@@ -520,15 +545,6 @@ class KnownCluster:
         if most is None or most == missing:
             return None
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))
-
-    def _helping(self, found: Evidence, twins: Workload) -> Optional[list[int]]:
-        """Return the positions of the hard constraints that help: softening one of them lets all pods fit.
-
-        Returns None if even softening all of them does not help.
-        """
-        hard = [item.position for item in found.pod_class.constraints if item.is_hard]
-        helping = [position for position in hard if self._all_fit(twins.with_constraint_fields({position: SOFT}))]
-        return helping if helping or self._all_fit(twins.with_constraint_fields(dict.fromkeys(hard, SOFT))) else None
 
     def _all_fit(self, owner: Workload) -> bool:
         return len(self._place(owner).placed) == owner.replicas
@@ -538,35 +554,9 @@ class KnownCluster:
         return placement
 
 
-def _is_same(placed: Workload, owner: Workload) -> bool:
-    """Return whether a workload was placed with the same constraints, as a rule may ask about changed ones."""
-    specs = [item.pod_spec for item in (placed, owner)]
-    return placed.replicas == owner.replicas and specs[0].get(CONSTRAINTS) == specs[1].get(CONSTRAINTS)
-
-
 def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> PodsPerDomain:
     counts = placement.domains.get(constraint.topology_key, {})
     return PodsPerDomain(tuple(sorted(counts.items())), placement.certainty is Certainty.CERTAIN)
-
-
-def _read(placement: Placement) -> PlacedReplicas:
-    pending, evicts = placement.pending, bool(placement.evictions)
-    absent = len(placement.not_created) + len(placement.refused)
-    if not pending:
-        return PlacedReplicas(len(placement.placed), absent, is_preempting=evicts)
-    first = pending[0].explanation
-    return PlacedReplicas(
-        len(placement.placed),
-        len(pending) + absent,
-        first.conflict,
-        evicts or any(item.explanation.nominated_node for item in pending),
-        any(
-            part.position is not None
-            for conflict in first.conflicts[:1]
-            for item in conflict.requirements
-            for part in (item, *item.parts)
-        ),
-    )
 
 
 _MOST_STATES = 3_000  # for each regime of a group
