@@ -5,10 +5,11 @@ The settings come from Node objects: the lowest version of their kubelets, and t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread import __version__
@@ -88,7 +89,7 @@ def plan_setup(directory: str) -> SetupPlan:
             sources.append(item.source)
         elif item.source == root:
             raise item
-    objects = [item for source in sources for item in _objects(source)]
+    objects = [item for source in sources if looks_like_objects(source.text) for item in objects_of(source)]
     roots = kustomizations(sources)
     changes = [_config(root, _settings(root, objects))]
     if os.path.exists(os.path.join(root, ".git")):
@@ -100,10 +101,6 @@ def plan_setup(directory: str) -> SetupPlan:
     return SetupPlan(root, tuple(sources), workloads, roots, tuple(changes))
 
 
-def _objects(source: SourceFile) -> Iterator[Manifest]:
-    return objects_of(source) if looks_like_objects(source.text) else iter(())
-
-
 def _settings(root: str, objects: Iterable[Manifest]) -> dict[str, str]:
     """Return each setting below the reason for it. Labels for which files list different values are left out."""
     versions: dict[str, list[str]] = defaultdict(list)
@@ -113,8 +110,9 @@ def _settings(root: str, objects: Iterable[Manifest]) -> dict[str, str]:
         if item.kind != "Node" or item.api_version != "v1" or _EXAMPLES.search(file):
             continue
         text = re.match(r"v?(1\.\d+)", str(value_at(item.plain, ("status", "nodeInfo", "kubeletVersion"))))
-        if text is not None and _is_known(text[1]):
-            versions[text[1]].append(file)
+        with contextlib.suppress(VersionError):
+            if text is not None and minor_of(text[1]):
+                versions[text[1]].append(file)
         labels = fields(value_at(item.plain, ("metadata", "labels")))
         for key in _LABELS:
             if isinstance(labels.get(key), str) and labels[key]:
@@ -132,14 +130,6 @@ def _settings(root: str, objects: Iterable[Manifest]) -> dict[str, str]:
         )
         found["domains"] = f"# Labels of the nodes in {where}.\ndomains:\n{''.join(lines)}"
     return found
-
-
-def _is_known(version: str) -> bool:
-    try:
-        minor_of(version)
-    except VersionError:
-        return False
-    return True
 
 
 def write(plan: SetupPlan) -> list[str]:
@@ -192,37 +182,31 @@ def _pre_commit(root: str, hook: str) -> FileChange:
     before = _text(path)
     if before is None:
         return FileChange(path, None, f"repos:\n{stanza}")
-    if _has_hook(_plain(before)):
-        return FileChange(path, before, before)
-    after = _with_item(before, item)
-    return FileChange(path, before, before, stanza) if after is None else FileChange(path, before, after)
-
-
-def _has_hook(plain: Any) -> bool:
-    """Return whether the pre-commit configuration has one of our hooks, from our repository or a local one."""
-    for _, repo in numbered_mappings(value_at(plain, ("repos",))):
+    document = _document(before)
+    # One of our hooks, from our repository or a local one
+    for _, repo in numbered_mappings(value_at(document and document.plain, ("repos",))):
         ids = [str(hook.get("id")) for _, hook in numbered_mappings(repo.get("hooks"))]
         if str(repo.get("repo")).endswith(_NAMES) or any(name.startswith("kubectl-spread") for name in ids):
-            return True
-    return False
-
-
-def _with_item(text: str, item: dict[str, Any]) -> Optional[str]:
-    """Return the text of a pre-commit configuration with another repository; None if it cannot be edited safely."""
-    documents = list(compose(SourceFile(PRE_COMMIT, text)))
-    document = documents[0] if len(documents) == 1 else None
-    if not isinstance(document, Document):
-        return None
+            return FileChange(path, before, before)
+    by_hand = FileChange(path, before, before, stanza)
+    if document is None:
+        return by_hand
     addition = Append(("repos",), item)
     try:
-        after = with_edits(text, edits(document, [addition]))
+        after = with_edits(before, edits(document, [addition]))
         wanted = apply_changes(document.plain, [addition])
     except (NoEditError, KeyError, TypeError, AttributeError):
-        return None
-    return after if _plain(after) == wanted else None
+        return by_hand
+    return FileChange(path, before, after) if _plain(after) == wanted else by_hand
+
+
+def _document(text: str) -> Optional[Document]:
+    """Return the only document of a text; None if it has another number of documents, or is not YAML."""
+    documents = list(compose(SourceFile("", text)))
+    return documents[0] if len(documents) == 1 and isinstance(documents[0], Document) else None
 
 
 def _plain(text: str) -> Any:
-    """Return the value of the only document of a text; None if it has another number of documents, or is not YAML."""
-    documents = list(compose(SourceFile("", text)))
-    return documents[0].plain if len(documents) == 1 and isinstance(documents[0], Document) else None
+    """Return the value of the only document of a text; None as in `_document`."""
+    document = _document(text)
+    return document and document.plain

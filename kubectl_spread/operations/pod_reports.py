@@ -13,7 +13,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
 from kubectl_spread.explain.forecast import Forecast, forecast
-from kubectl_spread.explain.node_view import node_view, NodeView
+from kubectl_spread.explain.node_view import node_view
 from kubectl_spread.explain.pending import Prospect, Prospects
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import (
@@ -172,7 +172,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
         models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
     twin = twin._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
-    report = _report(_examined(twin, cluster, asked), cluster, asked, state=state)
+    report = _report(examine(twin, cluster, asked.known.profiles), cluster, asked, state=state)
     if state.running or not state.failures:
         return report
     return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
@@ -181,12 +181,12 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
 def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
     """Yield reports on the Pending pods, one of each class, or on the first pod."""
     asked = asked._replace(added=placement.added_nodes)
-    moment = placement.moment or asked.known.cluster
+    moment, profiles = placement.moment or asked.known.cluster, asked.known.profiles
     explanations = {item.pod.name: item.explanation for item in placement.pending}
     grouped = _alike(item.pod for item in placement.pending)
     reports = []
     for first, *rest in grouped[:_MOST_GROUPS]:
-        report = _report(_examined(first, moment, asked), moment, asked, others=rest)
+        report = _report(examine(first, moment, profiles), moment, asked, others=rest)
         explained = explanations[first.name]
         if explained.diagnosis.feasible:  # a plugin failed while it scored them
             report = report._replace(explanation=explained._replace(pod=first, others=report.explanation.others))
@@ -196,7 +196,7 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
     if not grouped and placement.first is not None:
         pod = placement.first.pod
         reports = [
-            PodReport(placement.first) if pod.node_name else _report(_examined(pod, moment, asked), moment, asked)
+            PodReport(placement.first) if pod.node_name else _report(examine(pod, moment, profiles), moment, asked)
         ]
     for report in reports:
         owner, pod = placement.workload, report.explanation.pod
@@ -268,10 +268,6 @@ def _needs_advice(report: PodReport) -> bool:
     return report.outlook is None or report.outlook.running.least < report.outlook.pods
 
 
-def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> ExaminedPod:
-    return examine(pod, cluster, asked.known.profiles)
-
-
 def _report(
     examined: ExaminedPod,
     cluster: Cluster,
@@ -294,23 +290,20 @@ def _report(
         outlook = prospect.outlook(waiting)
     reported = reported_message(pod, cluster)
     profile = profiles.get(pod.cls.scheduler_name) or next(iter(profiles.values()))
-    if asked.node and all(node.name != asked.node for node in asked.known.cluster.nodes):
-        raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
+    view = None
+    if asked.node:
+        if all(node.name != asked.node for node in asked.known.cluster.nodes):
+            raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
+        if pod.node_name and explanation.bound_pod is not None:  # as if it were scheduled now
+            rest = tuple(other for other in cluster.pods if other is not pod)
+            examined = examine(pod._replace(node_name="", nominated_node=""), cluster._replace(pods=rest), profiles)
+        view = node_view(asked.node, examined)
     return PodReport(
         explanation=explanation,
         workload=state,
         reported=reported,
         comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
         other_events=other_events(pod, cluster),
-        node=_at_node(examined._replace(explanation=explanation), cluster, asked) if asked.node else None,
+        node=view,
         outlook=outlook,
     )
-
-
-def _at_node(examined: ExaminedPod, cluster: Cluster, asked: ReportSettings) -> Optional[NodeView]:
-    """Return the view of the requested node; for a pod that runs, as if it were scheduled now."""
-    pod = examined.explanation.pod
-    if pod.node_name and examined.explanation.bound_pod is not None:
-        others = tuple(other for other in cluster.pods if other is not pod)
-        examined = _examined(pod._replace(node_name="", nominated_node=""), cluster._replace(pods=others), asked)
-    return node_view(asked.node, examined)

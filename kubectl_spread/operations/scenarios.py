@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.domain_pods import domain_pods
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
@@ -152,7 +153,7 @@ def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEf
     """Return the effects of the steps, and what is wrong with steps and with expectations."""
     effects: list[CommandEffect] = []
     mistakes: list[SourceError] = []
-    seen = _ObjectsSoFar(scene)
+    clusters = [scene.situation.cluster]  # before each step
     for step in scenario.steps:
         try:
             effects.append(CommandEffect() if step.command is None else effect(step.command, scene.situation))
@@ -161,10 +162,14 @@ def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEf
                 return effects, [*mistakes, error]
             place = SourceError(scenario.file, str(error), line=step.line, column=step.column)
             return effects, [*mistakes, place]
-        seen.add(effects[-1])
-        if step.expect is not None:
-            why = seen.why_missing(step.expect)
-            mistakes += [scenario.error(f"{step.expect.path}.workload", why)] if why else []
+        clusters.append(scene.situation.cluster)
+        if step.expect is not None and step.expect.workload is not None:
+            kind, name = step.expect.workload
+            target = ObjectKey(kind, scene.situation.default_namespace, name)
+            ops = (op for done in (scene.created, *effects) for op in done.ops)
+            if kind != "Pod" or all(not isinstance(op, CreatePod) or op.name != name for op in ops):
+                why = _why_missing(target, clusters)
+                mistakes += [scenario.error(f"{step.expect.path}.workload", why)] if why else []
     return effects, mistakes
 
 
@@ -182,43 +187,19 @@ def _placed(error: SourceError, scenario: Scenario, request: ScenarioRequest) ->
     return scenario.error(field, error.message if error.source == "--topology" else str(error))
 
 
-class _ObjectsSoFar:
-    """The objects that exist before a step, or did before an earlier one."""
-
-    def __init__(self, scene: SimulationSetup) -> None:
-        self._scene = scene
-        self._clusters = [scene.situation.cluster]
-        self._pods = set(_created(scene.created))
-
-    def add(self, done: CommandEffect) -> None:
-        """Add what exists after a command."""
-        self._clusters.append(self._scene.situation.cluster)
-        self._pods |= set(_created(done))
-
-    def why_missing(self, expect: Expectation) -> str:
-        """Return why the workload of an expectation is not there; empty if it is or was there."""
-        if expect.workload is None:
+def _why_missing(target: ObjectKey, clusters: Iterable[Cluster]) -> str:
+    """Return why an object is in none of the clusters; empty if it is in one."""
+    why = ""
+    for cluster in clusters:
+        if any(cluster.top_owner(pod) == target for pod in cluster.pods):
             return ""
-        kind, name = expect.workload
-        target = ObjectKey(kind, self._scene.situation.default_namespace, name)
-        if kind == "Pod" and name in self._pods:
+        try:
+            require(target, cluster)
+        except SpreadError as error:
+            why = str(error).removeprefix("Error from server (NotFound): ").removeprefix("error: ")
+        else:
             return ""
-        why = ""
-        for cluster in self._clusters:
-            if any(cluster.top_owner(pod) == target for pod in cluster.pods):
-                return ""
-            try:
-                require(target, cluster)
-            except SpreadError as error:
-                why = str(error).removeprefix("Error from server (NotFound): ").removeprefix("error: ")
-            else:
-                return ""
-        return why
-
-
-def _created(done: CommandEffect) -> Iterator[str]:
-    """Yield the names of the pods that a command creates by itself."""
-    return (op.name for op in done.ops if isinstance(op, CreatePod))
+    return why
 
 
 def _topology(scenario: Scenario) -> Optional[str]:
@@ -229,11 +210,11 @@ def _topology(scenario: Scenario) -> Optional[str]:
     return os.path.join(scenario.directory, text)
 
 
-_Unmet = tuple[str, str, str]  # the field, the expected value, and the actual one
+def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -> Iterator[tuple[str, str, str]]:
+    """Compare an expectation about some workloads with all outcomes of a step.
 
-
-def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -> Iterator[_Unmet]:
-    """Compare an expectation about some workloads with all outcomes of a step; yield what differs."""
+    Yield each field that differs, with the expected and the actual value.
+    """
     outcomes = found.outcomes
     if expect.complete is not None:
         complete = sum(
@@ -279,7 +260,7 @@ def _unmet(expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -
         yield "message", expect.message, "; ".join(sorted(messages)) or "no Pending pod"
 
 
-def _outside(what: str, bounds: Optional[Range], numbers: Sequence[int]) -> Iterator[_Unmet]:
+def _outside(what: str, bounds: Optional[Range], numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
     """Yield the range of some numbers if one of them is not within the bounds."""
     if bounds is not None and not all(map(bounds.allows, numbers)):
         yield what, str(bounds), str(Range(min(numbers), max(numbers)))
