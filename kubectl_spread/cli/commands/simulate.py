@@ -52,6 +52,8 @@ class StepCommand(SectionedCommand):
         return super().parse_args(ctx, [*own, *files, "--", *step])
 
     def _sorted(self, left: list[str], ctx: click.Context) -> tuple[list[str], list[str]]:
+        params = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        options = {name: param for param in params for name in param.opts}
         own: list[str] = []
         step: list[str] = []
         while left:
@@ -62,17 +64,17 @@ class StepCommand(SectionedCommand):
             if word == "-" or not word.startswith("-"):
                 step.append(word)
                 continue
-            verb = _verb(step)
-            taken = None if verb is None or self._is_shared(word) else parsing.count_flag_words(word, verb, left)
+            name, verb = word.partition("=")[0] if word.startswith("--") else word[:2], _verb(step)
+            taken = None if verb is None or name in _SHARED else parsing.count_flag_words(word, verb, left)
             if taken is not None:
                 step += [word, *left[:taken]]
                 del left[:taken]
                 continue
-            found = self._own(word)
+            found = options.get(name)
             if found is None:
-                raise click.UsageError(_unknown_verb(step) or self._unknown(word, verb), ctx)
+                raise click.UsageError(_unknown_verb(step) or _unknown(word.partition("=")[0], verb, [*options]), ctx)
             own.append(word)
-            if found and left:
+            if left and word == name and not found.is_flag:
                 own.append(left.pop(0))
         return own, step
 
@@ -100,40 +102,14 @@ class StepCommand(SectionedCommand):
             kept += [word, *following]
         return (own, [*step[: len(verb.name.split())], *kept]) if has_names else ([], step)
 
-    def _is_shared(self, word: str) -> bool:
-        if word.startswith("--"):
-            return word.partition("=")[0] in _SHARED
-        return word[:2] in _SHARED
 
-    def _own(self, word: str) -> bool | None:
-        """Return whether one of our options takes its value from the next word; None if it is not an option."""
-        name, equals, _ = word.partition("=")
-        options = self._options()
-        if word.startswith("--"):
-            found = options.get(name)
-            return None if found is None else not (found.is_flag or equals or found.count)
-        found = options.get(word[:2])
-        if found is None:
-            return None
-        return not (found.is_flag or len(word) > 2)
-
-    def _options(self) -> dict[str, Any]:
-        params = [*self.params, self.get_help_option(click.get_current_context(silent=True) or click.Context(self))]
-        return {
-            name: param
-            for param in params
-            if isinstance(param, click.Option)
-            for name in (*param.opts, *param.secondary_opts)
-        }
-
-    def _unknown(self, word: str, verb: grammar.Verb | None) -> str:
-        name = word.partition("=")[0]
-        known = list(self._options())
-        if verb is not None:
-            known += [f"--{flag.name}" for flag in verb.flags if flag.use is not grammar.Use.REFUSED]
-        near = meant_flag(name, known) or nearest(name, known)
-        of = f" of `{verb.name}`" if verb is not None else ""
-        return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
+def _unknown(name: str, verb: grammar.Verb | None, known: list[str]) -> str:
+    """Return the error for a flag that neither this command nor the verb has."""
+    if verb is not None:
+        known += [f"--{flag.name}" for flag in verb.flags if flag.use is not grammar.Use.REFUSED]
+    near = meant_flag(name, known) or nearest(name, known)
+    of = f" of `{verb.name}`" if verb is not None else ""
+    return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
 
 
 def _unknown_verb(step: list[str]) -> str:
