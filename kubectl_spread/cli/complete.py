@@ -19,6 +19,7 @@ from click.shell_completion import CompletionItem, ShellComplete
 
 from kubectl_spread.cli.main import commands
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.operations.rule_choice import LEVELS
 from kubectl_spread.text.wording import safe
 
 FILE = click.Path(readable=False)  # a shell completes it; the reader reports an unreadable file
@@ -26,7 +27,6 @@ _PATIENCE_S = 1.0
 _MOST_NAMES = 500
 _LARGEST_SNAPSHOT = 256 << 10  # bytes; larger snapshots are not read for completion
 _NOTHING: Mapping[str, str] = {}
-_LEVELS = ("error", "warning", "info")
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -39,7 +39,7 @@ def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: st
     """Complete RULE=LEVEL: first the rule, then the level."""
     word, equals, _ = incomplete.partition("=")
     if equals:
-        return _beginning((f"{word}={name}" for name in _LEVELS), incomplete)
+        return _beginning((f"{word}={name}" for name in LEVELS), incomplete)
     return [CompletionItem(f"{name}=", help=summary) for name, summary in _rules(word)]
 
 

@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING, TypeVar
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
@@ -60,13 +60,20 @@ class Count(click.IntRange):
     name = "integer"
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]  # of a command
 
 
 _LINE = re.compile(r"(?P<names>(?:-\w, )?--[\w-]+)(?: (?P<metavar>\S+?)(?P<more>\.\.\.)?)?: (?P<help>.*)")
 
 
-def option(line: str, *, name: Optional[str] = None, default: Any = None, **settings: Any) -> Callable[[F], F]:
+def option(
+    line: str,
+    *,
+    name: Optional[str] = None,
+    default: Any = None,
+    read: Optional[Callable[[Any], Any]] = None,
+    **settings: Any,
+) -> Decorator:
     """Return an option from its line in --help, such as `--token TOKEN: Bearer token for the API server`.
 
     Without a value it is a flag. `FILE...` is repeatable. The shell completes a FILE, PATH or DIR, and `[a|b]` is a
@@ -76,6 +83,7 @@ def option(line: str, *, name: Optional[str] = None, default: Any = None, **sett
         line: its names, its value, and the help text.
         name: the parameter of the command, if it is not the long name.
         default: if the option is not named.
+        read: returns the value for a text, or raises ValueError.
         settings: further settings of click.
     """
     match = _LINE.fullmatch(line)
@@ -96,14 +104,23 @@ def option(line: str, *, name: Optional[str] = None, default: Any = None, **sett
     if default is not None:
         settings |= {"default": default, "show_default": bool(default) and "[default:" not in line}
     names = (*match["names"].split(", "), *(() if name is None else (name,)))
-    return click.option(*names, help=match["help"], **settings)
+
+    def callback(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
+        if read is None or value is None:
+            return value
+        try:
+            return tuple(map(read, value)) if isinstance(value, tuple) else read(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return click.option(*names, help=match["help"], callback=callback, **settings)
 
 
-def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str]) -> Optional[str]:
+def _version(text: str) -> str:
     """Refuse an empty version: a variable of a script that is not set must not mean the newest release."""
-    if value is not None and not value.strip():
-        raise click.UsageError("--kubernetes-version is empty: name a version such as 1.34", ctx)
-    return value
+    if not text.strip():
+        raise click.UsageError("--kubernetes-version is empty: name a version such as 1.34")
+    return text
 
 
 _CONNECTION = (
@@ -138,7 +155,7 @@ _OPTIONS = (
     option(
         f"--kubernetes-version VERSION: Kubernetes version to follow, 1.{FIRST_MINOR} to 1.{LAST_MINOR}: 1.34 or "
         f"v1.34.2.  [default: the cluster's, else 1.{RECORDED_MINOR}]",
-        callback=_given_version,
+        read=_version,
     ),
     option(
         "--instance-types FILE: Instance types of NodePools, by the name of the pool or `*`.  [default: those of nodes]"
@@ -151,7 +168,7 @@ _OPTIONS = (
 )
 
 
-def cluster_facts(function: F, *, hidden: Collection[str] = (), timeout: str = "0") -> F:
+def cluster_facts(function: Any, *, hidden: Collection[str] = (), timeout: str = "0") -> Any:
     """Add the options that name a cluster; the command gets them as one argument, `source`, a ClusterSource.
 
     Args:
@@ -163,7 +180,7 @@ def cluster_facts(function: F, *, hidden: Collection[str] = (), timeout: str = "
     return connection(facts(function), timeout=timeout)
 
 
-def connection(function: F, *, timeout: str = "0") -> F:
+def connection(function: Any, *, timeout: str = "0") -> Any:
     """Add the options of an API server and its user; the command gets them as `connection`.
 
     Args:
@@ -183,7 +200,7 @@ def gather_options(
     section: str = "",
     hidden: Collection[str] = (),
     **more: object,
-) -> Callable[[F], F]:
+) -> Decorator:
     """Return a decorator that adds options, and gives the command their values as one argument.
 
     Args:
@@ -195,7 +212,7 @@ def gather_options(
         more: fields that are no parameters.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Any) -> Any:
         @functools.wraps(function)
         def gathered(*args: Any, **kwargs: Any) -> Any:
             values = record(**{field: kwargs.pop(field) for field in record._fields if field in kwargs}, **more)
@@ -208,19 +225,18 @@ def gather_options(
                 wrapped.__click_params__[-1].section = section
             if wrapped.__click_params__[-1].name in hidden:
                 wrapped.__click_params__[-1].hidden = True
-        result: F = wrapped
-        return result
+        return wrapped
 
     return decorate
 
 
-def answer_options(*formats: str) -> Callable[[F], F]:
+def answer_options(*formats: str) -> Decorator:
     """--details, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
 
     By default, the output is in the first of the formats.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Any) -> Any:
         @functools.wraps(function)
         def styled(*args: Any, details: bool, color: str, output: Output, **kwargs: Any) -> Any:
             output = output._replace(colour=wants_colour(color) and not output.file)
@@ -231,41 +247,37 @@ def answer_options(*formats: str) -> Callable[[F], F]:
         wrapped: Any = colour_option(styled)
         text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file."
         wrapped = option(text, type=FormatChoice(formats), default=formats[0])(wrapped)
-        result: F = option("--details: Print all evidence, and long lists in full.")(wrapped)
-        return result
+        return option("--details: Print all evidence, and long lists in full.")(wrapped)
 
     return decorate
 
 
-def kustomize_option(function: F) -> F:
+def kustomize_option(function: Any) -> Any:
     """Add the options -k and --allow-remote."""
-    kustomize: Callable[[F], F] = option("-k, --kustomize DIR...: Manifests that kubectl kustomize renders.")
-    text = "--allow-remote: Let kustomize download remote bases."
-    return kustomize(option(text)(function))
+    remote = option("--allow-remote: Let kustomize download remote bases.")
+    return option("-k, --kustomize DIR...: Manifests that kubectl kustomize renders.")(remote(function))
 
 
 _IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 
-def namespace_option(text: str) -> Callable[[F], F]:
+def namespace_option(text: str) -> Decorator:
     """-n, with its help text."""
-    return option(f"-n, --namespace NAME: {text}", shell_complete=complete.namespaces, callback=_possible_namespace)
+    return option(f"-n, --namespace NAME: {text}", shell_complete=complete.namespaces, read=_namespace)
 
 
-def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optional[str]) -> Optional[str]:
+def _namespace(text: str) -> str:
     """Return a namespace; empty means the default one.
 
     Raises:
-        click.BadParameter: the API server would refuse to create a namespace with this name.
+        ValueError: the API server would refuse to create a namespace with this name.
     """
-    if value and (value.strip(_IN_NAMESPACES) or "-" in (value[0], value[-1]) or len(value) > 63):
-        raise click.BadParameter(
-            f"{value!r} cannot be a namespace: a name has at most 63 lower-case letters, digits and '-', "
-            "and begins and ends with a letter or digit.",
-            ctx,
-            param,
+    if text and (text.strip(_IN_NAMESPACES) or "-" in (text[0], text[-1]) or len(text) > 63):
+        raise ValueError(
+            f"{text!r} cannot be a namespace: a name has at most 63 lower-case letters, digits and '-', "
+            "and begins and ends with a letter or digit."
         )
-    return value
+    return text
 
 
 _EFFORTS = {"quick": 0.1, "normal": 1.0, "thorough": 10.0}
@@ -275,29 +287,26 @@ effort_option = option(
     "--effort LEVEL: quick, normal or thorough: x0.1, x1 or x10 states.",
     type=click.Choice(tuple(_EFFORTS)),
     default="normal",
-    callback=lambda _ctx, _param, value: _EFFORTS[value],
+    read=_EFFORTS.__getitem__,
 )
 
 
-def policy_option(text: str) -> Callable[[F], F]:
+def policy_option(text: str) -> Decorator:
     """--policy, with its help text; the command gets the policy."""
-    return option(f"--policy FILE: {text}", callback=_read_policy)
+    return option(f"--policy FILE: {text}", read=_policy)
 
 
-def _read_policy(_ctx: click.Context, _param: click.Parameter, path: Optional[str]) -> Optional[Policy]:
-    if path is None:
-        return None
+def _policy(path: str) -> Policy:
     from kubectl_spread.sources import policy_file
 
     return policy_file.load(path)
 
 
-def colour_option(function: F) -> F:
+def colour_option(function: Any) -> Any:
     """Add --color, which `kubectl spread options` lists."""
     wrapped: Any = option("--color [auto|always|never]: Colour the output.", default="auto")(function)
     wrapped.__click_params__[-1].section = OUTPUT
-    result: F = wrapped
-    return result
+    return wrapped
 
 
 def wants_colour(choice: str) -> bool:
@@ -468,20 +477,17 @@ class SectionedCommand(click.Command):
 
 
 def _wrapped_list(paragraph: str, width: int) -> str:
-    """Return a paragraph whose lines click keeps, with each line wrapped under its own text."""
+    """Return a paragraph whose lines click keeps, with each line such as `  1  text` wrapped under its text."""
     if not paragraph.startswith(_AS_WRITTEN):
         return paragraph
-    lines = paragraph.removeprefix(_AS_WRITTEN).splitlines()
-    return _AS_WRITTEN + "\n".join(_wrapped_item(line, width) for line in lines)
-
-
-def _wrapped_item(line: str, width: int) -> str:
-    """Return a line such as `  1  text`, with further lines of the text below its first word."""
-    if len(line) <= width:
-        return line
-    import re
     import textwrap  # 1 ms
 
-    label = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
-    indent = len(label.group()) if label is not None else len(line) - len(line.lstrip())
-    return textwrap.fill(line, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
+    lines = []
+    for line in paragraph.removeprefix(_AS_WRITTEN).splitlines():
+        label = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
+        indent = len(label.group()) if label is not None else len(line) - len(line.lstrip())
+        text = textwrap.fill(
+            line, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+        )
+        lines.append(text if len(line) > width else line)
+    return _AS_WRITTEN + "\n".join(lines)

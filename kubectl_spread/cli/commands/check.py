@@ -48,19 +48,18 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 FORMATS = tuple(RENDERERS)
 
 
-def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return globs.
+def _glob(text: str) -> str:
+    """Return a glob.
 
     Raises:
-        click.BadParameter: a set in one of them is not complete.
+        ValueError: a set in it is not complete.
     """
-    for value in values:
-        from kubectl_spread.text.glob import glob_error
+    from kubectl_spread.text.glob import glob_error
 
-        wrong = glob_error(value)
-        if wrong:
-            raise click.BadParameter(f"{value!r} is not a glob: {wrong}.", ctx, param)
-    return values
+    wrong = glob_error(text)
+    if wrong:
+        raise ValueError(f"{text!r} is not a glob: {wrong}.")
+    return text
 
 
 _choice_options = gather_options(
@@ -89,7 +88,7 @@ _choice_options = gather_options(
             "--autoscaler NAME: cluster-autoscaler or karpenter: its rules.",
             type=click.Choice(("cluster-autoscaler", "karpenter")),
         ),
-        option("--exclude GLOB...: Skip files that match, unless named.", callback=_possible_globs),
+        option("--exclude GLOB...: Skip files that match, unless named.", read=_glob),
         option("--force-exclude: Skip excluded files even if they are named.", hidden=True),
         option("--project: Check the paths of the configuration file."),
         option("--baseline FILE: Report only findings that it lacks."),

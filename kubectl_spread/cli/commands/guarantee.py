@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, Optional, TYPE_CHECKING
 
 import click
@@ -39,21 +38,7 @@ if TYPE_CHECKING:  # these load numpy
 _MAX_STATES = 100_000
 
 
-def _read(line: str, read: Callable[[str], Any], **settings: Any) -> Callable[[Any], Any]:
-    """Return an option whose texts a function reads."""
-
-    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-        try:
-            if isinstance(value, tuple):
-                return tuple(read(text) for text in value)
-            return None if value is None else read(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error), ctx, param) from None
-
-    return option(line, callback=callback, **settings)
-
-
-_keyed = functools.partial(_read, shell_complete=complete.topology_keys)
+_keyed = functools.partial(option, shell_complete=complete.topology_keys)
 
 
 @click.command(cls=SectionedCommand)
@@ -63,20 +48,17 @@ _keyed = functools.partial(_read, shell_complete=complete.topology_keys)
 @kustomize_option
 @cluster_facts
 @policy_option("Policy file; docs/guarantee.md shows one.")
-@_keyed("--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.", texts.at_most)
-@_keyed("--less-than KEY=SHARE...: Every domain holds less: node=1/3.", texts.less_than)
-@_keyed("--max-count KEY=N...: No domain holds more than N pods.", texts.max_count)
-@_keyed("--min-domains KEY=K...: The pods use at least K domains.", texts.min_domains)
-@_keyed("--separate KEY...: Pods of a workload are in different domains.", texts.separate)
-@option(
-    "--survive KEY[=N]...: Lose N domains: enough pods are left, and the others find nodes.",
-    shell_complete=complete.topology_keys,
-)
+@_keyed("--at-most KEY=SHARE...: No domain holds more: zone=1/2, node=30%.", read=texts.at_most)
+@_keyed("--less-than KEY=SHARE...: Every domain holds less: node=1/3.", read=texts.less_than)
+@_keyed("--max-count KEY=N...: No domain holds more than N pods.", read=texts.max_count)
+@_keyed("--min-domains KEY=K...: The pods use at least K domains.", read=texts.min_domains)
+@_keyed("--separate KEY...: Pods of a workload are in different domains.", read=texts.separate)
+@_keyed("--survive KEY[=N]...: Lose N domains: enough pods are left, and the others find nodes.")
 @option("--keep M|50%|quorum: Fewest pods left, for --survive.")
 @option("--allow-pending: Allow pods to stay Pending.")
 @option("-l, --selector SELECTOR: Judge workloads with these labels as one group.", name="label_selector")
-@_read("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", Range.of_text)
-@_read("--shards MIN..MAX: The group grows by whole workloads.", texts.shards)
+@option("--replicas MIN..MAX: Range of scaling.  [default: autoscaler's]", read=Range.of_text)
+@option("--shards MIN..MAX: The group grows by whole workloads.", read=texts.shards)
 @option(
     f"--regime NAME...: Only {', '.join(item.value for item in REGIMES)}.",
     type=click.Choice([item.value for item in REGIMES]),
