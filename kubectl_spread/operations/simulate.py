@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
@@ -18,13 +18,13 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
-from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
+from kubectl_spread.engine.results.summary import PlayedStep, Preparation, Simulation, summarize, WorkloadSummary
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
-from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
+from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
 from kubectl_spread.kubectl.kinds import full_name
-from kubectl_spread.kubectl.parsing import Command, parse, StepError
+from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -174,7 +174,11 @@ def simulate_commands(
         after = scene.situation.cluster
         played = tuple(_explained(item, step, read.known, after) for item, step in pairs)
         stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
-        for item in (played[-1], *stuck[:1]):
+        refused = [item for item in reversed(played) if item.summary.refused]
+        for item in refused[:1]:  # Its command waits, so that a change after it would meet the next evictions.
+            first = _preparation(request, read, played, watch)
+            played = tuple(one._replace(preparation=first) if one is item else one for one in played)
+        for item in () if refused else (played[-1], *stuck[:1]):
             last = _explained(item, answer.steps[-1], read.known, after, past=past)
             if last.advice:
                 played = tuple(one._replace(advice=last.advice) if one is item else one for one in played)
@@ -360,6 +364,52 @@ def _explained(
         if advice and owner and len({key for key, _ in waiting}) > 1:
             advice = advice._replace(title=f"{advice.title}, for {owner.kind} {owner.name}")
     return played._replace(causes=causes, advice=advice)
+
+
+def _preparation(
+    request: SimulateRequest, read: SimulateInputs, played: Sequence[PlayedStep], watch: Watch
+) -> Optional[Preparation]:
+    """Return what to do before steps of which budgets stop one.
+
+    It is tried to let a Pending pod of the workloads find a node, to run one more replica, and to let a rollout move
+    the pods in place of evictions; in this order.
+    """
+    cluster = read.known.cluster
+    refused = [item for step in played for item in step.summary.refused]
+    keys = dict.fromkeys(item.owner for item in refused if item.owner)
+    if len(cluster.nodes) > _ADVISED or not keys:
+        return None
+    from kubectl_spread.advice.problem import of_pod  # 100 ms
+    from kubectl_spread.advice.search import suggest
+    from kubectl_spread.explain.explanation import explain
+
+    tried: list[Preparation] = []
+    waiting = {key: pod for pod in cluster.pending() if (key := workload_of(pod, cluster)) in keys}
+    for pod in waiting.values():
+        problem = of_pod(explain(pod, cluster, read.known.profiles), cluster, read.known.profiles)
+        for found in suggest(problem).items if problem else ():
+            if found.commands and not (found.effect.restarts or found.effect.lost):
+                tried.append(Preparation(found.commands, found.gives_up))
+    names = [f"{key.kind.lower()} {key.name} -n {key.namespace}" for key in keys]
+    sizes = {one.key: one.desired.most for step in played for one in step.summary.workloads}
+    if all(key.kind in REPLICATED_KINDS and key not in cluster.autoscalers for key in keys):
+        scales = (f"kubectl scale {name} --replicas={sizes[key] + 1}" for name, key in zip(names, keys, strict=True))
+        tried.append(Preparation(tuple(scales)))
+    if all(key.kind == "Deployment" for key in keys):
+        cordons = (f"kubectl cordon {node}" for node in dict.fromkeys(item.node for item in refused))
+        tried.append(Preparation((*cordons, *(f"kubectl rollout restart {name}" for name in names))))
+    for item in tried:
+        with contextlib.suppress(SpreadError):
+            commands = (*map(parse_text, item.commands), *request.commands)
+            result = simulate_commands(request._replace(commands=commands), watch, read=read)
+            steps_ = result.simulation.steps
+            if result.is_fine and not any(step.summary.refused for step in steps_):
+                least: dict[ObjectKey, WorkloadSummary] = {}
+                for one in (one for step in steps_ for one in step.summary.workloads if one.key in keys):
+                    if one.key not in least or one.fewest_ready < least[one.key].fewest_ready:
+                        least[one.key] = one
+                return item._replace(workloads=tuple(least.values()))
+    return None
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from kubectl_spread.engine.results.summary import (
     Ending,
     PendingPods,
     PlayedStep,
+    Preparation,
     Simulation,
     StepSummary,
     Verdict,
@@ -162,6 +163,12 @@ def _step_blocks(
         cordoned = f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned." if nodes else ""
         lines = [*_indented(refusals(step), style), *_paragraphs([cordoned], style)]
         yield ["Pods that do not leave their nodes:", *lines]
+    if first := played.preparation:
+        yield [
+            *(paint(line, "cyan") for line in wrap(prepared(first), style)),
+            *_indented([f"Trade-off: {first.gives_up}." if first.gives_up else ""], style),
+            *(f"  $ {style.command(command)}" for command in first.commands),
+        ]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
         most = len(earlier) if style.is_detailed else _MOST_LISTED
@@ -220,6 +227,12 @@ def _step_blocks(
         title = f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:"
         yield [title, *lines] if lines else []
     yield wrap(certainty(step), style)
+
+
+def prepared(item: Preparation) -> str:
+    """Return the title of what to do before the steps."""
+    ready = [f"{one.fewest_ready} of {plural(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads]
+    return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
 
 
 def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:

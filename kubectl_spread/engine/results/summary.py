@@ -651,11 +651,23 @@ def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], i
     return range_of(map(number, states))
 
 
+class Preparation(NamedTuple):
+    """Commands after which the steps complete that budgets stop now; simulated together with the steps.
+
+    gives_up: a sentence about the drawback. workloads: those whose pods the budgets kept, with the preparation.
+    """
+
+    commands: tuple[str, ...]
+    gives_up: str = ""
+    workloads: tuple[WorkloadSummary, ...] = ()
+
+
 class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
-    their workload and the scheduler's message. advice: a change that helps them.
+    their workload and the scheduler's message. advice: a change that helps them. preparation: what to do before all
+    steps, as budgets stop one.
     """
 
     text: str
@@ -664,6 +676,7 @@ class PlayedStep(NamedTuple):
     notes: tuple[str, ...] = ()
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}  # noqa: RUF012 (never written to)
     advice: Optional[Suggestion] = None
+    preparation: Optional[Preparation] = None
 
     @property
     def is_refused(self) -> bool:

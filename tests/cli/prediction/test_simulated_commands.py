@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubectl_spread.cli.main import run
+from tests.cli import running_objects as shop
 from tests.timeline.test_run import deployment, node, replica_set, running, THREE_ZONES
 
 Plain = dict[str, Any]
@@ -152,6 +154,55 @@ def test_the_node_of_a_drain_that_a_budget_refuses_stays_cordoned(capsys: pytest
     first, second = json.loads(capsys.readouterr().out)["steps"]
     assert (first["verdict"], second["verdict"]) == ("getsStuck", "refused")
     assert [item["node"] for item in second["blockedEvictions"]] == ["node-b1"]
+
+
+BUDGET = {
+    "apiVersion": "policy/v1",
+    "kind": "PodDisruptionBudget",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"selector": {"matchLabels": {"app": "web"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("least", "third", "commands", "kept"),
+    [
+        (2, "", ["kubectl uncordon c1"], "2 of 3 pods"),  # The third pod is Pending.
+        (3, "c1", ["kubectl scale deployment web -n shop --replicas=4"], "3 of 4 pods"),
+        ("100%", "c1", ["kubectl cordon a1", "kubectl rollout restart deployment web -n shop"], "3 of 3 pods"),
+    ],
+)
+def test_what_to_do_before_a_drain_that_a_budget_stops(
+    least: int | str, third: str, commands: list[str], kept: str, facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The printed commands are carried out before the drain, which then completes."""
+    nodes = [shop.node(name, name[0]) for name in ("a1", "a2", "b1")] + [shop.node("c1", "c", unschedulable=not third)]
+    owner = [shop.deployment(shop.constraint(), replicas=3), shop.replica_set()]
+    own = [shop.pod(f"web-1-{at}", on) for at, on in enumerate(("a1", "b1", third))]
+    objects = [*nodes, *owner, *own, {**BUDGET, "spec": {**BUDGET["spec"], "minAvailable": least}}]
+
+    assert simulate(facts, objects, "drain", "a1") == 1
+    out = capsys.readouterr().out
+    assert f"Do first, and every step completes, with at least {kept} of Deployment shop/web ready at any time:" in out
+    assert [line[4:] for line in out.splitlines() if line.startswith("  $ ")] == commands
+    assert "Do: " not in out
+
+    first, *others = [line.removeprefix("kubectl ") for line in (*commands, "drain a1")]
+    later = [word for line in others for word in ("--then", line)]
+    assert simulate(facts, objects, *shlex.split(first), *later) == 0
+
+
+def test_nothing_is_advised_that_does_not_let_the_drain_complete(
+    facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The drained node is the only one of its zone, so that no new pod may replace its pod."""
+    nodes = [shop.node(name, name[0]) for name in ("a1", "b1", "c1")]
+    own = [shop.pod(f"web-1-{at}", on) for at, on in enumerate(("a1", "b1", "c1"))]
+    budget = {**BUDGET, "spec": {**BUDGET["spec"], "minAvailable": "100%"}}
+
+    owner = [shop.deployment(shop.constraint(), replicas=3), shop.replica_set()]
+    assert simulate(facts, [*nodes, *owner, *own, budget], "drain", "a1") == 1
+    assert "Do" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
