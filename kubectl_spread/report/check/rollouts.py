@@ -84,11 +84,17 @@ _LABELS = {
 _LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
-def of_placement(result: RolloutResult, *, has_way: bool = True) -> list[str]:
-    """Return the lines about the rollout of a placed workload, with the shortest way to get stuck if `has_way`."""
+def of_placement(result: RolloutResult, lines: Iterable[str], *, has_way: bool = True) -> list[str]:
+    """Return the lines about the rollout of a placed workload, with the shortest way to get stuck if `has_way`.
+
+    If the `lines` about its placement have the same cause, leave out both.
+    """
     text = paint(_outcome(result), "red") if result.is_stuck else _outcome(result)
     label = _LABELS[result.kind].removeprefix("current ")  # a placed workload has no other
-    return [f"  {label}: {text}{_why(result)}", *(_way(result) if has_way else ())]
+    reason, same = _why(result), _cause(result)
+    if same and any(line.strip() == same.removeprefix(": ") for line in lines):
+        return [f"  {label}: {text}{reason.removesuffix(same)}, for the same reason"]
+    return [f"  {label}: {text}{reason}", *(_way(result) if has_way else ())]
 
 
 def creations(results: Iterable[RolloutResult]) -> list[list[str]]:

@@ -191,7 +191,7 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[st
             is_stuck = placement.is_stuck or (result is not None and result.is_stuck)
             block = workloads.lines(placement, headline, is_brief=not is_few)
             if result is not None and (is_few or is_stuck):
-                block += rollouts.of_placement(result, has_way=is_few)
+                block += rollouts.of_placement(result, block, has_way=is_few)
             reason = tuple(line.replace(owner.name, "") for line in block[1:])
             if placement.stuck and explain:
                 block, explain = [*block, f"    {explain}"], ""

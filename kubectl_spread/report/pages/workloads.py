@@ -298,7 +298,7 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
             is_troubled = is_troubled or (rollout is not None and rollout.is_stuck)
             lines = workloads.details(placement)
             if rollout is not None:
-                lines += rollouts.of_placement(rollout)
+                lines += rollouts.of_placement(rollout, lines)
             words, tone_of_badge = _badge(placement)
             predicted_picture = {
                 **picture(item, pods, workloads.new_nodes(placement)),
