@@ -23,13 +23,11 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
-from kubectl_spread.scheduler.framework.node_values import ScoredTogether
+from kubectl_spread.scheduler.framework.node_values import NodeScores, ScoredTogether
 from kubectl_spread.scheduler.framework.plugin import (
-    ByNode,
     CycleFailure,
     FilterState,
     FixedState,
-    is_by_node,
     NodeIndices,
     Rejection,
     ScoreState,
@@ -71,21 +69,18 @@ class CycleState:
         pod_class: PodClass,
         columns: Columns,
         profile: Profile,
-        states: tuple[tuple[str, FilterState], ...] = (),
+        results: tuple[PluginResult, ...] = (),
         node_names: Mapping[str, frozenset[str]] = _NOT_NARROWED,
         *,
         rejection: Union[Rejection, CycleFailure, None] = None,
-        rejected_by: str = "",
     ) -> None:
         """Set the state; `node_names`: by plugin, the only nodes that its PreFilter result leaves, filtering or not."""
         self._cls = pod_class
         self._columns = columns
         self._profile = profile
-        self._states = states
+        self._results = results
         self.rejection = rejection
-        self.rejected_by = rejected_by
-        self._plugin_results = tuple(PluginResult(plugin, state) for plugin, state in states)
-        self._changing = [state for _, state in states if not isinstance(state, FixedState)]
+        self._changing = [state for _, state in results if not isinstance(state, FixedState)]
         self._node_names = node_names
 
     def filter_result(self) -> FilterResult:
@@ -93,17 +88,12 @@ class CycleState:
         feasible = fixed.copy()
         for state in self._changing:
             feasible &= state.fits()
-        return FilterResult(
-            self._columns,
-            self._plugin_results,
-            considered,
-            feasible,
-            tuple(self._node_names),
-            release=self._profile.release,
-        )
+        narrowed_by = tuple(self._node_names)
+        release = self._profile.release
+        return FilterResult(self._columns, self._results, considered, feasible, narrowed_by, release=release)
 
     def reserve(self, node: int) -> None:
-        for _, state in self._states:
+        for _, state in self._results:
             state.reserve(node)
 
     @cached_property
@@ -114,10 +104,15 @@ class CycleState:
     def deciding(self) -> tuple[tuple[int, ScoreState], ...]:
         """Return weights and states whose sum is the total. States that depend on the node alone are already summed."""
         weighted = [(weight, state) for (_, weight), state in zip(self._profile.score, self.score_states, strict=True)]
-        by_node = [(weight, state) for weight, state in weighted if is_by_node(state)]
-        others = [(weight, state) for weight, state in weighted if not is_by_node(state)]
+        by_node = [(weight, state) for weight, state in weighted if isinstance(state, NodeScores)]
+        others = [(weight, state) for weight, state in weighted if not isinstance(state, NodeScores)]
+        if not by_node:
+            return tuple(others)
+        # Classes that share the states share their sum. It keeps the states alive, so that their ids stay their own.
+        key = (ScoredTogether, *((weight, id(state)) for weight, state in by_node))
+        together = self._columns.share(key, lambda: ScoredTogether(by_node, self._columns))
         # This comes last, because errors of other plugins' PreScore precede a score that is out of range.
-        return (*others, (1, _together(by_node, self._columns))) if by_node else tuple(others)
+        return (*others, (1, together))
 
     @cached_property
     def unscored_states(self) -> tuple[ScoreState, ...]:
@@ -131,19 +126,10 @@ class CycleState:
         for left in self._node_names.values():
             considered &= np.array([node.name in left for node in self._columns.nodes], np.bool_)
         fixed = considered.copy()
-        for _, state in self._states:
+        for _, state in self._results:
             if isinstance(state, FixedState):
                 fixed &= state.fits()
         return considered, fixed
-
-
-def _together(weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> ScoredTogether:
-    """Return the sum of some states; classes that share the states share it.
-
-    The sum keeps the states alive, so that their ids stay their own.
-    """
-    key = (ScoredTogether, *((weight, id(state)) for weight, state in weighted))
-    return columns.share(key, lambda: ScoredTogether(weighted, columns))
 
 
 def prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleState:
@@ -154,26 +140,23 @@ def prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleSta
     for plugin in profile.pre_filter:
         answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(pod_class, columns)
         if isinstance(answer, Rejection):
-            return prepared(rejection=answer, rejected_by=plugin.name)
+            return prepared(rejection=answer._replace(plugin=plugin.name))
         if isinstance(answer, Skip):
             continue
         states[plugin.name] = answer
         if answer.node_names is not None:
             node_names[plugin.name] = answer.node_names
             if not frozenset.intersection(*node_names.values()):
-                return prepared(rejection=_unsatisfied(tuple(node_names)))
+                several = f"plugin(s) [{' '.join(sorted(node_names))}] simultaneously"
+                which = several if len(node_names) > 1 else f"plugin {plugin.name}"
+                return prepared(rejection=Rejection(f"node(s) didn't satisfy {which}"))
     if node_names and GONE_NODE_IS_ERROR.of(profile.release):
         gone = frozenset.intersection(*node_names.values()) - columns.index.keys()
         if gone:
             return prepared(rejection=CycleFailure(f'nodeinfo not found for node name "{min(gone)}"'))
-    return prepared(tuple((name, states[name]) for name in profile.filter_order if name in states), node_names)
-
-
-def _unsatisfied(plugins: tuple[str, ...]) -> Rejection:
-    """Return the rejection when the PreFilter results of these plugins leave no node."""
-    if len(plugins) == 1:
-        return Rejection(f"node(s) didn't satisfy plugin {plugins[0]}")
-    return Rejection(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}] simultaneously")
+    return prepared(
+        tuple(PluginResult(name, states[name]) for name in profile.filter_order if name in states), node_names
+    )
 
 
 class Scheduler:
@@ -250,9 +233,7 @@ class Scheduler:
         prepared = self._prepare(pod.cls)
         if prepared.rejection is not None:
             none = np.zeros(self.columns.n, np.bool_)
-            return FilterResult(
-                self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
-            )
+            return FilterResult(self.columns, (), none, none, (), prepared.rejection, release=self._release)
         filtered = prepared.filter_result()
         if not self._tries_nominated_first:
             return self._with_nominated(pod, filtered) if self._nominated else filtered

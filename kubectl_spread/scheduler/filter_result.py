@@ -15,7 +15,7 @@ from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON, PRE_FILTER_MESSAGE_ONCE, SECOND_DOT
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, FixedState, Rejection
+from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, Rejection
 from kubectl_spread.scheduler.framework.status import Code, Status, status_of
 
 NO_NODES = "no nodes available to schedule pods"
@@ -50,24 +50,21 @@ class Diagnosis(NamedTuple):
         if self.error:
             return self.error
         number = self.node_count + sum(self.sizes.values()) - len(self.sizes)
-        text = f"0/{number} nodes are available:{self._body()}"
+        text = f"0/{number} nodes are available:"
+        if self.pre_filter_message:
+            count = "" if PRE_FILTER_MESSAGE_ONCE.of(self.release) else f"{self.node_count} "
+            text += f" {count}{self.pre_filter_message}."
+        else:
+            counts: Counter[str] = Counter()
+            for name, status in (*self.statuses.items(), *((name, self.absent_status) for name in self.absent)):
+                for reason in status.reasons:
+                    counts[reason] += self.sizes.get(name, 1)
+            # Strings are sorted, not numbers: "10 x" comes before "2 y".
+            entries = sorted((f"{count} {reason}" for reason, count in counts.items()), key=str.encode)
+            text += f" {', '.join(entries)}." if entries else ""
         if not post_filter_message:
             return text
         return f"{text} {post_filter_message}{'.' if SECOND_DOT.of(self.release) else ''}"
-
-    def _body(self) -> str:
-        if self.pre_filter_message:
-            count = "" if PRE_FILTER_MESSAGE_ONCE.of(self.release) else f"{self.node_count} "
-            return f" {count}{self.pre_filter_message}."
-        counts: Counter[str] = Counter()
-        for name, status in self.statuses.items():
-            for reason in status.reasons:
-                counts[reason] += self.sizes.get(name, 1)
-        for reason in self.absent_status.reasons if self.absent else ():
-            counts[reason] += sum(self.sizes.get(name, 1) for name in self.absent)
-        # Strings are sorted, not numbers: "10 x" comes before "2 y".
-        entries = sorted((f"{count} {reason}" for reason, count in counts.items()), key=str.encode)
-        return f" {', '.join(entries)}." if entries else ""
 
 
 class PluginResult(NamedTuple):
@@ -98,7 +95,7 @@ class FilterResult(NamedTuple):
     feasible: Bools
     narrowed_by: tuple[str, ...] = ()
     rejection: Union[Rejection, CycleFailure, None] = None
-    rejected_by: str = ""
+
     nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
     own: int = -1
     release: Release = LATEST
@@ -109,32 +106,31 @@ class FilterResult(NamedTuple):
         if isinstance(self.rejection, CycleFailure):
             return Diagnosis(len(names), absent=tuple(names), release=self.release, error=self.rejection.message)
         if self.rejection is not None:
-            status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, self.rejected_by, (self.rejection.message,))
+            message, plugin = self.rejection
+            status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, plugin, (message,))
             return Diagnosis(
                 node_count=len(names),
                 statuses=dict.fromkeys(names, status),
                 absent_status=status,
-                pre_filter_message=self.rejection.message,
-                pre_filter_plugin=self.rejected_by,
+                pre_filter_message=message,
+                pre_filter_plugin=plugin,
                 release=self.release,
             )
         considered = self.considered
         if self.own >= 0:
             considered = considered.copy()
             considered[self.own] = True
+        # The reason of nodes that a PreFilter result leaves out; most older releases have none.
+        left_out = LEFT_OUT_REASON.of(self.release).format(plugins=" ".join(self.narrowed_by))
+        reasons = (left_out,) if self.narrowed_by and left_out else ()
         return Diagnosis(
             node_count=len(names),
             feasible=tuple(names[at] for at in np.flatnonzero(self.feasible)),
             statuses={names[at]: status for at, status in self._recorded(considered & ~self.feasible)},
             absent=tuple(names[at] for at in np.flatnonzero(~considered)),
-            absent_status=Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", self._left_out()),
+            absent_status=Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "", reasons),
             release=self.release,
         )
-
-    def _left_out(self) -> tuple[str, ...]:
-        """Return the reason of nodes that a PreFilter result leaves out; none in most older releases."""
-        text = LEFT_OUT_REASON.of(self.release).format(plugins=" ".join(self.narrowed_by))
-        return (text,) if self.narrowed_by and text else ()
 
     def failures(self, node: int) -> list[Status]:
         """Return the status of every plugin that refuses a node, in the order they run."""
@@ -163,10 +159,6 @@ class FilterResult(NamedTuple):
             if is_asked(result.plugin):
                 passes &= result.bits == 0
         return passes
-
-    def of_pods(self) -> tuple[FilterState, ...]:
-        """Return the states of plugins whose result depends on bound pods."""
-        return tuple(result.state for result in self.plugin_results if not isinstance(result.state, FixedState))
 
     def _recorded(self, nodes: Bools) -> Iterator[tuple[int, Status]]:
         """Yield the first failure of each node: upstream stops there, and the message depends on it."""

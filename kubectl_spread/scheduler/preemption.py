@@ -8,7 +8,7 @@ equal nodes the first by name is taken; upstream takes any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
@@ -24,7 +24,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
-from kubectl_spread.scheduler.framework.plugin import CycleFailure
+from kubectl_spread.scheduler.framework.plugin import CycleFailure, FixedState
 from kubectl_spread.scheduler.framework.status import Code, Status
 from kubectl_spread.scheduler.plugins import names
 
@@ -137,9 +137,8 @@ def dry_run(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> DryRun:
         return DryRun("not eligible due to a terminating pod on the nominated node.")
     refused: dict[str, Status] = {}
     candidates: list[Candidate] = []
-    selection = _Selection(pod, filtered, scheduler)
     for name in _to_try(filtered, diagnosis):
-        found = selection.victims_on(name)
+        found = _select_victims(name, pod, filtered, scheduler)
         if isinstance(found, Candidate):
             candidates.append(found)
         else:
@@ -184,55 +183,42 @@ def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> 
     )
 
 
-class _Selection:
-    """A selection of victims on one node after another (SelectVictimsOnNode)."""
+def _select_victims(node: str, pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Union[Candidate, Status]:
+    """Remove every pod of lower priority, then let as many as possible stay; or why that does not help.
 
-    def __init__(self, pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> None:
-        self._pod = pod
-        self._filtered = filtered
-        self._scheduler = scheduler
-        self._states = filtered.of_pods()
-
-    def victims_on(self, node: str) -> Union[Candidate, Status]:
-        """Remove every pod of lower priority, then let as many as possible stay; or why that does not help."""
-        columns, priority = self._scheduler.columns, self._pod.cls.priority
-        at = columns.index[node]
-        removable = [other for other in columns.pods[at] if other.cls.priority < priority]
-        if not removable:
-            return Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NO_VICTIMS,))
-        nominated = self._scheduler.nominated_pods(at, self._pod)
-        status = self._refusal(at, removable, nominated)
-        if status is not None:
-            return status
-        budgets = columns.cluster.budgets
-        if not EMPTY_BUDGET_PROTECTS.of(self._filtered.release):
-            budgets = tuple(budget for budget in budgets if not budget.selector.is_empty)
-        violating, others = _by_budget(_by_importance(removable), budgets)
-        removed = {id(other): other for other in removable}
-        broken: list[str] = []
-        for group, is_violating in ((violating, True), (others, False)):
-            for other in group:
-                del removed[id(other)]
-                if not self._fits(at, tuple(removed.values()), nominated):
-                    removed[id(other)] = other
-                    if is_violating:
-                        broken.append(other.key)
-        if VICTIMS_SORTED.of(self._filtered.release):
-            return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
-        tried = (other for other in (*violating, *others) if id(other) in removed)
-        return Candidate(node, tuple(tried), tuple(broken), first_decides=True)
-
-    def _refusal(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> Optional[Status]:
-        """Return why a node still refuses the pod, with the pods nominated to it or without them."""
-        status = self._filtered.filter_with(at, removed, nominated) if nominated else None
-        return self._filtered.filter_with(at, removed, ()) if status is None else status
-
-    def _fits(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> bool:
-        """Return whether a node fits if only its pods can be in the way."""
-        # perf: this runs for each pod on a few thousand nodes
-        if nominated and any(state.filter_with(at, removed, nominated) for state in self._states):
-            return False
-        return not any(state.filter_with(at, removed, ()) for state in self._states)
+    Source: default_preemption.go, SelectVictimsOnNode.
+    """
+    columns = scheduler.columns
+    at = columns.index[node]
+    removable = [other for other in columns.pods[at] if other.cls.priority < pod.cls.priority]
+    if not removable:
+        return Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NO_VICTIMS,))
+    nominated = scheduler.nominated_pods(at, pod)
+    status = filtered.filter_with(at, removable, nominated) if nominated else None
+    status = status or filtered.filter_with(at, removable, ())
+    if status is not None:
+        return status
+    budgets = columns.cluster.budgets
+    if not EMPTY_BUDGET_PROTECTS.of(filtered.release):
+        budgets = tuple(budget for budget in budgets if not budget.selector.is_empty)
+    violating, others = _by_budget(_by_importance(removable), budgets)
+    removed = {id(other): other for other in removable}
+    broken: list[str] = []
+    # perf: only the plugins whose result depends on pods are asked, for each pod on a few thousand nodes
+    states = [result.state for result in filtered.plugin_results if not isinstance(result.state, FixedState)]
+    additions = (nominated, ()) if nominated else ((),)
+    for group, is_violating in ((violating, True), (others, False)):
+        for other in group:
+            del removed[id(other)]
+            gone = tuple(removed.values())
+            if any(state.filter_with(at, gone, added) for added in additions for state in states):
+                removed[id(other)] = other
+                if is_violating:
+                    broken.append(other.key)
+    if VICTIMS_SORTED.of(filtered.release):
+        return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
+    tried = (other for other in (*violating, *others) if id(other) in removed)
+    return Candidate(node, tuple(tried), tuple(broken), first_decides=True)
 
 
 def _by_importance(pods: list[Pod]) -> list[Pod]:

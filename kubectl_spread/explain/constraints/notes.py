@@ -14,7 +14,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import NO_EXECUTE, NodeReason, NodeReasonKind, OUTAGES, Taint
+from kubectl_spread.objects.node import NO_EXECUTE, NodeReason, NodeReasonKind, OUTAGES
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME
@@ -64,7 +64,10 @@ class NodeReasons(NamedTuple):
         }
 
 
-def _first_reasons(found: Iterable[tuple[NodeReason, Bools]], columns: Columns) -> NodeReasons:
+_Reasons = Iterable[tuple[NodeReason, Bools]]
+
+
+def first_reasons(found: _Reasons, columns: Columns) -> NodeReasons:
     """Return the first reason of each node; the nodes of each reason are a mask, bool (N,)."""
     codes: Int64s = np.full(columns.n, -1, np.int64)
     reasons: dict[NodeReason, int] = {}
@@ -73,24 +76,6 @@ def _first_reasons(found: Iterable[tuple[NodeReason, Bools]], columns: Columns) 
         if fresh.any():
             codes[fresh] = reasons.setdefault(reason, len(reasons))
     return NodeReasons(codes, tuple(reasons))
-
-
-class PodNodes(NamedTuple):
-    """Facts about one pod that several constraints need, computed once.
-
-    affinity: bool (N,), nodes that its node affinity and nodeSelector take. tainted: nodes by their first
-    untolerated taint.
-    """
-
-    affinity: Bools
-    tainted: dict[Taint, Bools]
-
-
-def pod_nodes(cls: PodClass, columns: Columns) -> PodNodes:
-    """Return the facts that decide whether constraints count nodes."""
-    codes, taints = columns.tainted.first(cls.tolerations)
-    tainted = {taint: codes == at for at, taint in enumerate(taints)}
-    return PodNodes(match_affinity(cls.node_requirement, columns), tainted)
 
 
 def missing_labels(keys: Iterable[str], columns: Columns) -> dict[str, Bools]:
@@ -109,18 +94,21 @@ def missing_labels(keys: Iterable[str], columns: Columns) -> dict[str, Bools]:
 
 
 def reasons_for_not_counting(
-    constraint: Constraint, missing: Mapping[str, Bools], nodes: PodNodes, columns: Columns
-) -> NodeReasons:
-    """Return why a constraint does not count nodes; `missing` are the nodes without labels, see `missing_labels`."""
-    found: list[tuple[NodeReason, Bools]] = []
+    constraint: Constraint, cls: PodClass, missing: Mapping[str, Bools], columns: Columns
+) -> _Reasons:
+    """Yield why a constraint does not count nodes; `missing` are the nodes without labels, see `missing_labels`."""
     if constraint.honors_affinity:
-        found.append((NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity))
+        yield NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~match_affinity(cls.node_requirement, columns)
     if constraint.honors_taints:
-        found += [
-            (NodeReason(NodeReasonKind.HONORED_TAINT, taint=taint), mask) for taint, mask in nodes.tainted.items()
-        ]
-    found += [(NodeReason(NodeReasonKind.MISSING_LABEL, key), mask) for key, mask in missing.items()]
-    return _first_reasons(found, columns)
+        yield from _tainted(NodeReasonKind.HONORED_TAINT, cls, columns)
+    for key, mask in missing.items():
+        yield NodeReason(NodeReasonKind.MISSING_LABEL, key), mask
+
+
+def _tainted(kind: NodeReasonKind, cls: PodClass, columns: Columns) -> _Reasons:
+    """Return the nodes by their first untolerated taint."""
+    codes, taints = columns.tainted.first(cls.tolerations)
+    return ((NodeReason(kind, taint=taint), codes == at) for at, taint in enumerate(taints))
 
 
 # Plugins whose requirements are more precise than their reasons.
@@ -134,17 +122,11 @@ _WITH_REQUIREMENTS = (
 )
 
 
-def reasons_for_not_running(filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement]) -> NodeReasons:
-    """Return why nodes cannot run the pod, spread constraints aside: the first plugin that refuses each node.
+def reasons_for_not_running(filtered: FilterResult, cls: PodClass, *, refusing: Sequence[Requirement]) -> _Reasons:
+    """Yield why nodes cannot run the pod, spread constraints aside, in the order of the plugins.
 
     `refusing`: the pod's requirements, which replace the plugin's reason if they are more precise.
     """
-    return _first_reasons(_refusals(filtered, nodes, refusing), filtered.columns)
-
-
-def _refusals(
-    filtered: FilterResult, nodes: PodNodes, refusing: Sequence[Requirement]
-) -> Iterator[tuple[NodeReason, Bools]]:
     for at, status in filtered.nominated.items():
         mask = np.arange(filtered.columns.n) == at
         for verdict in filtered.plugin_results:
@@ -159,8 +141,7 @@ def _refusals(
                 words = (requirement.text,)
                 yield NodeReason(NodeReasonKind.REQUIREMENT, requirement.id, words=words), ~requirement.allowed
         if plugin == names.TAINT_TOLERATION:
-            for taint, mask in nodes.tainted.items():
-                yield NodeReason(NodeReasonKind.UNTOLERATED_TAINT, taint=taint), mask
+            yield from _tainted(NodeReasonKind.UNTOLERATED_TAINT, cls, filtered.columns)
         elif plugin == names.NODE_UNSCHEDULABLE:
             yield NodeReason(NodeReasonKind.CORDON), bits != 0
         else:

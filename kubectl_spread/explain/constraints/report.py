@@ -13,13 +13,13 @@ from kubectl_spread.cluster.columns import unique
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.notes import (
+    first_reasons,
     missing_labels,
     NodeReasons,
     Note,
     notes,
     Origin,
     origin_of,
-    pod_nodes,
     reasons_for_not_counting,
     reasons_for_not_running,
 )
@@ -225,7 +225,7 @@ def constraint_reports(
     for action, is_hard in of_actions:
         missing = missing_labels((counts.constraint.topology_key for counts in action), columns)
         for counts in action:
-            why_not = reasons_for_not_counting(counts.constraint, missing, reports.nodes, columns)
+            why_not = first_reasons(reasons_for_not_counting(counts.constraint, cls, missing, columns), columns)
             report = reports.of(counts, why_not, is_hard=is_hard)
             if is_detailed:
                 report = reports.detailed(report, counts, why_not, is_hard=is_hard, is_built_in=is_built_in)
@@ -236,8 +236,7 @@ def constraint_reports(
 class _Reports:
     """Reports of the constraints of one pod, and what they share.
 
-    nodes: which nodes they may count. usable: bool (N,), nodes that meet all requirements but the spread constraints.
-    unusable: why the others do not.
+    usable: bool (N,), nodes that meet all requirements but the spread constraints. unusable: why the others do not.
     """
 
     def __init__(
@@ -248,9 +247,9 @@ class _Reports:
         shared: Optional[SharedDomains],
     ) -> None:
         self._cls, self._filtered, self._columns, self._shared = cls, filtered, filtered.columns, shared
-        self.nodes = pod_nodes(cls, filtered.columns)
         self._usable = passes_all_but_spread(filtered)
-        self._unusable = reasons_for_not_running(filtered, self.nodes, refusing=refusing)
+        reasons = reasons_for_not_running(filtered, cls, refusing=refusing)
+        self._unusable = first_reasons(reasons, filtered.columns)
 
     def of(self, counts: DomainCounts, why_not: NodeReasons, *, is_hard: bool) -> ConstraintReport:
         """Return the report of a constraint, without details; the domains of equal numbers are looked up."""

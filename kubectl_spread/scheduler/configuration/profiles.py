@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import Plugin, ScorePlugin
+from kubectl_spread.scheduler.framework.plugin import Plugin
 from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
@@ -147,7 +147,7 @@ def _profile(written: Plain, release: Release, global_percentage: int) -> Profil
     made = {name: _PLUGINS[name].make(args.get(name, {}), release) for name in every if name in _PLUGINS}
     at = {point: _expanded(point, multi_point, sets.get(point), release) for point in POINTS}
     percentage = written.get("percentageOfNodesToScore")
-    filtering = list(dict.fromkeys((*at["preFilter"], *at["filter"])))
+    filtering, affinity = list(dict.fromkeys((*at["preFilter"], *at["filter"]))), names.NODE_AFFINITY
     return Profile(
         scheduler_name=written.get("schedulerName") or DEFAULT_SCHEDULER,
         pre_filter=tuple(made[name] for name in filtering if hasattr(made[name], "pre_filter")),
@@ -159,7 +159,10 @@ def _profile(written: Plain, release: Release, global_percentage: int) -> Profil
         ),
         post_filter=tuple(at["postFilter"]),
         gates=names.SCHEDULING_GATES in at["preEnqueue"],
-        pre_score=_failing(at, made),
+        # PreScore of NodeAffinity can fail, even if its Score does not run.
+        pre_score=(made[affinity],)
+        if at["score"] and affinity in at["preScore"] and affinity not in at["score"]
+        else (),
         percentage_of_nodes_to_score=global_percentage if percentage is None else int(percentage),
         foreign=_foreign(sets),
         release=release,
@@ -172,12 +175,6 @@ def _foreign(sets: Plain) -> tuple[str, ...]:
         name for point, written in sets.items() if point not in _TOO_LATE for name in _entries(written, "enabled")
     )
     return tuple(name for name in dict.fromkeys(enabled) if name not in _PLUGINS)
-
-
-def _failing(at: dict[str, list[str]], made: dict[str, Any]) -> tuple[ScorePlugin, ...]:
-    """Return NodeAffinity if its PreScore runs and its Score does not: PreScore can fail."""
-    name = names.NODE_AFFINITY
-    return (made[name],) if at["score"] and name in at["preScore"] and name not in at["score"] else ()
 
 
 def _available(release: Release) -> list[str]:

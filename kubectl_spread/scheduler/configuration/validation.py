@@ -34,7 +34,8 @@ def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
     seen: dict[str, int] = {}
     for at, profile in enumerate(profiles):
         here = FieldPlace(("profiles", at))
-        name = _scheduler_name(profile, alone=len(profiles) == 1)
+        written: Optional[str] = profile.get("schedulerName")
+        name = "default-scheduler" if written is None and len(profiles) == 1 else written or ""
         if not name:
             yield here.child("schedulerName").problem("Required value")
         yield from _percentage(profile, here)
@@ -46,11 +47,6 @@ def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
     yield from _percentage(plain, FieldPlace(()))
     yield from _backoff(plain)
     yield from _extenders(plain.get("extenders") or ())
-
-
-def _scheduler_name(profile: Plain, *, alone: bool) -> str:
-    name: Optional[str] = profile.get("schedulerName")
-    return "default-scheduler" if name is None and alone else name or ""
 
 
 def _connection(plain: Plain) -> Iterator[LocatedError]:
@@ -321,11 +317,6 @@ def _values(operator: str, values: Optional[list[str]], field: FieldPlace) -> It
                 yield field.child(at).invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
-def _spread(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
-    """Check the arguments (ValidatePodTopologySpreadArgs)."""
-    return (error for _, error in spread_args.errors(args, here))
-
-
 def _extenders(extenders: Any) -> Iterator[LocatedError]:
     managed: set[str] = set()
     for at, extender in enumerate(extenders):
@@ -359,6 +350,6 @@ _CHECKS: dict[str, Callable[[Plain, FieldPlace], Iterator[LocatedError]]] = {
     names.INTER_POD_AFFINITY: _pod_affinity,
     names.NODE_AFFINITY: _node_affinity,
     names.NODE_RESOURCES_BALANCED_ALLOCATION: _balanced,
-    names.POD_TOPOLOGY_SPREAD: _spread,
+    names.POD_TOPOLOGY_SPREAD: lambda args, here: (error for _, error in spread_args.errors(args, here)),
     names.VOLUME_BINDING: _volume_binding,
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns, Int64s, unique
-from kubectl_spread.scheduler.framework.plugin import ByNode, in_range, NodeIndices
+from kubectl_spread.scheduler.framework.plugin import in_range, NodeIndices
 
 
 class NodeValues:
@@ -40,23 +40,23 @@ class NodeValues:
             values = self._values = self._compute(np.arange(self._columns.n))
         elif self._seen + 1 == end:
             node = self._columns.last_bound()[0]
-            values[node] = self._of(node)
+            key = tuple([array.item(node) for array in self._requests])
+            if key not in self._known:
+                self._known[key] = self._compute(np.array([node], np.intp))[0]
+            values[node] = self._known[key]
         elif self._seen != end:
             changed = unique(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
             values[changed] = self._compute(changed)
         self._seen = end
         return values
 
-    def _of(self, node: int) -> Any:
-        key = tuple([array.item(node) for array in self._requests])
-        value = self._known.get(key)
-        if value is None:
-            value = self._known[key] = self._compute(np.array([node], np.intp))[0]
-        return value
-
 
 class NodeScores(ABC):
-    """The base of states whose score of a node depends on the node's requests alone (`ByNode`)."""
+    """The base of states whose score of a node depends on the node's requests alone, whichever nodes are feasible.
+
+    watched_arrays: every array (N,) that a score depends on. overflows: a score that was computed is out of range, so
+    that `score` may raise.
+    """
 
     def __init__(self, plugin: str, columns: Columns, watched: Sequence[Int64s]) -> None:
         self.watched_arrays = watched
@@ -69,6 +69,7 @@ class NodeScores(ABC):
         return in_range(self._plugin, scores) if self.overflows else scores
 
     def compute(self, nodes: NodeIndices) -> Int64s:
+        """Return the scores of some nodes now, int64 (F,)."""
         with np.errstate(over="ignore"):
             scores = self.node_scores(nodes)
         self.overflows |= bool(((scores < 0) | (scores > 100)).any())
@@ -82,12 +83,12 @@ class NodeScores(ABC):
 class ScoredTogether:
     """Score states by node, combined with their weights: only the weighted sum is kept."""
 
-    def __init__(self, weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> None:
+    def __init__(self, weighted: Sequence[tuple[int, NodeScores]], columns: Columns) -> None:
         self._weighted = weighted
         watched = {id(array): array for _, state in weighted for array in state.watched_arrays}
         self._sums = NodeValues(columns, tuple(watched.values()), self._compute)
 
-    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
+    def score(self, feasible: NodeIndices) -> Int64s:
         """Return the sum, int64 (F,). Raise the error of a part that overflows."""
         sums: Int64s = self._sums.now()[feasible]
         if any([state.overflows for _, state in self._weighted]):  # noqa: C419 (perf: a list is faster)

@@ -11,7 +11,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, Protocol, TypeGuard, Union
+from typing import Any, NamedTuple, Optional, Protocol, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,10 @@ class Skip(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """PreFilter: no node can take the pod, independent of the state of nodes."""
+    """PreFilter: no node can take the pod, independent of the state of nodes; `plugin` is the one that says so."""
 
     message: str
+    plugin: str = ""
 
 
 class CycleFailure(NamedTuple):
@@ -108,20 +109,13 @@ class ScorePlugin(Protocol):
         """Prepare the part of the score that does not depend on the feasible nodes."""
 
 
-class SkippedScore:
-    """The state of a Score plugin that PreScore skips for a pod."""
-
-    def score(self, feasible: NodeIndices) -> None:  # noqa: ARG002
-        return None
-
-
 class SameScore:
-    """The state of a Score plugin that gives every node the same score."""
+    """The state of a Score plugin that gives every node the same score; None if PreScore skips the plugin."""
 
-    def __init__(self, score: int) -> None:
+    def __init__(self, score: Optional[int]) -> None:
         self._score = score
 
-    def score(self, feasible: NodeIndices) -> int:  # noqa: ARG002
+    def score(self, feasible: NodeIndices) -> Optional[int]:  # noqa: ARG002
         return self._score
 
 
@@ -134,29 +128,6 @@ class FixedScores:
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores[feasible]
         return scores
-
-
-class ByNode(Protocol):
-    """A score state whose score of a node depends on the node's requests alone, whichever nodes are feasible."""
-
-    @property
-    def watched_arrays(self) -> Sequence[Int64s]:
-        """Return every array (N,) that a score depends on."""
-
-    @property
-    def overflows(self) -> bool:
-        """Return whether a score that was computed is out of range, so that `score` may raise."""
-
-    def compute(self, nodes: NodeIndices) -> Int64s:
-        """Return the scores of some nodes now, int64 (F,)."""
-
-    def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
-        """Return the scores as every state does; never None."""
-
-
-def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
-    """Return whether a state is `ByNode` (perf: asking the Protocol itself takes 50 us)."""
-    return hasattr(state, "watched_arrays")
 
 
 class FixedState(FilterState):

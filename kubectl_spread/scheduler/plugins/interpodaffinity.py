@@ -104,7 +104,7 @@ class _DomainTable:
     def is_empty(self) -> bool:
         return not any(numbers.any() for numbers in self.numbers.values())
 
-    def add(self, key: str, nodes: Int32s, amount: int) -> None:
+    def add(self, key: str, nodes: Union[Int32s, list[int]], amount: int) -> None:
         """Add to the domains of nodes; a node without the label has none."""
         topology = self._columns.topology(key)
         numbers = self.numbers.setdefault(key, np.zeros(len(topology.values), np.int64))
@@ -113,17 +113,6 @@ class _DomainTable:
         if len(codes):
             self.is_recorded = True
             np.add.at(numbers, codes, amount)
-
-    def add_one(self, key: str, node: int, amount: int) -> None:
-        """Add an amount to the domain of one node."""
-        topology = self._columns.topology(key)
-        numbers = self.numbers.get(key)
-        if numbers is None:
-            numbers = self.numbers[key] = np.zeros(len(topology.values), np.int64)
-        code = topology.codes.item(node)
-        if code >= 0:
-            self.is_recorded = True
-            numbers[code] += amount
 
     def number(self, key: str, node: int) -> int:
         """Return the number of a node's domain, 0 if it has none."""
@@ -267,18 +256,15 @@ class _FilterState(FilterState):
         for class_at, nodes, sign in self._fresh.fresh():
             effect = self._effect_of(class_at)
             if effect is not _NO_EFFECT:
+                self._bits = self._fits = None
                 self._add(effect, nodes, sign)
 
     def _apply(self, pods: Sequence[Pod], node: int, sign: int) -> None:
         """Update the tables for a moment, without results computed from them."""
         for pod in pods:
-            effect = self._effect_of(self._columns.class_index(pod.cls))
-            for table, keys in zip(self._tables, effect, strict=True):
-                for key in keys:
-                    table.add_one(key, node, sign)
+            self._add(self._effect_of(self._columns.class_index(pod.cls)), [node], sign)
 
-    def _add(self, effect: _Effect, nodes: Int32s, sign: int) -> None:
-        self._bits = self._fits = None
+    def _add(self, effect: _Effect, nodes: Union[Int32s, list[int]], sign: int) -> None:
         for table, keys in zip(self._tables, effect, strict=True):
             for key in keys:
                 table.add(key, nodes, sign)

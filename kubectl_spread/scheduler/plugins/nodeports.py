@@ -36,21 +36,16 @@ class _State(FilterState):
         self._bits: Bits = no_bits(columns)
 
     def filter(self) -> Bits:
-        if self._unbound != self._columns.unbound:
-            self._rescan()
+        if self._unbound != self._columns.unbound:  # some pods were removed: read all present ones again
+            has_conflict = [any(self._conflicts(pod.cls.host_ports) for pod in pods) for pods in self._columns.pods]
+            self._bits = np.array(has_conflict, np.uint64)
+            self._seen, self._unbound = len(self._columns.bound_pods), self._columns.unbound
         pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
         for at in range(self._seen, len(pods)):
             if self._conflicts(pods[at].cls.host_ports):
                 self._bits[nodes[at]] = 1
         self._seen = len(pods)
         return self._bits
-
-    def _rescan(self) -> None:
-        """Read the nodes' present pods again, because some were removed."""
-        on_nodes = self._columns.pods
-        has_conflict = [any(self._conflicts(pod.cls.host_ports) for pod in pods) for pods in on_nodes]
-        self._bits = np.array(has_conflict, np.uint64)
-        self._seen, self._unbound = len(self._columns.bound_pods), self._columns.unbound
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         """Return the bits; a node's ports are a set, so that removing one of two pods frees their port."""

@@ -33,11 +33,13 @@ class _State:
         zones = [zone_of(node.labels) for node in columns.nodes]
         known = {zone: at for at, zone in enumerate(dict.fromkeys(zone for zone in zones if any(zone)))}
         self._zones = np.array([known.get(zone, -1) for zone in zones], np.intp)
-        self._none: Int64s = columns.zeros()
+        self._counts: Int64s = columns.zeros() if self._counter is None else self._counter.counts
 
     def score(self, feasible: NodeIndices) -> Int64s:
         """Score by the pods on the node. If nodes have zones, the zone's pods count twice as much."""
-        counts = self._counts()[feasible]
+        if self._counter is not None:
+            self._counter.sync()
+        counts = self._counts[feasible]
         zones = self._zones[feasible]
         scores = _fewer(counts, int(counts.max()))
         zoned = zones >= 0
@@ -47,13 +49,6 @@ class _State:
             by_zone = _fewer(in_zone, int(in_zone.max()))[zones]
             scores = np.where(zoned, scores * (1.0 - _ZONE_WEIGHT) + _ZONE_WEIGHT * by_zone, scores)
         return scores.astype(np.int64)
-
-    def _counts(self) -> Int64s:
-        """Return the matching pods on each node, int64 (N,)."""
-        if self._counter is None:
-            return self._none
-        self._counter.sync()
-        return self._counter.counts
 
 
 def _fewer(counts: Int64s, most: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -15,7 +15,7 @@ from kubectl_spread.objects.releases.behaviours import BALANCE_BY_DEVIATION, BAL
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeScores
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plain, Plugin, ScoreState, SkippedScore
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plain, Plugin, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import is_scored
 
@@ -38,7 +38,7 @@ class NodeResourcesBalancedAllocation(Plugin):
         requests = dict(counted)
         is_best_effort = not any(requests.get(resource) for resource in self._resources)
         if is_best_effort and BALANCE_SKIPS.of(self._release):
-            return SkippedScore()
+            return SameScore(None)
         compares = BALANCE_COMPARES.of(self._release)
         key = (_State, counted, self._resources, compares)
         return columns.share(key, lambda: _State(requests, columns, self._resources, compares=compares))

@@ -62,11 +62,6 @@ class ScoringStrategy(NamedTuple):
     shape: tuple[tuple[int, int], ...] = ()
 
 
-def _weighted(args: Plain) -> tuple[tuple[str, int], ...]:
-    written = args.get("resources") or ({"name": CPU}, {"name": MEMORY})
-    return tuple((item.get("name") or "", int(item.get("weight") or 1)) for item in written)
-
-
 class NodeResourcesLeastAllocated(Plugin):
     """The plugin that scored by default before NodeResourcesFit had a strategy."""
 
@@ -75,7 +70,9 @@ class NodeResourcesLeastAllocated(Plugin):
 
     def __init__(self, args: Plain, release: Release) -> None:
         super().__init__(args, release)
-        self._strategy = ScoringStrategy(self._type, _weighted(args))
+        written = args.get("resources") or ({"name": CPU}, {"name": MEMORY})
+        resources = tuple((item.get("name") or "", int(item.get("weight") or 1)) for item in written)
+        self._strategy = ScoringStrategy(self._type, resources)
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         """Return the state that classes with equal requests share."""

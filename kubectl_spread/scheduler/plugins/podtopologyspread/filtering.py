@@ -229,17 +229,6 @@ def soft_counts(
         yield DomainCounts(constraint, pod_class, columns, included, feasible if has_feasible else None)
 
 
-def _hard_counts(
-    constraint: Constraint, pod_class: PodClass, columns: Columns, *, keyed: Bools, only_included: bool
-) -> DomainCounts:
-    """Count a hard constraint; without `only_included` every node of an eligible domain counts."""
-    included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
-    if only_included:
-        return DomainCounts(constraint, pod_class, columns, included)
-    has_key = columns.topology(constraint.topology_key).codes >= 0
-    return DomainCounts(constraint, pod_class, columns, has_key, included)
-
-
 class PreFilterState(FilterState):
     """Matching-pod counts of every hard constraint, per domain."""
 
@@ -253,12 +242,13 @@ class PreFilterState(FilterState):
         self._bits_after = 0  # so many bound pods
         keyed = with_all_keys(constraints, columns)
         self._changing = None if DRY_RUN_COUNTS_INCLUDED.of(release) else keyed
-        self.counts = tuple(
-            _hard_counts(
-                constraint, pod_class, columns, keyed=keyed, only_included=ONLY_INCLUDED_NODES_COUNT.of(release)
-            )
-            for constraint in constraints
-        )
+        counts = []
+        for constraint in constraints:
+            included, eligible = keyed & match_node_inclusion_policies(constraint, pod_class, columns), None
+            if not ONLY_INCLUDED_NODES_COUNT.of(release):  # every node of an eligible domain counts
+                included, eligible = columns.topology(constraint.topology_key).codes >= 0, included
+            counts.append(DomainCounts(constraint, pod_class, columns, included, eligible))
+        self.counts = tuple(counts)
 
     def fits(self) -> Bools:
         first, *others = self.counts

@@ -46,15 +46,10 @@ class _State(FilterState):
     def filter(self) -> Bits:
         state = (len(self._columns.bound_pods), self._columns.storage.version)
         if self._state != state:
-            self._state, self._bits = state, self._compute()
+            self._state, self._bits = state, no_bits(self._columns)
+            for node, limits in self._limited:
+                self._bits[node] = self._exceeds(node, limits, self._columns.pods[node])
         return self._bits
-
-    def _compute(self) -> Bits:
-        bits = no_bits(self._columns)
-        for node, limits in self._limited:
-            if self._exceeds(node, limits, self._columns.pods[node]):
-                bits[node] = 1
-        return bits
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
         limits = self._columns.storage.storage.limits.get(self._columns.nodes[node].name)
@@ -65,7 +60,10 @@ class _State(FilterState):
         return int(self._exceeds(node, limits, (*staying, *added)))
 
     def _exceeds(self, node: int, limits: dict[str, int], pods: Iterable[Pod]) -> bool:
-        attached = {volume for pod in pods for volume in self._attachable(pod.cls)} | self._attachments(node)
+        name, storage = self._columns.nodes[node].name, self._columns.storage
+        volumes = [storage.volumes.get(volume) for at, volume in storage.storage.attachments if at == name]
+        attached = {volume.csi for volume in volumes if volume is not None and volume.csi is not None}
+        attached.update(volume for pod in pods for volume in self._attachable(pod.cls))
         wanted = set(self._attachable(self._cls)) - attached
         used = Counter(driver for driver, _ in attached)
         more = Counter(driver for driver, _ in wanted)
@@ -87,9 +85,3 @@ class _State(FilterState):
         if storage_class is None:
             return None
         return driver_of(storage_class.provisioner), f"claim {claim.key.namespace}/{claim.key.name}"
-
-    def _attachments(self, node: int) -> set[_Attached]:
-        storage = self._columns.storage
-        name = self._columns.nodes[node].name
-        volumes = (storage.volumes.get(volume) for at, volume in storage.storage.attachments if at == name)
-        return {volume.csi for volume in volumes if volume is not None and volume.csi is not None}

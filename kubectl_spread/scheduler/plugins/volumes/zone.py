@@ -31,7 +31,7 @@ class VolumeTopology(NamedTuple):
     key: str
     values: frozenset[str]
 
-    def allows(self, labels: Labels, *, labels_are_one: bool) -> bool:
+    def allows(self, labels: Labels, *, labels_are_one: bool = True) -> bool:
         """Return whether a node's label, or the label's successor, has one of the values."""
         value: Optional[str] = labels.get(self.key, labels.get(_KEYS[self.key]) if labels_are_one else None)
         return value in self.values
@@ -81,13 +81,10 @@ def topologies_of(labels: Labels) -> list[VolumeTopology]:
 
 
 def allowed_nodes(topologies: list[VolumeTopology], columns: Columns, *, labels_are_one: bool = True) -> Bools:
-    """Return the nodes in the zones and regions of the volumes, bool (N,)."""
-    allowed = [_allows(node.labels, topologies, labels_are_one=labels_are_one) for node in columns.nodes]
+    """Return the nodes in the zones and regions of the volumes, bool (N,); a node without labels takes any volume."""
+    allowed = [
+        _KEYS.keys().isdisjoint(node.labels)
+        or all(topology.allows(node.labels, labels_are_one=labels_are_one) for topology in topologies)
+        for node in columns.nodes
+    ]
     return np.array(allowed, np.bool_)
-
-
-def _allows(labels: Labels, topologies: list[VolumeTopology], *, labels_are_one: bool) -> bool:
-    """Return whether a node allows the volume; a node without any of the labels takes any volume."""
-    if not any(key in labels for key in _KEYS):
-        return True
-    return all(topology.allows(labels, labels_are_one=labels_are_one) for topology in topologies)
