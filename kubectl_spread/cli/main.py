@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Optional, TYPE_CHECKING, Union
+from typing import Optional, TYPE_CHECKING
 
 import click
 
@@ -143,7 +143,11 @@ def run(args: Optional[list[str]] = None) -> int:
         outcome = commands.main(args, prog_name=_program(), standalone_mode=False)
         flush()  # a reader that has gone shows here
     except (click.UsageError, RequestError) as error:
-        return _usage(error)
+        message = (error.format_message() if isinstance(error, click.UsageError) else str(error)).rstrip(".")
+        print_error(message[:1].lower() + message[1:])
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        click.echo(f"See '{context.command_path if context else _program()} --help' for usage.", err=True)
+        return Exit.USAGE
     except click.Abort:
         return Exit.INTERRUPTED
     except ConfigError as error:
@@ -186,11 +190,3 @@ def _program() -> str:
         return "kubectl-spread"
     name = os.path.basename(sys.argv[0])
     return "python -m kubectl_spread" if name == "__main__.py" else "kubectl spread"
-
-
-def _usage(error: Union[click.UsageError, RequestError]) -> int:
-    message = (error.format_message() if isinstance(error, click.UsageError) else str(error)).rstrip(".")
-    print_error(message[:1].lower() + message[1:])
-    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else _program()
-    click.echo(f"See '{command} --help' for usage.", err=True)
-    return Exit.USAGE

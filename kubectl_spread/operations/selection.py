@@ -12,7 +12,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list, short
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Cluster, Unread
+    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
     from kubectl_spread.objects.selectors import Labels, Selector
     from kubectl_spread.sources.live.reading import Session
@@ -124,14 +124,17 @@ def missing_error(key: ObjectKey, cluster: Cluster) -> SpreadError:
     It is a NotFoundError, or a ClusterError if a permission is missing. If the object belongs to a workload, the
     message names the workload.
     """
+    from kubectl_spread.cluster.ownership import top_of, workload_of
     from kubectl_spread.kubectl.kinds import full_name
     from kubectl_spread.kubectl.targets import only_pods
+    from kubectl_spread.sources.live.resources import rbac_rule, resource_of
 
     kind, namespace, name = key
-    if is_missing(namespace, cluster):
-        return no_namespace(namespace)
-    workload = _workload_above(key, cluster)
-    if workload is not None:
+    if (error := _namespace_error(namespace, cluster)) is not None:
+        return error
+    pods = (pod for pod in cluster.pods if kind == "Pod" and (pod.namespace, pod.name) == (namespace, name))
+    workload = next((workload_of(pod, cluster) for pod in pods), top_of(key, cluster))
+    if workload != key:
         word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
         belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
         return NotFoundError(f'{full_name(kind)} "{name}" {belongs}: name {word}/{workload.name} instead')
@@ -141,7 +144,11 @@ def missing_error(key: ObjectKey, cluster: Cluster) -> SpreadError:
         if (item.kind in (kind, "Pod", *_BETWEEN.get(kind, ())) and item.namespace != namespace)
     ]
     if unread:
-        return ClusterError(f'{full_name(kind)} "{name}": {_missing_rights(unread)}')
+        plurals = " and ".join(item.plural for item in unread)
+        groups = {item.plural: found.group for item in unread if (found := resource_of(item.kind)) is not None}
+        rules = ", ".join(rbac_rule(group, plural, "list") for plural, group in groups.items())
+        why = f"may not list {plurals}, so whether it exists is not known; the ClusterRole rules that allow it: {rules}"
+        return ClusterError(f'{full_name(kind)} "{name}": {why}')
     if text := only_pods(key, cluster):
         return NotFoundError(text)
     what = f'{full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts'
@@ -163,8 +170,8 @@ def missing_targets(
     )
     if absent or not selection.namespace:
         return absent
-    if is_missing(selection.namespace, cluster):
-        return (no_namespace(selection.namespace),)
+    if (error := _namespace_error(selection.namespace, cluster)) is not None:
+        return (error,)
     others = [] if is_live else namespaces_of(cluster)
     if not others or selection.namespace in others:
         return ()
@@ -181,32 +188,11 @@ def unmatched_group(spec: GroupSpec, policy: Policy) -> SpreadError:
     return ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
 
 
-def _workload_above(key: ObjectKey, cluster: Cluster) -> Optional[ObjectKey]:
-    """Return the workload that an object belongs to; None if it belongs to none, or does not exist."""
-    from kubectl_spread.cluster.ownership import top_of, workload_of
+def _namespace_error(namespace: str, cluster: Cluster) -> Optional[NotFoundError]:
+    """Return the error for a namespace that does not exist, in kubectl's words.
 
-    if key.kind == "Pod":
-        own = (pod for pod in cluster.pods if pod.name == key.name and pod.namespace == key.namespace)
-        found = next((workload_of(pod, cluster) for pod in own), key)
-    else:
-        found = top_of(key, cluster)
-    return None if found == key else found
-
-
-def is_missing(namespace: str, cluster: Cluster) -> bool:
-    """Return whether a namespace does not exist; False if the facts do not contain every namespace."""
-    return bool(namespace) and "Namespace" in cluster.complete and namespace not in cluster.namespaces
-
-
-def no_namespace(namespace: str) -> NotFoundError:
-    """Return the error for a namespace that does not exist, in kubectl's words."""
+    Returns None if it exists, or if the facts do not contain every namespace.
+    """
+    if not namespace or "Namespace" not in cluster.complete or namespace in cluster.namespaces:
+        return None
     return NotFoundError(f'namespaces "{namespace}" not found')
-
-
-def _missing_rights(unread: list[Unread]) -> str:
-    from kubectl_spread.sources.live.resources import rbac_rule, resource_of
-
-    plurals = " and ".join(item.plural for item in unread)
-    groups = {item.plural: found.group for item in unread if (found := resource_of(item.kind)) is not None}
-    rules = ", ".join(rbac_rule(group, plural, "list") for plural, group in groups.items())
-    return f"may not list {plurals}, so whether it exists is not known; the ClusterRole rules that allow it: {rules}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, Optional, TYPE_CHECKING
 
 import click
@@ -37,13 +36,10 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.explain.placement import Placement
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.operations.fix import Fixable
-    from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
-    from kubectl_spread.report.check.rollouts import RolloutResult
-    from kubectl_spread.text.source import Place
+    from kubectl_spread.report.check.report import CheckReport, RunningResults
 
 FORMATS = tuple(RENDERERS)
 
@@ -206,7 +202,7 @@ def command(
     _print(result, chosen, colour=wants_colour(color), statistics=statistics)
     fail_on = choice.fail_on or config.fail_on or "error"
     judges_findings = choice.fail_on is not None or any(item.format != "sarif" for item in chosen)
-    return exit_code(result, fail_on=fail_on, judges_findings=judges_findings)
+    return _exit_code(result, fail_on=fail_on, judges_findings=judges_findings)
 
 
 def _is_cluster_known(source: ClusterSource) -> bool:
@@ -256,9 +252,23 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
     report = outcome.report
     formats = {output.format for output in outputs}
     if "html" in formats:
-        report = report._replace(page=_page(outcome))
+        from kubectl_spread.report.check.report import PageFacts
+
+        known = outcome.run.known
+        page = PageFacts(page_source(known), notes=outcome.notes)
+        if known is not None:
+            wants = outcome.selection.includes if outcome.selection is not None else None
+            page = page._replace(cluster=known.cluster, profiles=known.profiles, wants=wants)
+        report = report._replace(page=page)
     if report.rollouts and "gitlab" in formats:
-        report = report._replace(places=_places(outcome))
+        default = outcome.run.settings.namespace
+        report = report._replace(
+            places={
+                (item.workload.kind, item.workload.namespace or default, item.workload.name): item.place(())
+                for result in reversed(outcome.run.results)
+                for item in reversed(result.workloads)  # of copies, the first
+            }
+        )
     for output in outputs:
         width = None if output.file else finding_width()
         text = render(report, output.format, width=width)
@@ -270,31 +280,12 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
         print_error(error)
     if formats & {"text", "concise"}:  # for people
         click.echo(summary(outcome, count_fixable(outcome)), err=True)
-    if statistics:
-        for line in numbers_of_rules(report.findings):
-            click.echo(line, err=True)
+    if statistics and report.findings:
+        from kubectl_spread.report.table import table
 
-
-def _places(outcome: CheckResult) -> dict[tuple[str, ...], Place]:
-    """Return where the manifests of the workloads begin; of copies, the first."""
-    found: dict[tuple[str, ...], Place] = {}
-    for result in outcome.run.results:
-        for item in result.workloads:
-            owner = item.workload
-            key = (owner.kind, owner.namespace or outcome.run.settings.namespace, owner.name)
-            found.setdefault(key, item.place(()))
-    return found
-
-
-def _page(outcome: CheckResult) -> PageFacts:
-    from kubectl_spread.report.check.report import PageFacts
-
-    known = outcome.run.known
-    facts = PageFacts(page_source(known), notes=outcome.notes)
-    if known is None:
-        return facts
-    wants = outcome.selection.includes if outcome.selection is not None else None
-    return facts._replace(cluster=known.cluster, profiles=known.profiles, wants=wants)
+        numbers = Counter((finding.rule.code, finding.rule.name) for finding in report.findings)
+        rows = [(str(count), *rule) for rule, count in sorted(numbers.items(), key=lambda item: (-item[1], item[0]))]
+        click.echo("\n".join(table([("FINDINGS", "CODE", "NAME"), *rows])), err=True)
 
 
 def _show_diff(request: CheckRequest, *, unsafe: bool, colour: bool) -> int:
@@ -353,7 +344,7 @@ def _show_files(request: CheckRequest, config: Config) -> int:
     return Exit.UNREADABLE if errors else Exit.CLEAN
 
 
-def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> int:
+def _exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> int:
     """Return the worst exit code of unread inputs, Pending pods and findings.
 
     `judges_findings` is false if only the reader of the output judges them, as for SARIF.
@@ -364,7 +355,12 @@ def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> i
         return Exit.UNREADABLE
     if not judges_findings:
         return Exit.CLEAN
-    if outcome.missing or _is_any_stuck(report):
+    running = report.running
+    # A pod stays Pending, is on a missing node or not created, or a rollout gets stuck.
+    stuck = [*(item.is_stuck for item in report.placements), *(item.is_stuck for item in report.rollouts)]
+    if running is not None:
+        stuck += [bool(running.lost or running.uncreated), *(item.is_stuck for item in running.waiting)]
+    if outcome.missing or any(stuck):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
@@ -372,17 +368,6 @@ def exit_code(outcome: CheckResult, *, fail_on: str, judges_findings: bool) -> i
     if "warning" in levels and any(placement.unpredicted for placement in report.placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in report.findings) else Exit.CLEAN
-
-
-def _is_any_stuck(report: CheckReport) -> bool:
-    """Return whether a pod stays Pending, is on a missing node or not created, or a rollout gets stuck."""
-    if any(item.is_stuck for item in report.placements) or any(item.is_stuck for item in report.rollouts):
-        return True
-    running = report.running
-    if running is None:
-        return False
-    waiting = any(item.is_stuck for item in running.waiting)
-    return waiting or bool(running.lost or running.uncreated)
 
 
 def summary(outcome: CheckResult, fixable: Fixable) -> str:
@@ -426,7 +411,17 @@ def _results(outcome: CheckResult) -> list[str]:
     parts += _counted("workload", with_words)
     parts += _of_running(report.running) if report.running is not None else []
     parts += _of_placements(report.placements) if report.placements else []
-    return parts + (_of_rollouts(report.rollouts) if report.rollouts else [])
+    if report.rollouts:
+        from kubectl_spread.engine.results.summary import Verdict
+
+        verdicts = {
+            "stuck": Verdict.GETS_STUCK,
+            "may get stuck": Verdict.MAY_GET_STUCK,
+            "not known": Verdict.NOT_KNOWN,
+        }
+        numbers = {text: sum(item.verdict is verdict for item in report.rollouts) for text, verdict in verdicts.items()}
+        parts += _counted("rollout", numbers)
+    return parts
 
 
 def _findings(report: CheckReport, results: list[Result]) -> str:
@@ -468,25 +463,3 @@ def _of_running(running: RunningResults) -> list[str]:
     parts = _counted("pod", {"Pending": sizes[False], f"{wait} to be scheduled": sizes[True]}) or ["no pod Pending"]
     lost = sum(len(item.pods) for item in running.lost)
     return parts + _counted("pod", {"on missing nodes": lost, "not created": sum(x.number for x in running.uncreated)})
-
-
-def _of_rollouts(rollouts: Sequence[RolloutResult]) -> list[str]:
-    """Return the numbers of rollouts that get stuck, may get stuck, or are not known."""
-    from kubectl_spread.engine.results.summary import Verdict
-
-    verdicts = {
-        "stuck": Verdict.GETS_STUCK,
-        "may get stuck": Verdict.MAY_GET_STUCK,
-        "not known": Verdict.NOT_KNOWN,
-    }
-    numbers = {what: sum(item.verdict is verdict for item in rollouts) for what, verdict in verdicts.items()}
-    return _counted("rollout", numbers)
-
-
-def numbers_of_rules(findings: list[Finding]) -> list[str]:
-    """Return a table with the number of findings of each rule, the largest first."""
-    from kubectl_spread.report.table import table
-
-    counts = Counter((finding.rule.code, finding.rule.name) for finding in findings)
-    rows = [(str(count), *rule) for rule, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    return list(table([("FINDINGS", "CODE", "NAME"), *rows] if rows else []))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Optional, TYPE_CHECKING
+from typing import Optional
 
 import click
 
 from kubectl_spread.cli.console import Exit, print_error
 from kubectl_spread.cli.options import option, SectionedCommand
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.rule_choice import load_config, policy, RuleChoice
-
-if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
-    from kubectl_spread.operations.rule_choice import DocumentChecker
+from kubectl_spread.operations.rule_choice import DocumentChecker, load_config, policy, RuleChoice
 
 _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
@@ -46,7 +43,17 @@ def command(
       2  wrong usage, or kubectl-spread[lsp] is not installed
       3  the configuration cannot be read
     """  # noqa: D301
-    judge = _judge(RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config))
+    from kubectl_spread.lint.selection import Config
+
+    choice = RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config)
+    try:
+        settings = load_config(choice)
+    except SpreadError as error:
+        if config is not None:
+            raise
+        print_error(error)
+        settings = Config(os.getcwd())
+    checker = DocumentChecker(policy(choice, settings, minor=None), settings)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output must be open: an editor communicates through them")
     try:
@@ -56,19 +63,4 @@ def command(
             raise
         print_error("the language server needs pygls 2: pip install 'kubectl-spread[lsp]'")
         return Exit.USAGE
-    return Exit.CLEAN if serve(judge) else Exit.FINDINGS
-
-
-def _judge(choices: RuleChoice) -> DocumentChecker:
-    """Return a checker with the flags and the configuration; without the configuration if it is invalid."""
-    from kubectl_spread.lint.selection import Config
-    from kubectl_spread.operations.rule_choice import DocumentChecker
-
-    try:
-        config = load_config(choices)
-    except SpreadError as error:
-        if choices.config is not None:
-            raise
-        print_error(error)
-        config = Config(os.getcwd())
-    return DocumentChecker(policy(choices, config, minor=None), config)
+    return Exit.CLEAN if serve(checker) else Exit.FINDINGS

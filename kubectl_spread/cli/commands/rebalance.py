@@ -7,7 +7,7 @@ from typing import Any, Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console import Exit, finish, progress
+from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
     cluster_facts,
@@ -24,10 +24,8 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
-from kubectl_spread.errors import RefusedError
 from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import INTERRUPTED
-from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.rebalance import RebalanceResult
@@ -90,13 +88,9 @@ def command(
 
         inputs = simulate.SimulateRequest(namespace=where, **asked)
         request = rebalance.RebalanceRequest(inputs, chosen, has_soft, most_moves, effort)
-        try:
-            read = simulate.read_inputs(inputs)
-            with search.interruptible(under_way) as watch:
-                found = rebalance.rebalance_workloads(request, watch, read=read)
-        except RefusedError as error:
-            click.echo(safe(str(error)), err=True)
-            return Exit.FINDINGS
+        read = simulate.read_inputs(inputs)
+        with search.interruptible(under_way) as watch:
+            found = rebalance.rebalance_workloads(request, watch, read=read)
     with redirect_output(output):
         _print(found, output, style)
     problems = (*found.errors, *found.missing)

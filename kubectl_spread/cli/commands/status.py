@@ -174,22 +174,21 @@ def _print_document(found: StatusResult, form: str) -> None:
 class _Shown:
     """The lines that were already printed, so that later output contains only changes."""
 
-    def __init__(self, output: str, *, has_namespace: bool, has_headers: bool, width: Optional[int] = None) -> None:
-        from kubectl_spread.report import status as table
+    def __init__(self, form: str, *, has_namespace: bool, has_headers: bool, width: Optional[int] = None) -> None:
+        from kubectl_spread.report.status import ColumnWidths
 
-        self._table = table
-        self._columns = table.ColumnWidths(width)
-        self._form = output if output in DOCUMENTS else ""
-        self._header = table.header(has_namespace=has_namespace, is_wide=output == "wide")
-        self._is_wide = output == "wide"
-        self._has_namespace = has_namespace
+        self._form = form
+        self._columns = ColumnWidths(width)
+        self._settings = {"has_namespace": has_namespace, "is_wide": form == "wide"}
         self._awaits_headers = has_headers
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._workloads: dict[ObjectKey, WorkloadStatus] = {}
 
     def show(self, found: StatusResult) -> None:
         """Print new, changed and removed lines, or in JSON the workloads."""
-        if self._form:
+        from kubectl_spread.report import status as table
+
+        if self._form in DOCUMENTS:
             changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
             self._workloads = {status.key: status for status in found.statuses}
             if changed or found.known.errors:
@@ -197,16 +196,16 @@ class _Shown:
                     click.echo("---")
                 _print_document(found._replace(statuses=changed), self._form)
             return
-        rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
+        header, rows = table.header(**self._settings), table.rows(found.statuses, **self._settings)
         here = {row.about: row.cells for row in rows}
         lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
-        status = self._header.index("STATUS")
+        status = header.index("STATUS")
         lines += [
             (*cells[:status], "gone", *cells[status + 1 :]) for about, cells in self._rows.items() if about not in here
         ]
         self._rows = here
         if lines and self._awaits_headers:
-            lines.insert(0, self._header)
+            lines.insert(0, header)
             self._awaits_headers = False
         for line in self._columns.lines(lines):
             click.echo(line)
