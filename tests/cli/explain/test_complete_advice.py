@@ -57,9 +57,11 @@ def test_a_new_node_is_named_with_the_labels_that_the_pod_needs(selector: dict[s
     assert f"add a node with cpu 1 free{labelled}" in titles
 
 
-def test_a_workload_that_is_not_in_the_facts_is_not_promised(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_workload_that_is_not_in_the_facts_is_not_promised(
+    pods_alone: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = ("pod", "web-6d4f9c7b58-9pdlw", "-n", "shop")
-    out = _explained(EXAMPLES / "shop" / "cluster.yaml", capsys, *name)
+    out = _explained(Path(pods_alone), capsys, *name)
 
     assert "in every simulated order" not in out
     assert (

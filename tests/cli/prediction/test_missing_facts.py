@@ -16,8 +16,10 @@ def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_drain_names_the_workload_that_is_not_in_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
-    out = _said(capsys, "simulate", "drain", "a-1", "--snapshot", str(SHOP / "cluster.yaml"))
+def test_a_drain_names_the_workload_that_is_not_in_the_facts(
+    pods_alone: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = _said(capsys, "simulate", "drain", "a-1", "--snapshot", pods_alone)
 
     assert out.startswith("drain a-1: not known")
     assert (
@@ -25,8 +27,8 @@ def test_a_drain_names_the_workload_that_is_not_in_the_facts(capsys: pytest.Capt
     )
 
 
-def test_with_the_workload_no_fact_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
-    facts = ("--snapshot", str(SHOP / "cluster.yaml"), "--snapshot", str(SHOP / "web.yaml"))
+def test_with_the_workload_no_fact_is_missing(pods_alone: str, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = ("--snapshot", pods_alone, "--snapshot", str(SHOP / "web.yaml"))
 
     assert "but not the object itself" not in _said(capsys, "simulate", "drain", "a-1", *facts)
 

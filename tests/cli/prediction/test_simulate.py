@@ -636,9 +636,10 @@ def test_an_empty_step(words: list[str], capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err.startswith("error: there is no step; the steps are rollout restart")
 
 
-def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(capsys: pytest.CaptureFixture[str]) -> None:
-    facts = str(Path(__file__).parents[3] / "examples/shop/cluster.yaml")
-    assert run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", facts]) == 1
+def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(
+    pods_alone: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", pods_alone]) == 1
     assert capsys.readouterr().err == (
         'error: the cluster facts hold pods of deployments.apps "web", but not the object itself; hint: run '
         "`kubectl get deployments.apps web -n shop -o yaml > web.yaml`, and add `--snapshot web.yaml`\n"
