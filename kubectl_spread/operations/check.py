@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import RequestError, SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.operations import cluster_facts, rule_choice
@@ -238,25 +239,24 @@ def _explain(subject: Subject, asked: CheckSettings) -> str:
 
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
-    placements = _placements(run, known) if known is not None else []
-    specs = {
-        checked.workload.key: fields(checked.manifest.plain, "spec")  # of copies the first
-        for result in reversed(run.results)
-        for checked in reversed(result.workloads)
-    }
+    rounds = _placements(run, known) if known is not None else []
+    every = [checked for result in run.results for checked in result.workloads]
+    specs = grouped((checked.workload.key, fields(checked.manifest.plain, "spec")) for checked in every)
+    placed_keys = dict.fromkeys(item.workload.key for one in rounds for item in one)
+    order = {key: number for number, key in enumerate(placed_keys)}
     if rollouts is None and known is not None:
         from kubectl_spread.cluster.snapshot import Controller
         from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
 
-        # Copies of an object are for other clusters.
-        first = {placement.workload.key: placement for placement in reversed(placements)}
-        workloads = [
-            ManifestWorkload(Controller(placement.workload, spec=specs[key]), placement)
-            for key, placement in reversed(first.items())
-            if key in specs
-        ]
-        rollouts = ManifestRollouts(workloads, known.cluster, known.profiles)
-        placements = rollouts.in_any_order(placements)
+        for at, placed in reversed([*enumerate(rounds)]):
+            workloads = [
+                ManifestWorkload(Controller(item.workload, spec=specs[item.workload.key][: at + 1][-1]), item)
+                for item in {item.workload.key: item for item in placed}.values()
+                if item.workload.key in specs
+            ]
+            rollouts = ManifestRollouts(workloads, known.cluster, known.profiles, copies=rollouts)
+            rounds[at] = rollouts.in_any_order(placed)
+    placements = sorted(itertools.chain(*rounds), key=lambda item: order[item.workload.key])
     run = run._replace(known=known, placements=placements, rollouts=rollouts)
     config, namespace = run.settings.config, run.settings.namespace
     if known is None and not config.domains:
@@ -284,7 +284,7 @@ def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Option
         rollouts=rollouts,
         namespace=namespace,
         policies=policies,
-        specs=specs,
+        specs={key: copies[0] for key, copies in specs.items()},
     )
     return run._replace(facts=facts)
 
@@ -472,8 +472,8 @@ def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], 
     return root_rules(sources, config, directories=named, texts=texts)
 
 
-def _placements(run: CheckRun, known: LoadedCluster) -> list[Placement]:
-    """Place the workloads' pods. Copies of an object are for different clusters, so they are not placed together."""
+def _placements(run: CheckRun, known: LoadedCluster) -> list[list[Placement]]:
+    """Place the workloads' pods. Copies of an object are for different clusters: each is in another list."""
     from kubectl_spread.lint.pipeline import workloads
 
     owners = workloads(run.results, run.settings.namespace, run.rules)
@@ -482,11 +482,7 @@ def _placements(run: CheckRun, known: LoadedCluster) -> list[Placement]:
     for owner in owners:
         rounds.setdefault(copies[owner.key] if owner.name else 0, []).append(owner)
         copies[owner.key] += 1
-    placements = [item for together in rounds.values() for item in cluster_facts.place(together, known, evicts=True)]
-    if len(rounds) < 2:
-        return placements
-    order = {owner.key: number for number, owner in reversed(list(enumerate(owners)))}
-    return sorted(placements, key=lambda placement: order.get(placement.workload.key, len(order)))
+    return [cluster_facts.place(together, known, evicts=True) for together in rounds.values()]
 
 
 def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:

@@ -358,22 +358,30 @@ class ManifestRollouts:
     """Rollouts that manifests start on a cluster."""
 
     def __init__(
-        self, workloads: Sequence[ManifestWorkload], cluster: Cluster, profiles: Mapping[str, Profile]
+        self,
+        workloads: Sequence[ManifestWorkload],
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        *,
+        copies: Optional[ManifestRollouts] = None,
     ) -> None:
+        """Store the input; `copies` are of the same workloads once more, on another cluster."""
+        self._copies = copies
         self._workloads = [item for item in workloads if item.key.kind in reading.KINDS]
         # Pods of a manifest's workload may run although the cluster facts lack the workload.
         running = [item for item in self._workloads if any(pod.ran_already for pod in item.placement.placed)]
         controllers = {**{item.key: item.controller for item in running}, **cluster.controllers}
         self._cluster = cluster = cluster._replace(controllers=controllers)
         self._profiles = profiles
-        self._budget = Budget(STATES)
+        self.budget: Budget = Budget(STATES) if copies is None else copies.budget
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
-        self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self._budget)
+        self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self.budget)
 
     def results(self) -> tuple[RolloutResult, ...]:
         """Return the creation of new workloads first, then one rollout for each workload that has one."""
         rollouts = [self.rollout_of(item.key) for item in self._workloads]
-        return (*self._creations, *(item for item in rollouts if item is not None))
+        others = () if self._copies is None else self._copies.results()
+        return (*self._creations, *(item for item in rollouts if item is not None), *others)
 
     def in_any_order(self, placements: Sequence[Placement]) -> list[Placement]:
         """Return placements with the certainty that the engine gives them.
@@ -478,7 +486,7 @@ class ManifestRollouts:
                 return None
             cluster = _with_controllers(found.outcomes[0].cluster(), {item.key: item.controller for item in self._new})
         controllers = {item.key: item.controller for item in self._workloads}
-        return RolloutChecker(cluster, self._profiles, controllers, budget=self._budget)
+        return RolloutChecker(cluster, self._profiles, controllers, budget=self.budget)
 
 
 Rollouts = Union[RolloutChecker, ManifestRollouts]

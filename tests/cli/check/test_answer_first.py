@@ -86,6 +86,18 @@ def test_copies_of_a_workload_are_told_with_their_files(tmp_path: Path, capsys: 
     assert found[1] == f"Deployment default/web ({tmp_path / 'b.yaml'}): 0 of 2 replicas placed, 2 Pending"
 
 
+def test_each_copy_of_a_workload_has_its_own_rollout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """New pods of the second find no room beside the old ones."""
+    for name, cpu in (("a", 1), ("b", 15)):
+        (tmp_path / f"{name}.yaml").write_text(MANIFEST.format(name="web", cpu=cpu))
+    code = run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101"])
+    found = [line for line in capsys.readouterr().out.splitlines() if "rollout" in line]
+
+    assert code == 1
+    assert found[0] == "  next rollout: completes in every outcome"
+    assert found[1].startswith("  next rollout: gets stuck in every outcome, because a new pod of web stays Pending: ")
+
+
 def test_the_command_is_about_the_file_with_the_pending_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two files before it have a workload of the same name, one of which the API server refuses."""
     good, bad = MANIFEST.format(name="web", cpu=1), MANIFEST.format(name="web", cpu=50)
