@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.model import GapKind
@@ -48,41 +50,139 @@ TONES = {
     ProofStatus.NOT_APPLICABLE: "soft",
 }
 _MOST_WORKLOADS = 5
+_MOST_NAMES = 3  # of groups
+_MOST_LINES, _MOST_ADVICE = 25, 16  # without the notes at the end
 
 
-def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style, why: str) -> str:
-    """Return the answer; `title` is the policy's name, and `why` a command that says why pods stay Pending."""
-    blocks: list[list[str]] = []
-    verdict = worst([result.verdict for result, _ in groups])
-    answer = f"Policy {title}: {words.policy_answer([result for result, _ in groups])}"
-    blocks.append([paint(line, TONES[verdict]) for line in wrap(answer, style, hanging="  ")])
-    blocks[0] += [f"  $ {safe(why)}  # why pods stay Pending"] if why else []
-    first: dict[str, str] = {}
-    for result, found in groups:
-        advice = [] if found is None else list(filter(None, recommendation.blocks(found, result, style)))
-        is_brief = len(groups) > 1 and not style.is_detailed and not advice
-        parts = _brief(result, style) if is_brief else _group(result, style, most_ways=0 if advice else 1)
-        head, *evidence = filter(None, parts)
-        same = first.setdefault(_nameless(advice, result), result.name) if advice else result.name
-        if same != result.name:
-            advice = [wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style)]
-        blocks += [head, *advice, *evidence]
+def render(
+    title: str,
+    groups: Sequence[tuple[GroupResult, Recommendation | None]],
+    style: Style,
+    *,
+    why: str = "",
+    skipped: Sequence[ObjectKey] = (),
+) -> str:
+    """Return the answer.
+
+    Args:
+        title: the policy's name.
+        groups: with the recommendations that were looked for.
+        style: of the lines.
+        why: command that says why pods stay Pending.
+        skipped: workloads that were not judged.
+    """
+    results = [result for result, _ in groups]
+    verdict = worst([result.verdict for result in results])
+    head = wrap(f"Policy {title}: {words.policy_answer(results)}", style, hanging="  ")
+    blocks = [[paint(line, TONES[verdict]) for line in head]]
+    if why and not any(option.changes for _, found in groups if found for option in found.options):
+        blocks[0].append(f"  $ {safe(why)}  # why pods stay Pending")
+    if style.is_detailed:
+        first: dict[str, str] = {}
+        for result, found in groups:
+            group, advice = _group(result, style), [] if found is None else recommendation.blocks(found, result, style)
+            full = [block for block in advice if block]
+            same = first.setdefault(_nameless(chain(*full), result), result.name) if full else result.name
+            if same != result.name:
+                text = f"Recommended constraints for {result.name}: those for {same}, with its own labels."
+                full = [wrap(text, style)]
+            blocks += [next(group), *full, *group]
+    elif len(groups) == 1:
+        best = groups[0][1]
+        advice = [] if best is None else recommendation.brief(best, style)
+        blocks[0] += [line for block in advice[:1] for line in block]
+        parts = list(_group(results[0], style) if best is None else _group(results[0], style, has_ways=False))
+        # Without an option, the recommendation has said why.
+        blocks += [*advice[1:], *(parts if best is None or best.options else [parts[0], parts[-1]])]
+    else:
+        advice = list(_advice(groups, style))
+        blocks += [*advice, *_by_rule(results, style, most=1 if advice else (_MOST_LINES - len(blocks[0])))]
+    if skipped:
+        names = comma_list([name(key) for key in skipped], most=10_000 if style.is_detailed else _MOST_WORKLOADS)
+        blocks.append(wrap(f"Not judged: {names}", style, hanging="  "))
+    lines = []
+    if any(gap.kind is GapKind.NO_RANGE for result in results for gap in result.gaps):
+        lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
+    if any(map(_may_wait, results)):
+        lines.append(
+            "Pods that are Pending only during a drain or outage are not counted: --survive zone checks outages."
+        )
+    if verdict is not ProofStatus.NOT_APPLICABLE:
+        is_asked = verdict is ProofStatus.PROVED or any(found is not None for _, found in groups)
+        recommend = "" if is_asked else "--recommend looks for constraints that keep the policy; "
+        details = "--details shows how each rule was proved, what was assumed, and every recommendation in full."
+        lines.append(f"More: {recommend}{details}")
     if not style.is_detailed:
-        results = [result for result, _ in groups]
-        lines = []
-        if any(gap.kind is GapKind.NO_RANGE for result in results for gap in result.gaps):
-            lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
-        if any(map(_may_wait, results)):
-            lines.append(
-                "Pods that are Pending only during a drain or outage are not counted: --survive zone checks outages."
-            )
-        if verdict is not ProofStatus.NOT_APPLICABLE:
-            is_asked = verdict is ProofStatus.PROVED or any(found is not None for _, found in groups)
-            recommend = "" if is_asked else "--recommend looks for constraints that keep the policy; "
-            details = "--details shows how each rule was proved, what was assumed, and every recommendation in full."
-            lines.append(f"More: {recommend}{details}")
-        blocks += [[line for text in lines for line in wrap(text, style, hanging="  ")]] if lines else []
-    return "\n\n".join("\n".join(block) for block in blocks)
+        blocks.append([line for text in lines for line in wrap(text, style, hanging="  ")])
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _advice(groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> Iterator[list[str]]:
+    """Yield the best change of each of several groups, those with a command first; equal ones are one."""
+    alike: dict[tuple[bool, str], list[tuple[GroupResult, list[str]]]] = {}
+    best = [(result, found._replace(options=found.options[:1])) for result, found in groups if found]
+    for result, found in best:
+        block = recommendation.brief(found, style)[0]
+        has_command = any(option.changes for option in found.options)
+        alike.setdefault((has_command, _nameless(block, result)), []).append((result, block))
+    left: list[GroupResult] = []
+    height = 0
+    for (has_command, _), pairs in sorted(alike.items(), key=lambda item: not item[0][0]):
+        results, block = [result for result, _ in pairs], pairs[0][1]
+        own = ", here with the labels of the first" if has_command and len(pairs) > 1 else ""
+        block = [*wrap(f"For {_names_of(results)}{own}:", style, hanging="  "), *block]
+        height += len(block) + 1
+        if height <= _MOST_ADVICE or height == len(block) + 1:
+            yield block
+        else:
+            left += results
+    if left:
+        yield wrap(f"For {_names_of(left)}: --details prints the recommendation.", style, hanging="  ")
+
+
+def _nameless(lines: Iterable[str], result: GroupResult) -> str:
+    """Return a text without the names of a group and its workloads, which equal workloads have in their labels."""
+    text = " ".join(" ".join(lines).split())  # Names decide where lines end.
+    for name_ in sorted({result.name, *(key.name for key in result.workloads)}, key=len, reverse=True):
+        text = text.replace(name_, "*")
+    return text
+
+
+def _names_of(results: Sequence[GroupResult]) -> str:
+    return comma_list([result.name for result in results], most=_MOST_NAMES)
+
+
+def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iterator[list[str]]:
+    """Yield the verdicts of several groups on each rule, groups with equal ones together, in about `most` lines."""
+    every = grouped(
+        (found[0][1].rule, (_verdict_with_reason(found), result))
+        for result in results
+        for found in words.by_rule(result)
+    )
+    together: list[str] = []  # The worst answers, if there is one line for each rule.
+    for rule, pairs in every.items():
+        title = f"{rule_text(rule)}{' (implied)' if rule.is_implied else ''}:"
+        lines: list[list[str]] = []
+        for (verdict, why), groups in sorted(grouped(pairs).items(), key=lambda item: _RANK.index(item[0][0])):
+            text = f"{words.VERDICTS[verdict]}: {_names_of(groups)}{f': {why}' if why else ''}"
+            lines.append(wrap(text, style, indent="  ", hanging="  "))
+            together += wrap(f"{title} {text}", style, hanging="  ") if len(lines) == 1 else []
+        shown = max(1, most // len(every) - 2)
+        rest = [f"  and {count_noun(len(lines) - shown, 'other result')}: --details prints them"]
+        if most > 1:
+            yield [title, *chain(*(lines if len(lines) <= shown + 1 else [*lines[:shown], rest]))]
+    if most == 1:
+        yield together
+
+
+_RANK = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED, ProofStatus.NOT_APPLICABLE)
+
+
+def _verdict_with_reason(found: words.Verdicts) -> tuple[ProofStatus, str]:
+    """Return the worst verdict on a rule, and its first violation: one that stays, if there is one."""
+    verdict = worst([item.verdict for _, item in found])
+    witnesses = [item.once_settled.witness for _, item in found] + [item.witness for _, item in found]
+    return verdict, next((words.violation(witness) for witness in witnesses if witness is not None), "")
 
 
 def _may_wait(result: GroupResult) -> bool:
@@ -106,50 +206,33 @@ def verbs_about_pending(result: GroupResult) -> tuple[str, ...]:
     return ("simulate", "apply") if found.get(Regime.CREATION) is False else ()
 
 
-def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
-    """Return a text without the names of a group and its workloads, which equal workloads have in their labels."""
-    text = " ".join(" ".join(line for block in blocks for line in block).split())  # Names decide where lines end.
-    for name_ in sorted({result.name, *(key.name for key in result.workloads)}, key=len, reverse=True):
-        text = text.replace(name_, "*")
-    return text
-
-
-def _head(result: GroupResult, style: Style, most: int) -> list[str]:
-    workloads = comma_list([name(key) for key in result.workloads], most=most)
-    return wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
-
-
-def _brief(result: GroupResult, style: Style) -> Iterator[list[str]]:
-    """Yield the lines about one group of several: the worst verdict on each rule, and the violation."""
-    lines = _head(result, style, 1)
-    for found in words.by_rule(result):
-        verdict = worst([item.verdict for _, item in found])
-        item = next(item for _, item in found if item.verdict is verdict)
-        why = "" if item.witness is None else f": {words.violation(item.witness)}"
-        text = f"{rule_text(item.rule)}: {words.short_verdict(item)}{why}"
-        lines += wrap(text, style, indent="  ", hanging="  ")
-    yield lines
-
-
-def _group(result: GroupResult, style: Style, *, most_ways: int) -> Iterator[list[str]]:
-    """Yield the parts of an answer; most_ways: to violations, step by step, without --details."""
+def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Iterator[list[str]]:
+    """Yield the parts of an answer, at least two; has_ways: show how rules were decided, and not only violations."""
     most = 10_000 if style.is_detailed else _MOST_WORKLOADS
+    workloads = comma_list([name(key) for key in result.workloads], most=most)
+    head = wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style, hanging="  ")
     rows = [("rule", *[item.regime.value for item in result.results])]
     for found in words.by_rule(result):
         for when, verdicts in words.answers(found):
             text = rule_text(found[0][1].rule)
             title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (text, when)))
             rows.append((title, *[words.short_verdict(item) for _, item in verdicts]))
-    yield [*_head(result, style, most), "", *table(rows, style, indent="  ")]
-    is_short = not style.is_detailed and not (most_ways and result.verdict is ProofStatus.PROVED)
-    for verdicts in words.by_rule(result):
+    yield [*head, "", *table(rows, style, indent="  ")]
+    is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
+    has_way = True
+    for found in words.by_rule(result) if has_ways else ():
+        verdict, _ = _verdict_with_reason(found)
         # Beside rules that are not kept, the table says enough about those that are.
-        if not is_short or any(item.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED) for _, item in verdicts):
-            has_way = style.is_detailed or most_ways > 0
-            answers = words.answers(verdicts)
-            lines = [line for answer in answers for line in _answer(*answer, style, has_way=has_way)]
-            yield [f"{rule_text(verdicts[0][1].rule)}:", *lines] if lines else []  # the table says as much
-            most_ways -= any(item.verdict is ProofStatus.REFUTED for _, item in verdicts)
+        if is_short and verdict in (ProofStatus.PROVED, ProofStatus.NOT_APPLICABLE):
+            continue
+        answers = words.answers(found)
+        lines = [line for answer in answers for line in _answer(*answer, style, has_way=has_way)]
+        yield [f"{rule_text(found[0][1].rule)}:", *lines] if lines else []  # the table says as much
+        has_way = style.is_detailed or (has_way and verdict is not ProofStatus.REFUTED)
+    if not has_ways:
+        answers_ = [(found[0][1].rule, *_verdict_with_reason(found)) for found in words.by_rule(result)]
+        violations = [f"{rule_text(rule)}: {words.VERDICTS[verdict]}: {why}" for rule, verdict, why in answers_ if why]
+        yield [line for text in violations for line in wrap(text, style, hanging="  ")]
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"

@@ -36,7 +36,11 @@ def short_verdict(item: RuleVerdict) -> str:
 
 def policy_verdict(results: Sequence[GroupResult]) -> str:
     """Return the verdict on a policy, with the one once nothing moves by itself any more if it differs."""
-    verdict, settled = worst([item.verdict for item in results]), worst([item.settled_verdict for item in results])
+    return _verdict_text([item for result in results for each in result.results for item in each.rules])
+
+
+def _verdict_text(items: Sequence[RuleVerdict]) -> str:
+    verdict, settled = worst([item.verdict for item in items]), worst([item.once_settled.verdict for item in items])
     if verdict is ProofStatus.NOT_APPLICABLE:
         return "nothing to decide"
     if verdict is settled:
@@ -45,15 +49,35 @@ def policy_verdict(results: Sequence[GroupResult]) -> str:
 
 
 def policy_answer(results: Sequence[GroupResult]) -> str:
-    """Return the verdict on a policy, with the rules that have it, or with what was not checked."""
+    """Return the verdict on the policy's own rules, and on implied ones if it is worse or as bad, with these rules."""
     verdict = worst([item.verdict for item in results])
     every = [(regime, item) for result in results for found in by_rule(result) for regime, item in found]
     if verdict is ProofStatus.PROVED:
         left = {regime.value: None for regime, item in every if short_verdict(item) == _NOT_CHECKED}
         return f"{policy_verdict(results)}{f' ({comma_list(list(left), most=5)} not checked)' if left else ''}"
-    is_open = verdict is not ProofStatus.NOT_APPLICABLE
-    rules = {rule_text(item.rule): None for _, item in every if is_open and item.verdict is verdict}
-    return ": ".join(filter(None, (policy_verdict(results), "; ".join(rules))))
+    if verdict is ProofStatus.NOT_APPLICABLE:
+        return policy_verdict(results)
+    own = [item for _, item in every if not item.rule.is_implied]
+    own_verdict = worst([item.verdict for item in own])
+    answer = "own rules proved"
+    if own_verdict is not ProofStatus.PROVED:
+        answer = f"{_verdict_text(own)}: {'; '.join(_rules_with(own_verdict, results, is_implied=False))}"
+    implied = _rules_with(verdict, results, is_implied=True)
+    rules = "rules" if len(implied) > 1 else "rule"
+    return f"{answer}; implied {rules} {VERDICTS[verdict]}: {'; '.join(implied)}" if implied else answer
+
+
+def _rules_with(verdict: ProofStatus, results: Sequence[GroupResult], *, is_implied: bool) -> list[str]:
+    """Return the rules with a verdict as their worst one, of several groups with the number of groups."""
+    numbers: dict[str, list[bool]] = {}
+    for result in results:
+        for found in by_rule(result):
+            rule = found[0][1].rule
+            if rule.is_implied is is_implied:
+                numbers.setdefault(rule_text(rule), []).append(worst([item.verdict for _, item in found]) is verdict)
+    where = {text: f"{sum(has)} of {len(has)} groups" for text, has in numbers.items() if any(has)}
+    where |= {text: f"all {len(has)} groups" for text, has in numbers.items() if all(has)}
+    return [f"{text} ({groups})" if len(results) > 1 else text for text, groups in where.items()]
 
 
 Verdicts = Sequence[tuple[Regime, RuleVerdict]]

@@ -24,14 +24,40 @@ _WHY_NOT = {
 }
 
 
+def brief(found: Recommendation, style: Style) -> list[list[str]]:
+    """Return the best change with its command, and then why it is that one, without proofs."""
+    sentence = _condition(found)
+    lines = [line for at, option in enumerate(found.options) for line in _option("Or" if at else "Do", option, style)]
+    why = list(map(_formula, found.impossible)) if found.relaxed or not found.options else []
+    if found.refused is not None and not why and (found.relaxed or found.is_beside_rollouts or not found.options):
+        others = " No other maxSkew within these rules works either." if found.options and found.is_exhaustive else ""
+        why = [f"{_reason(found.refused, found.refused.constraints)}{others}"]
+    if found.options and found.options[0].changes:
+        why += map(_formula, found.formulas)
+    reasons = [line for text in why for line in wrap(text, style, hanging="  ")]
+    if not found.options:
+        return [[*wrap(sentence, style), *reasons]]
+    by_shards = ["maxSkew by number of shards:", *_by_shards(found, style)] if found.by_shards else []
+    return [[*wrap(sentence, style), *lines], reasons, by_shards]
+
+
 def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator[list[str]]:
-    """Yield the parts of a recommendation, for each number of shards if the group grows by shards."""
-    if not found.by_shards:
-        yield from _blocks(found, f"Recommended constraints for {result.name}:", style)
-        return
-    # The largest maxSkew of each rule, and the recommended one, for each number of shards
-    head = ("shards", "pods", *[rule_text(item.rule) for item in found.by_shards[0].limits], "recommended maxSkew")
-    rows = [head]
+    """Yield the parts of a recommendation in full, for each number of shards if the group grows by shards."""
+    parts = [("", found)]
+    if found.by_shards:
+        yield [f"maxSkew by number of shards of {result.name}:", *_by_shards(found, style)]
+        parts = [(f" with {count_noun(item.shards, 'shard')}", item.recommendation) for item in found.by_shards]
+    for number, item in parts:
+        yield from _introduction(item, f"Recommended constraints for {result.name}{number}:", style)
+        for at, option in enumerate(item.options):
+            yield list(_option("Or" if at else "Do", option, style))
+        yield [line for formula in item.formulas for line in wrap(_formula(formula, in_full=True), style, hanging="  ")]
+
+
+def _by_shards(found: Recommendation, style: Style) -> list[str]:
+    """Return the largest maxSkew of each rule, and the recommended one, for each number of shards."""
+    rules = [rule_text(item.rule) for item in found.by_shards[0].limits]
+    rows = [("shards", "pods", *rules, "recommended maxSkew")]
     for item in found.by_shards:
         best = "none proved"
         for option in item.recommendation.options[:1]:
@@ -39,59 +65,48 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
             relaxed = " (with at most)" if item.recommendation.relaxed else ""
             best = (", ".join(names) or "no constraint needed") + relaxed
         rows.append((str(item.shards), str(item.pods), *[str(limit.most) for limit in item.limits], best))
-    yield [f"maxSkew by number of shards of {result.name}:", *table(rows, style, indent="  ")]
-    for item in found.by_shards:
-        title = f"Recommended constraints for {result.name} with {count_noun(item.shards, 'shard')}:"
-        yield from _blocks(item.recommendation, title, style)
+    return list(table(rows, style, indent="  "))
 
 
-def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
-    options = (list(_option("Or" if at else "Do", option, style)) for at, option in enumerate(found.options))
-    parts = [*_introduction(found, head, style), *options]
-    yield from parts if style.is_detailed else [[line for part in parts for line in part]]
-    yield [line for item in found.formulas for line in _formula(item, style)]
+def _condition(found: Recommendation) -> str:
+    """Return in which case the options keep the policy, or that nothing does; empty if they always keep it."""
+    if found.why_not:
+        return _WHY_NOT[found.why_not]
+    if found.is_beside_rollouts:
+        return (
+            "No constraints keep the policy through rollouts, which start extra pods; maxSurge: 0 may help. Without "
+            "rollouts, these do:"
+        )
+    if found.relaxed:
+        when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""
+        sentence = f"With `at most` instead of `less than`, these constraints keep the policy{when}"
+        return f"{sentence}, and leave no pod Pending:"
+    if found.options:
+        return ""
+    tried = f" ({count_noun(found.tried, 'candidate')} tried)" if found.tried else ""
+    if found.is_cut_off:
+        return f"No constraints were proved within the limit of states{tried}; --effort thorough raises it."
+    if found.refused is not None and found.refused.verdict.verdict is ProofStatus.UNDECIDED:
+        return f"No constraints were proved to keep the policy{tried}."
+    return f"No constraints keep the policy and leave no pod Pending on these nodes{tried}."
 
 
 def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
     yield wrap(head, style)
-    if found.why_not:
-        yield wrap(_WHY_NOT[found.why_not], style)
-        return
     if found.relaxed and found.impossible:
-        yield [line for item in found.impossible for line in _formula(item, style)]
+        yield [line for item in found.impossible for line in wrap(_formula(item, in_full=True), style, hanging="  ")]
     elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
-        names, refusal = _names(found.refused.constraints), found.refused.verdict
-        if refusal.verdict is ProofStatus.UNDECIDED:
-            yield wrap(f"{names}: not decided for `{rule_text(refusal.rule)}`.", style)
-        elif refusal.witness is not None:
-            lines = wrap(f"{names} does not work: {_reason(found.refused)}.", style)
-            for line in numbered(words.story(refusal.witness)) if style.is_detailed else ():
-                lines += wrap(line, style, indent="  ", hanging="   ")
-            yield lines
+        lines = wrap(_reason(found.refused, found.refused.constraints), style)
+        witness = found.refused.verdict.witness
+        for line in () if witness is None else numbered(words.story(witness)):
+            lines += wrap(line, style, indent="  ", hanging="   ")
+        yield lines
         yield list(_attempts(found, style))
-    if found.relaxed:
-        when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""
-        sentence = f"With `at most` instead of `less than`, these constraints keep the policy{when}"
-        yield wrap(f"{sentence}, and leave no pod Pending:", style)
-    if found.is_beside_rollouts:
-        sentence = (
-            "No candidate keeps the policy during rollouts, which start extra pods. The options below keep it except "
-            "during a rollout. maxSurge: 0 may help:"
-        )
-        yield wrap(sentence, style)
-    if not found.options and found.tried:
-        candidates = count_noun(found.tried, "candidate")
-        sentence = f"None of {candidates} keeps the policy and leaves no pod Pending on these nodes."
-        if found.is_cut_off:
-            sentence = f"Of {candidates}, none was proved within the limit of states; --effort thorough raises it."
-        yield wrap(sentence, style)
+    yield wrap(_condition(found), style)
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     """Yield why each other candidate does not work."""
-    if not style.is_detailed:
-        yield from wrap("No other maxSkew within these rules works either." if found.is_exhaustive else "", style)
-        return
     others = [item for item in found.attempts if item != found.refused]
     by_reason: dict[str, list[str]] = {}
     for item in others:
@@ -109,18 +124,22 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
         yield from wrap(f"{which} {shown}: {reason}.", style, indent="  ", hanging="  ")
 
 
-def _reason(refused: RefusedCandidate) -> str:
+def _reason(refused: RefusedCandidate, constraints: tuple[Hard, ...] = ()) -> str:
+    """Return why a candidate does not keep the policy; constraints: that the sentence names."""
     verdict = refused.verdict
     if verdict.witness is None:
-        return f"`{rule_text(verdict.rule)}` is not decided"
-    return f"{words.violation(verdict.witness)} ({refused.regime.value})"
+        reason = f"`{rule_text(verdict.rule)}` is not decided"
+        return f"With {_names(constraints)}, {reason}." if constraints else reason
+    reason = f"{words.violation(verdict.witness)} ({refused.regime.value})"
+    return f"{_names(constraints)} does not work: {reason}." if constraints else reason
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:
     return " with ".join(f"maxSkew {item.max_skew} by {short_key(item.topology_key)}" for item in constraints)
 
 
-def _formula(item: Formula, style: Style) -> list[str]:
+def _formula(item: Formula, *, in_full: bool = False) -> str:
+    """Return what a rule means for maxSkew; in full with the arithmetic."""
     where, amount = domain(item.rule.topology_key), item.rule.amount
     arithmetic = amount.text
     if amount.denominator:
@@ -129,29 +148,35 @@ def _formula(item: Formula, style: Style) -> list[str]:
         arithmetic = f"{quotient} - 1" if item.rule.is_strict else quotient
         arithmetic = arithmetic if exact else f"{quotient}, rounded down"
     sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}"
-    sentence += f" ({arithmetic})" if style.is_detailed else ""
+    sentence += f" ({arithmetic})" if in_full else ""
     if not item.most:
-        return wrap(f"{sentence}, so none.", style, hanging="  ")
+        return f"{sentence}, so none."
     if item.needs > item.domains:
         sentence += f", so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
-        sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
-        return wrap(f"{sentence}.", style, hanging="  ")
+        return f"{sentence}{'is' if item.domains == 1 else 'are'} {item.domains}."
+    reached = (item.pods + (item.domains - 1) * item.most) // item.domains
+    if not item.proved or item.proved >= item.most:
+        return f"{sentence}. maxSkew {item.most} keeps that while a {where} is empty."
+    if reached <= item.most:
+        return f"{sentence}. maxSkew {item.proved} is proved to keep that."
+    how = f": floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains})" if in_full else ""
     sentence += f". maxSkew {item.most} keeps that while a {where} is empty"
-    if item.proved and item.proved < item.most:
-        reached = (item.pods + (item.domains - 1) * item.most) // item.domains
-        how = f": floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains})" if style.is_detailed else ""
-        sentence += f". Once every {where} has a pod, it allows {reached} in one{how}. maxSkew {item.proved} is proved"
-    return wrap(f"{sentence}.", style, hanging="  ")
+    return (
+        f"{sentence}. Once every {where} has a pod, it allows {reached} in one{how}. maxSkew {item.proved} is proved."
+    )
 
 
 def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     """Yield an option; the best one with its commands and trade-offs, with all details also its fields and proofs."""
     title = f"set {_head(option)}" if option.changes else f"keep {_head(option)}, as it is"
-    if not option.changes and _unproved(option, [regime.value for regime in Regime]):
+    unproved = _unproved(option, [regime.value for regime in Regime])
+    if head == "Or" and not style.is_detailed:
+        instead = f" (not guaranteed: {'; '.join(unproved)})" if unproved else ""
+        yield from wrap(f"{head}: {title}{instead}", style, hanging="  ")
+        return
+    if not option.changes and unproved:
         title += "; no change that was tried keeps every rule"
     yield from wrap(f"{head}: {title}", style, hanging="  ")
-    if head == "Or" and not style.is_detailed:
-        return
     if option.changes:
         patches = commands(option)
         is_alike = len({emit.emit(_without_labels(spec)) for _, spec in option.patches}) == 1

@@ -222,6 +222,35 @@ def test_constraints_that_keep_the_policy_stay_as_they_are(capsys: pytest.Captur
     ) in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_reason_for_a_smaller_max_skew_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """maxSkew 2 lets 2 of 4 pods into a zone, as the rule does; a rollout is why it is not recommended."""
+    web = Path(__file__).parents[1] / "cases/policy/web.yaml"
+    run(["guarantee", "-f", str(web), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2", "--recommend"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    assert "a zone may hold 2 of 4 pods. maxSkew 1 is proved to keep that." in text
+    assert "it allows 2" not in text
+
+
+def test_the_command_comes_first_and_why_nothing_helps_is_said_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 4)))
+    words = ("guarantee", "-f", str(tmp_path / "web.json"), "--at-most", "zone=1/2", "--recommend", "--topology")
+    run([*words, "zones=3,nodes=2"])
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[1].startswith("Do: set "), lines[2].startswith("  $ kubectl patch ")) == (True, True)
+
+    run([*words, "zones=1,nodes=2"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:4] == [
+        "No constraints keep the policy and leave no pod Pending on these nodes.",
+        "at most 1/2 of the pods in one zone: a zone may hold 2 of 4 pods, so 2 zones are needed; there is 1.",
+        "",
+    ]
+    assert sum("one zone" in line for line in lines) == 3  # the first line, the reason, and the table
+
+
 def test_the_same_is_said_once_for_equal_workloads(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Workloads of one group that differ in their labels share a block of YAML, and equal groups a recommendation."""
     items = []

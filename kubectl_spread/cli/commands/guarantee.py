@@ -205,6 +205,5 @@ def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: Simu
             what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
             if not why and verbs and (files or verbs == ("explain",)):
                 why = inputs.source.command(*verbs, *what)
-        click.echo(text.render(found.policy.name, groups, style, why), color=output.colour)
-        for key in found.skipped:
-            click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")
+        answer = text.render(found.policy.name, groups, style, why=why, skipped=found.skipped)
+        click.echo(answer, color=output.colour)

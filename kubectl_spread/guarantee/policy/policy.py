@@ -69,6 +69,11 @@ class PolicyRule(NamedTuple):
         """Return whether the rule must hold at every moment, not only once all pods are placed."""
         return self.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT, RuleKind.SEPARATE)
 
+    @property
+    def is_implied(self) -> bool:
+        """Return whether every policy has the rule unless it allows Pending pods."""
+        return self.kind in (RuleKind.REPLACED, RuleKind.PLACED)
+
     def most(self, pods: int) -> Optional[int]:
         """Return the most pods that a domain may hold, out of all pods; None if the rule sets no such limit."""
         if self.kind is RuleKind.MAX_SHARE:

@@ -45,7 +45,7 @@ def test_three_shards_keep_the_shares_and_can_wait_for_each_other(capsys: pytest
     assert (
         out
         == f"""\
-Policy of the command line: refuted: every pod finds a node
+Policy of the command line: own rules proved; implied rule refuted: every pod finds a node
   $ kubectl spread simulate apply -f {THREE[1]} --topology zones=3,nodes=2  # why pods stay Pending
 
 Group default/redis-0 and 2 more: StatefulSet default/redis-0, StatefulSet default/redis-1, StatefulSet default/redis-2;
@@ -396,7 +396,8 @@ def test_enough_are_left_and_others_find_nodes_are_two_rules(capsys: pytest.Capt
     """The zone constraint counts the lost zone, so that its pods wait; the other pods are enough."""
     code, out, _ = said(capsys, *ETCD, *QUORUM)
     assert code == 1
-    assert out.startswith("Policy of the command line: refuted: every pod finds a node while 1 zone is lost\n")
+    answer = "own rules proved; implied rule refuted: every pod finds a node while 1 zone is lost"
+    assert out.startswith(f"Policy of the command line: {answer}\n")
     assert " a quorum left after losing 1 zone, if all have a node proved " in " ".join(out.split())
     (group,) = report(capsys, *ETCD, *QUORUM)["groups"]
     kinds = {rule["rule"]["kind"]: rule["verdict"] for rule in group["regimes"][-1]["rules"]}
@@ -433,12 +434,51 @@ def test_a_search_that_is_ended_prints_what_is_known(number: signal.Signals, tmp
     assert out.startswith("The search was interrupted: this is what is known so far.\n\nPolicy of the command line: ")
 
 
-def test_of_several_groups_each_rule_has_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Tables and ways are of one group, or of --details."""
-    path = tmp_path / "all.yaml"
-    path.write_text("---\n".join(DEPLOYMENT.replace("web", name) for name in ("web", "api")), encoding="utf-8")
-    _, out, _ = said(capsys, "-f", str(path), "--topology", "zones=3,nodes=2", "--less-than", "zone=1/2")
+def test_of_several_groups_each_result_has_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Groups with equal results are named together. Tables and ways are of one group, or of --details."""
+    path, policy = tmp_path / "all.yaml", tmp_path / "ha.yaml"
+    one = DEPLOYMENT.replace("replicas: 3", "replicas: 1").replace("web", "one")
+    texts = [one, *(DEPLOYMENT.replace("web", f"web-{number}") for number in range(8))]
+    path.write_text("---\n".join(texts), encoding="utf-8")
+    policy.write_text(POLICY, encoding="utf-8")
+    _, out, _ = said(capsys, "-f", str(path), "--topology", "zones=3,nodes=2", "--policy", str(policy))
 
-    groups = [block.splitlines() for block in out.split("\n\n") if block.startswith("Group ")]
-    assert [3, 3] == [len(lines) for lines in groups]
-    assert all(lines[1].startswith("  less than 1/2 of the pods in one zone: ") for lines in groups)
+    assert out.startswith(
+        """\
+Policy ha: refuted: less than 1/2 of the pods in one zone (all 9 groups)
+
+less than 1/2 of the pods in one zone:
+  refuted: default/one: zone a holds 1 of 1 pod; 0 allowed
+  refuted: default/web-0, default/web-1, default/web-2 and 5 more: zone b holds 2 of 3 pods; 1 allowed
+
+every pod finds a node (implied):
+  proved: default/one, default/web-0, default/web-1 and 6 more
+
+"""
+    )
+
+
+def test_many_groups_have_a_short_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Also with recommendations, of which the first with a command is in the first twelve lines."""
+    texts = [
+        DEPLOYMENT.replace("web", f"web-{number}").replace("replicas: 3", f"replicas: {number}")
+        for number in range(1, 13)
+    ]
+    path = tmp_path / "all.yaml"
+    path.write_text("---\n".join(texts), encoding="utf-8")
+    rules = ("--less-than", "zone=1/2", "--min-domains", "zone=2", "--max-count", "node=3", "--effort", "quick")
+    words = ("-f", str(path), "--topology", "zones=3,nodes=2", *rules, "--regime", "creation")
+    for more in ((), ("--recommend",)):
+        _, out, _ = said(capsys, *words, *more)
+        lines = out.splitlines()
+        assert len(lines) <= 30
+        assert ("$ kubectl patch" in "\n".join(lines[:12])) is bool(more)
+
+
+def test_what_is_refuted_of_the_own_rules_is_named_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every pod finds a node is a rule that no policy writes."""
+    crowded = ("--topology", "zones=3,nodes=2,pods=1", "--at-most", "zone=1/9", "--regime", "creation")
+    _, out, _ = said(capsys, "-f", str(REDIS / "3-zones-6-shards.yaml"), *crowded)
+
+    own, implied = "refuted: at most 1/9 of the pods in one zone", "implied rule refuted: every pod finds a node"
+    assert out.splitlines()[0] == f"Policy of the command line: {own}; {implied}"
