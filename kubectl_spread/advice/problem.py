@@ -10,8 +10,7 @@ from typing import Any, Optional
 
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.label_groups import LabelGroup
+from kubectl_spread.cluster.columns import Columns, LabelGroup
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading

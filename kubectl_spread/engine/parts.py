@@ -28,8 +28,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.build import stored_workload
-from kubectl_spread.cluster.columns import Bools, Columns, Int64s, Topology
-from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
+from kubectl_spread.cluster.columns import Bools, Columns, Int64s, LabelGroup, LabelGroups, Topology
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
 from kubectl_spread.containers import Numbering, tied
 from kubectl_spread.engine import references, steps

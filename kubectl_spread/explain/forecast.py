@@ -31,6 +31,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import ALL, MIN_FEASIBLE_NODES_TO_FIND
+from kubectl_spread.text.wording import count_noun
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond
@@ -111,10 +112,11 @@ def forecast(
     is_sampled = percentage < ALL and start.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
     new = new_pods(start, profiles, all_nodes=not is_sampled)
     pods, columns = len(new.pods), start.columns
-    affordable = _affordable(pods, columns.n, runs, steps)
-    if not affordable:
-        shown = "1 node" if columns.n == 1 else f"{columns.n} nodes"
-        skipped = f"{pods} pods are more than a forecast tries on {shown}"
+    # The runs that the steps allow, or more steps for the fewest runs
+    of_a_run = pods + _START + columns.n // _NODES_OF_A_STEP
+    affordable = min(runs, steps // of_a_run) if steps // of_a_run >= _LEAST_RUNS else _LEAST_RUNS
+    if affordable * of_a_run > max(steps, _MOST_STEPS):
+        skipped = f"{pods} pods are more than a forecast tries on {count_noun(columns.n, 'node')}"
         return Forecast(workload, owner.replicas or 0, skipped=skipped)
     most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
     found = every_placement(new, max_states=most_states, runs=affordable)
@@ -137,14 +139,6 @@ def forecast(
         found.basis,
         is_sampled,
     )
-
-
-def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
-    """Return how many runs the steps allow; 0 if that is too few for a forecast."""
-    of_a_run = pods + _START + nodes // _NODES_OF_A_STEP
-    if steps // of_a_run < _LEAST_RUNS:
-        return _LEAST_RUNS if _LEAST_RUNS * of_a_run <= _MOST_STEPS else 0
-    return min(runs, steps // of_a_run)
 
 
 def _forecast_of(

@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import Node, Taint
-from kubectl_spread.scheduler.framework.status import Status, status_of
+from kubectl_spread.scheduler.framework.plugin import Status, status_of
 
 
 class NotConsidered(Enum):

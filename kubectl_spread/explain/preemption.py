@@ -11,12 +11,13 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.status import Code
+from kubectl_spread.scheduler.framework.plugin import Code
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import (
     DomainCounts,
     hard_counts,
@@ -150,18 +151,19 @@ def _criterion(best: Candidate, second: Candidate) -> Criterion:
 def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
     """Return nodes by reason, the most frequent reason first."""
     diagnosis = filtered.diagnosis()
-    groups: dict[tuple[NoPreemptionReason, str, tuple[str, ...]], list[str]] = {}
-    helpful = {candidate.node for candidate in found.candidates}
-    for name in (node.name for node in filtered.columns.nodes if node.name not in helpful):
-        tried, why = found.refused.get(name), NoPreemptionReason.REFUSED_EVEN_SO
+
+    def reason(name: str) -> tuple[NoPreemptionReason, str, tuple[str, ...]]:
+        tried = found.refused.get(name)
         if tried is None:
-            tried, why = diagnosis.status(name), NoPreemptionReason.NO_EVICTION_CHANGES_IT
-        key = (why, tried.plugin, tried.reasons)
-        is_plain = why is NoPreemptionReason.REFUSED_EVEN_SO and tried.reasons == (NO_VICTIMS,)
-        if is_plain and tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            key = (NoPreemptionReason.NO_LOWER_PRIORITY, "", ())
-        groups.setdefault(key, []).append(name)
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+            status = diagnosis.status(name)
+            return NoPreemptionReason.NO_EVICTION_CHANGES_IT, status.plugin, status.reasons
+        if tried.reasons == (NO_VICTIMS,) and tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return NoPreemptionReason.NO_LOWER_PRIORITY, "", ()
+        return NoPreemptionReason.REFUSED_EVEN_SO, tried.plugin, tried.reasons
+
+    helpful = {candidate.node for candidate in found.candidates}
+    names = (node.name for node in filtered.columns.nodes if node.name not in helpful)
+    ordered = sorted(grouped((reason(name), name) for name in names).items(), key=lambda item: -len(item[1]))
     return [Unhelpful(*key, tuple(nodes)) for key, nodes in ordered]
 
 

@@ -7,7 +7,7 @@ workload, and again after all workloads, as long as the cluster changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Optional
 
@@ -48,8 +48,7 @@ from kubectl_spread.explain.placement import (
     UnpredictedPod,
     UntriedPod,
 )
-from kubectl_spread.objects.pod import GATED, Pod, PodClass
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.pod import GATED, Pod
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
@@ -93,22 +92,18 @@ class Queue:
 
     def add(self, pod: Pod) -> bool:
         """Add a new pod; return whether it runs, or may run."""
-        before = self._waiting_count
+        before = self.waiting
         if pod.cls.gates:
             self.gated.append(UntriedPod(pod.name, GATED))
         elif pod.node_name:
             self._put(pod)
         else:
             self._try(pod)
-        return self._waiting_count == before
+        return self.waiting == before
 
     @property
-    def is_waiting(self) -> bool:
-        """Return whether a pod is Pending or gated."""
-        return bool(self._waiting_count)
-
-    @property
-    def _waiting_count(self) -> int:
+    def waiting(self) -> int:
+        """Return how many pods are Pending or gated."""
         return len(self.pending) + len(self.provisioning) + len(self.gated)
 
     def retry(self) -> None:
@@ -161,32 +156,35 @@ class Queue:
             return
         found = self._placer.place(pod, before=lambda filtered: self._explain_first(pod, filtered))
         if isinstance(found, Unschedulable):
-            self._refuse(pod, found)
+            # The pod waits. If preemption makes room for it, this room is not available to later pods.
+            if not self.pending and self._explains:
+                self.moment = self._placer.now()
+            explained = self._explanation(pod, found)
+            self.pending.append(PendingPod(pod, explained))
+            self._refused_at = min(self._refused_at, self._placer.changes)
+            if explained.nominated_node and found.error is None:
+                self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
             return
-        making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
+        # The claims that no component of the cluster can provision on the chosen node
+        node, making, storage = found.pod.node_name, [], self._placer.scheduler.columns.storage
+        for key, claim in storage.claims_of(pod.cls):
+            storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
+            if storage_class is not None and lacks_provisioner(storage_class, self._placer.cluster):
+                trouble = ClaimTrouble(ClaimProblem.PROVISIONING, key, storage_class.name, storage_class.provisioner)
+                making.append(trouble._replace(selected_node=node))
         if making:
-            explanation = Explanation(pod, PodVerdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
+            verdict = PodVerdict.WAITS_FOR_VOLUME
+            explanation = Explanation(pod, verdict, found.filtered.diagnosis(), claims=tuple(making))
             message = _AWAITED.format(provisioner=making[0].provisioner)
             self.provisioning.append(PendingPod(pod, explanation._replace(message=message)))
         else:
-            self.placed.append(PlacedPod(pod.name, found.pod.node_name, found.fitting, found.hosts))
+            self.placed.append(PlacedPod(pod.name, node, found.fitting, found.hosts))
 
     def _explain_first(self, pod: Pod, filtered: FilterResult) -> None:
         """Explain the first pod that fits, if the queue explains."""
         if self._explains and self.first is None:
             self.first_moment = self._placer.now()
             self.first = explain_filtered(pod, filtered, self._placer.scheduler)
-
-    def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
-        """Return the pod's claims that no component of the cluster can provision on the chosen node."""
-        found = []
-        storage = self._placer.scheduler.columns.storage
-        for key, claim in storage.claims_of(pod.cls):
-            storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
-            if storage_class is not None and lacks_provisioner(storage_class, self._placer.cluster):
-                trouble = ClaimTrouble(ClaimProblem.PROVISIONING, key, storage_class.name, storage_class.provisioner)
-                found.append(trouble._replace(selected_node=node))
-        return tuple(found)
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """Skip a pod whose node cannot be predicted: it uses no resources and is not counted."""
@@ -199,16 +197,6 @@ class Queue:
             self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
         else:
             self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
-
-    def _refuse(self, pod: Pod, refusal: Unschedulable) -> None:
-        """Let a pod wait. If preemption makes room for it, this room is not available to later pods."""
-        if not self.pending and self._explains:
-            self.moment = self._placer.now()
-        explained = self._explanation(pod, refusal)
-        self.pending.append(PendingPod(pod, explained))
-        self._refused_at = min(self._refused_at, self._placer.changes)
-        if explained.nominated_node and refusal.error is None:
-            self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
 
     def _explanation(self, pod: Pod, refusal: Unschedulable) -> Explanation:
         """Explain a refusal; pods of one class share an explanation until the cluster changes."""
@@ -417,7 +405,7 @@ class _Placing(Queue):
     def retry(self) -> None:
         """Retry the refused pods, and create the pods that waited for one of them."""
         super().retry()
-        while self.owner.is_ordered and not (self.is_waiting or self._refused) and self.create():
+        while self.owner.is_ordered and not (self.waiting or self._refused) and self.create():
             super().retry()
 
     def create(self) -> bool:
@@ -446,16 +434,31 @@ class _Placing(Queue):
         certainty = Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
         if self.beyond:
             certainty = Certainty.NOT_PREDICTABLE
-        first = self._first
+        # By topology key and domain, the workload's pods, and all pods that the first constraint of the key selects
+        domains: dict[str, dict[str, int]] = {}
+        matching: dict[str, dict[str, int]] = {}
+        cls, nodes = self._first.cls, [columns.index[pod.node] for pod in self.placed if pod.node in columns.index]
+        for constraint in cls.constraints:
+            key = constraint.topology_key
+            if key in domains:
+                continue
+            topology = columns.topology(key)
+            codes, size = topology.codes[nodes], len(topology.values)
+            domains[key] = topology.by_value(np.bincount(codes[codes >= 0], minlength=size))
+            counter = MatchCounter(cls.namespace, effective_selector(constraint, dict(cls.labels)), columns)
+            counter.sync()
+            with_key, counts = topology.codes >= 0, np.zeros(size, np.int64)
+            np.add.at(counts, topology.codes[with_key], counter.counts[with_key])
+            matching[key] = topology.by_value(counts)
         return Placement(
             workload=self.owner,
             placed=tuple(self.placed),
             pending=(*self.pending, *self.provisioning),
             gated=tuple(self.gated),
-            domains=_domains(self.owner, self.placed, columns),
+            domains=domains,
             certainty=certainty,
             not_predictable=tuple(self.beyond),
-            matching=_matching(first.cls, columns),
+            matching=matching,
             first=self.first,
             moment=self.moment if self.pending else self.first_moment,
             unpredicted=tuple(self.unpredicted),
@@ -463,40 +466,12 @@ class _Placing(Queue):
             evictions=tuple(self.evictions),
             refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in self.placed if pod.node not in columns.index),
-            first_replica=first,
+            first_replica=self._first,
         )
 
 
 def _priority(owner: Workload) -> int:
     return int(owner.pod_spec.get("priority") or 0)
-
-
-def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
-    """Count all pods that the first constraint of each topology key selects, per domain."""
-    found: dict[str, dict[str, int]] = {}
-    for constraint in pod_class.constraints:
-        if constraint.topology_key in found:
-            continue
-        topology = columns.topology(constraint.topology_key)
-        counter = MatchCounter(pod_class.namespace, effective_selector(constraint, dict(pod_class.labels)), columns)
-        counter.sync()
-        with_key = topology.codes >= 0
-        counts = np.zeros(len(topology.values), np.int64)
-        np.add.at(counts, topology.codes[with_key], counter.counts[with_key])
-        found[constraint.topology_key] = topology.by_value(counts)
-    return found
-
-
-def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:
-    """Count the workload's pods per domain of each topology key in its constraints."""
-    constraints = mappings(owner.pod_spec.get("topologySpreadConstraints"))
-    nodes = np.array([columns.index[pod.node] for pod in placed if pod.node in columns.index], np.intp)
-    found: dict[str, dict[str, int]] = {}
-    for key in dict.fromkeys(constraint.get("topologyKey") or "" for constraint in constraints):
-        topology = columns.topology(key)
-        codes = topology.codes[nodes]
-        found[key] = topology.by_value(np.bincount(codes[codes >= 0], minlength=len(topology.values)))
-    return found
 
 
 def new_pods(start: Start, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
@@ -505,7 +480,15 @@ def new_pods(start: Start, profiles: Mapping[str, Profile], *, all_nodes: bool) 
     Pods that admission refuses are left out.
     """
     (owner,) = start.owners
-    pods = list(_created(owner, start))
+    # The pods that the controller creates if each finds a node, without volumes that are unknown
+    pods: list[Pod] = []
+    claims, quotas = NewClaims(start.cluster), usage_at_start(start.cluster, owner.namespace)
+    creates_none = lasting_refusal(owner, start.cluster) or creates_no_pods(owner, start.owned)
+    for pod in () if creates_none else missing_replicas(owner, start.owned):
+        if not quotas.admit(charge(owner.pod_spec)):
+            pods.append(claims.without(pod, owner))
+        elif owner.is_ordered:
+            break
     are_equal = not pods or not (pods[0].cls.volumes or as_replicaset(pods[0], owner, len(pods)) is None)
     return NewPods(
         start.cluster,
@@ -516,17 +499,6 @@ def new_pods(start: Start, profiles: Mapping[str, Profile], *, all_nodes: bool) 
         is_ordered=owner.is_ordered,
         all_nodes=all_nodes,
     )
-
-
-def _created(owner: Workload, start: Start) -> Iterator[Pod]:
-    """Yield the pods that the controller creates if each finds a node, without volumes that are unknown."""
-    claims, quotas = NewClaims(start.cluster), usage_at_start(start.cluster, owner.namespace)
-    lasting = lasting_refusal(owner, start.cluster)
-    for pod in () if lasting or creates_no_pods(owner, start.owned) else missing_replicas(owner, start.owned):
-        if not quotas.admit(charge(owner.pod_spec)):
-            yield claims.without(pod, owner)
-        elif owner.is_ordered:
-            return
 
 
 def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:

@@ -22,7 +22,7 @@ from kubectl_spread.explain.reported_message import (
     other_events,
     reported_message,
 )
-from kubectl_spread.explain.workload_state import CreationFailure, state_of, WorkloadState
+from kubectl_spread.explain.status import CreationFailure, state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass

@@ -32,9 +32,9 @@ from kubectl_spread.scheduler.framework.plugin import (
     Rejection,
     ScoreState,
     Skip,
+    Status,
 )
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.sampling import ALL, MIN_FEASIBLE_NODES_TO_FIND, Sampler
 
 _NO_NODE: Bools = np.zeros(0, np.bool_)

@@ -15,8 +15,15 @@ from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON, PRE_FILTER_MESSAGE_ONCE, SECOND_DOT
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, Rejection
-from kubectl_spread.scheduler.framework.status import Code, Status, status_of
+from kubectl_spread.scheduler.framework.plugin import (
+    Bits,
+    Code,
+    CycleFailure,
+    FilterState,
+    Rejection,
+    Status,
+    status_of,
+)
 
 NO_NODES = "no nodes available to schedule pods"
 

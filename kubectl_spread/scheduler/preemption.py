@@ -24,8 +24,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
-from kubectl_spread.scheduler.framework.plugin import CycleFailure, FixedState
-from kubectl_spread.scheduler.framework.status import Code, Status
+from kubectl_spread.scheduler.framework.plugin import Code, CycleFailure, FixedState, Status
 from kubectl_spread.scheduler.plugins import names
 
 NO_CLAIMS = "no new claims to deallocate"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
+from kubectl_spread.cluster.columns import LabelGroup, LabelGroups
 from kubectl_spread.objects.selectors import LabelRequirement, Selector
 
 WORDS = st.sampled_from(["a", "b", "c"])

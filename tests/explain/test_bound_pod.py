@@ -11,8 +11,7 @@ import pytest
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport, NodeToday
-from kubectl_spread.explain.explanation import explain
+from kubectl_spread.explain.explanation import bound_pod_report, BoundPodReport, explain, NodeToday
 from kubectl_spread.explain.forecast import forecast
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text

@@ -14,8 +14,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.caching import cached_method
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
+from kubectl_spread.cluster.columns import Columns, LabelGroup, LabelGroups
 from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped

@@ -19,7 +19,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.status import status_of
+from kubectl_spread.scheduler.framework.plugin import status_of
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, match_affinity
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts

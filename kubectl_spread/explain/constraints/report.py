@@ -23,7 +23,7 @@ from kubectl_spread.explain.constraints.notes import (
     reasons_for_not_counting,
     reasons_for_not_running,
 )
-from kubectl_spread.explain.requirements.capacity import Indices
+from kubectl_spread.explain.requirements.node import Indices
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import (
     ConstraintCounts,

@@ -7,7 +7,7 @@ the plugin leaves. A cordon covers NodeUnschedulable and its taint; a claim cove
 Each requirement is evaluated with the whole pod, because the scheduler has no answer for a part of a pod. This concerns
 three things. The node affinity, the tolerations and the keys of all hard constraints decide which nodes and pods a
 spread constraint counts. All affinity terms together decide which pods satisfy the affinity. Pods that are nominated
-to a node reduce its capacity.
+to a node reduce its node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns, unique
 from kubectl_spread.containers import grouped
-from kubectl_spread.explain.requirements import capacity, node, pod_affinity
+from kubectl_spread.explain.requirements import node, pod_affinity
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,
     nodes,
@@ -36,10 +36,10 @@ from kubectl_spread.text.wording import count_noun
 _MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirement]]] = {
     names.NODE_NAME: node.node_name,
     names.NODE_AFFINITY: node.node_affinity,
-    names.NODE_PORTS: capacity.ports,
-    names.NODE_RESOURCES_FIT: capacity.resources,
-    names.VOLUME_RESTRICTIONS: capacity.restrictions,
-    names.NODE_VOLUME_LIMITS: capacity.limits,
+    names.NODE_PORTS: node.ports,
+    names.NODE_RESOURCES_FIT: node.resources,
+    names.VOLUME_RESTRICTIONS: node.restrictions,
+    names.NODE_VOLUME_LIMITS: node.limits,
     names.INTER_POD_AFFINITY: pod_affinity.requirements,
     names.NODE_DECLARED_FEATURES: node.features,
 }
@@ -47,8 +47,8 @@ _MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirem
 _OF_TWO_PLUGINS: dict[str, Callable[[PodClass, FilterResult], Iterable[Requirement]]] = {
     names.NODE_UNSCHEDULABLE: node.health,
     names.TAINT_TOLERATION: node.health,
-    names.VOLUME_BINDING: capacity.claims,
-    names.VOLUME_ZONE: capacity.claims,
+    names.VOLUME_BINDING: node.claims,
+    names.VOLUME_ZONE: node.claims,
 }
 
 
@@ -118,13 +118,11 @@ def _nominated(filtered: FilterResult) -> Iterator[Requirement]:
         fits &= verdict.bits == 0
     allowed = np.ones(columns.n, np.bool_)
     allowed[list(filtered.nominated)] = False
-    why = partial(_why_nominated, columns)
+
+    def why(refused: Bools) -> str:
+        here = {columns.nodes[at].name for at in np.flatnonzero(refused).tolist()}
+        pods = [pod for pod in columns.cluster.pending() if pod.nominated_node in here]
+        names = short_list([f"{pod.known_name} for {pod.nominated_node}" for pod in pods])
+        return f"nominated and waiting: {names}" if pods else f"pods wait for {nodes(refused, columns)}"
+
     yield Requirement("", "the pods nominated to the nodes", allowed | ~fits, kind=RequirementKind.NOMINATED, why=why)
-
-
-def _why_nominated(columns: Columns, refused: Bools) -> str:
-    here = {columns.nodes[at].name for at in np.flatnonzero(refused).tolist()}
-    waiting = [
-        f"{pod.known_name} for {pod.nominated_node}" for pod in columns.cluster.pending() if pod.nominated_node in here
-    ]
-    return f"nominated and waiting: {short_list(waiting)}" if waiting else f"pods wait for {nodes(refused, columns)}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Bools, Columns, unique
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.explain.requirements.capacity import Indices, pods_of, pods_on_nodes
+from kubectl_spread.explain.requirements.node import Indices, pods_of, pods_on_nodes
 from kubectl_spread.explain.requirements.requirement import (
     first_sentences,
     MOST_GROUPS,

@@ -7,7 +7,6 @@ from typing import Any
 
 from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.bound_pod import BoundPodReport
 from kubectl_spread.explain.constraints.report import (
     ConstraintReport,
     CountedPods,
@@ -16,21 +15,21 @@ from kubectl_spread.explain.constraints.report import (
     IgnoredPods,
     MOST_NAMES,
 )
-from kubectl_spread.explain.explanation import ClaimTrouble, NodeReport
+from kubectl_spread.explain.explanation import BoundPodReport, ClaimTrouble, NodeReport
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
-from kubectl_spread.explain.workload_state import CreationFailure, WorkloadState
+from kubectl_spread.explain.status import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, text, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.wording import name, short_name
-from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.plugin import Status
 from kubectl_spread.scheduler.preemption import Candidate
 
 

@@ -11,7 +11,7 @@ from kubectl_spread.explain.forecast import Forecast
 from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
-from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.explain.status import WorkloadState
 from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:  # only loaded if there are NodePools

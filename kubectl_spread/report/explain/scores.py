@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, UnknownReason
 from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.explanation import BoundPodReport, NodeToday, NotComparable, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
     Because,

@@ -12,7 +12,7 @@ from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
-from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.explain.status import WorkloadState
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.report import table, wording

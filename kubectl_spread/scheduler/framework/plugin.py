@@ -1,16 +1,17 @@
-"""The interface of plugins.
+"""The interface of plugins: statuses and reasons, states, scores.
 
 Upstream asks a plugin about one node at a time. Here a plugin answers for all nodes at once, with bits and arrays.
 This is the one deliberate departure from the framework's interface, and it makes a cycle a handful of array
 operations. A plugin keeps a state for each pod class. The state syncs with the bound pods on each use, so that
 replicas share the work and other classes cost nothing.
 
-Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Code (v1.36.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, NamedTuple, Optional, Protocol, Union
 
 import numpy as np
@@ -19,11 +20,46 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.scheduler.framework.status import Reason
 
 Plain = dict[str, Any]
 Bits = NDArray[np.uint64]  # (N,): 0 fits, else bit i set where reason i holds
 NodeIndices = NDArray[np.intp]  # (F,): the feasible nodes
+
+
+class Code(Enum):
+    """A status code; the value is upstream's name for it."""
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    SKIP = "Skip"
+
+
+class Reason(NamedTuple):
+    """A reason why a node is rejected; bit i of a plugin's filter result means its i-th reason.
+
+    If upstream uses one text with two codes (does not fit now, can never fit), there are two reasons.
+    """
+
+    text: str
+    code: Code
+
+
+class Status(NamedTuple):
+    """The result of one plugin for one node."""
+
+    code: Code
+    plugin: str
+    reasons: tuple[str, ...]
+
+
+def status_of(plugin: str, reasons: tuple[Reason, ...], bits: int) -> Status:
+    """Return the status of a node's bits; one unresolvable reason makes it unresolvable."""
+    named = [reason for at, reason in enumerate(reasons) if bits >> at & 1]
+    unresolvable = any(reason.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE for reason in named)
+    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE
+    return Status(code, plugin, tuple(reason.text for reason in named))
 
 
 class Plugin:

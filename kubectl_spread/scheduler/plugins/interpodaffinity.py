@@ -26,8 +26,17 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import Selector
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, Plain, Plugin, ScoreState
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import (
+    Bits,
+    Code,
+    FilterState,
+    no_bits,
+    NodeIndices,
+    Plain,
+    Plugin,
+    Reason,
+    ScoreState,
+)
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (

@@ -19,17 +19,18 @@ from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
+    Code,
     FilterState,
     FixedState,
     NodeIndices,
     Plain,
     Plugin,
+    Reason,
     Rejection,
     ScoreError,
     ScoreState,
     Skip,
 )
-from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 ADDED_AFFINITY_REASON = "node(s) didn't match scheduler-enforced node affinity"

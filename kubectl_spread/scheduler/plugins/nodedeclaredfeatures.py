@@ -11,8 +11,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Skip
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Code, FilterState, FixedState, Plugin, Reason, Skip
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) didn't match Pod's required features", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)

@@ -12,8 +12,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Bits, Code, FilterState, no_bits, Plugin, Reason, Skip
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE),)

@@ -10,8 +10,7 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.node import UNSCHEDULABLE
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits, Plugin
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Code, FilterState, FixedState, no_bits, Plugin, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) were unschedulable", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)

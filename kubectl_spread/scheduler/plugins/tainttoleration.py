@@ -16,14 +16,15 @@ from kubectl_spread.objects.releases.behaviours import TAINT_REASON
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
+    Code,
     FilterState,
     FixedState,
     no_bits,
     NodeIndices,
     Plugin,
+    Reason,
     ScoreState,
 )
-from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 

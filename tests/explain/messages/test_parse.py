@@ -21,7 +21,7 @@ from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.scheduler import plugins
 from kubectl_spread.scheduler.filter_result import Diagnosis
-from kubectl_spread.scheduler.framework.status import Code, Reason, Status
+from kubectl_spread.scheduler.framework.plugin import Code, Reason, Status
 
 Counted = list[tuple[Optional[int], str]]
 

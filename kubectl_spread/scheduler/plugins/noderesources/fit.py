@@ -36,13 +36,14 @@ from kubectl_spread.scheduler.framework.node_values import NodeScores, NodeValue
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,
+    Code,
     FilterState,
     NodeIndices,
     Plain,
     Plugin,
+    Reason,
     ScoreState,
 )
-from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 _BASIC = (CPU, MEMORY, EPHEMERAL_STORAGE)

@@ -25,8 +25,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, no_bits, NodeIndices
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import bit, Bits, Code, FilterState, no_bits, NodeIndices, Reason
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
     Constraint,

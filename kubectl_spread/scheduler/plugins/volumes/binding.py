@@ -31,15 +31,16 @@ from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, smallest, Volu
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,
+    Code,
     FilterState,
     no_bits,
     Plugin,
+    Reason,
     Rejection,
     SameScore,
     ScoreState,
     Skip,
 )
-from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE

@@ -13,8 +13,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Skip
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Bits, Code, FilterState, no_bits, Plugin, Reason, Skip
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) exceed max volume count", Code.UNSCHEDULABLE),)

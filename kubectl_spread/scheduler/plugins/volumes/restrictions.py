@@ -13,8 +13,7 @@ from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
-from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Plugin, Rejection, Skip
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Bits, Code, FilterState, no_bits, Plugin, Reason, Rejection, Skip
 from kubectl_spread.scheduler.plugins import names
 
 

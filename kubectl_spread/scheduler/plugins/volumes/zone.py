@@ -15,8 +15,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
 from kubectl_spread.objects.selectors import Labels, LEGACY, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Plugin, Rejection, Skip
-from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.framework.plugin import Code, FilterState, FixedState, Plugin, Reason, Rejection, Skip
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) had no available volume zone", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)
