@@ -229,14 +229,6 @@ def _origins(run: CheckRun) -> list[Optional[Subject]]:
     return [None if not subjects else subjects.pop() for subjects in owners]
 
 
-def _explain(subject: Subject, asked: CheckSettings) -> str:
-    """Return the command that says what helps the Pending pods of an object."""
-    name = subject.manifest.document.source.name
-    piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
-    namespace = () if subject.manifest.namespace else ("-n", asked.namespace)
-    return piped + asked.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *namespace)
-
-
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
     rounds = _placements(run, known) if known is not None else []
@@ -328,12 +320,17 @@ def result_of(run: CheckRun) -> CheckResult:
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
     origins = _origins(run)
     waiting = (subject for item, subject in zip(run.placements, origins, strict=True) if item.stuck)
-    first = next(waiting, None)
+    first, explain = next(waiting, None), ""
+    if first is not None:
+        name = first.manifest.document.source.name
+        piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
+        where = () if first.manifest.namespace else ("-n", settings.namespace)
+        explain = piped + settings.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *where)
     report = report._replace(
         placements=run.placements,
         not_applied=not_applied,
         unchecked=judged.unchecked,
-        explain="" if first is None else _explain(first, settings),
+        explain=explain,
         origins=["" if item is None else item.manifest.document.source.name for item in origins],
     )
     rendered = () if run.rules is None else tuple(run.rules.kustomizations.values())
@@ -567,17 +564,15 @@ def read_baseline(settings: CheckSettings) -> Optional[Baseline]:
     """
     from kubectl_spread.sources.files import read_text
 
-    path = _baseline_path(settings)
+    path, is_named = _baseline_path(settings), bool(settings.choice.baseline)
     if not path or settings.choice.no_ignores or settings.choice.write_baseline:
         return None
-    if settings.choice.baseline:
-        return baseline_in(read_text(path))
     try:
-        return baseline_in(read_text(path, inside=settings.config.root))
+        return baseline_in(read_text(path, inside=None if is_named else settings.config.root))
     except SourceError as error:
         from kubectl_spread.sources.config import at_setting
 
-        raise at_setting(error, settings.config, ("baseline",)) from None
+        raise (error if is_named else at_setting(error, settings.config, ("baseline",))) from None
 
 
 def _baseline_path(settings: CheckSettings) -> str:

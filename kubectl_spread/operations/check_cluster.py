@@ -47,8 +47,7 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     question = Question(namespace, kinds, is_overview=not kinds, has_new_nodes=True)
     known = known or cluster_facts.load(asked.source, session, question)
     cluster, is_live = known.cluster, asked.source.live
-    own = own_namespace(session, cluster) if request.namespace is None else request.namespace
-    wanted = request.selection._replace(namespace=own)
+    wanted = request.selection._replace(namespace=own_namespace(request.namespace, session, cluster))
     asked = asked._replace(namespace="default")  # running workloads name their own
     controllers = {
         key: controller

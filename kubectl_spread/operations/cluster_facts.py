@@ -273,17 +273,13 @@ def place(
         if not all(found.is_running or found.gaps for found in item.added_nodes.values())
     ]
     for at in stuck[:_MOST_ADVISED] if evicts else ():
-        placements[at] = placements[at]._replace(advice=_advice(placements, at, known))
+        from kubectl_spread.advice import problem as problems  # 100 ms
+        from kubectl_spread.advice.search import suggest
+
+        problem = problems.of_placements(placements, at, known.cluster, known.profiles)
+        best = suggest(problem, most=1).items[:1] if problem is not None else ()
+        placements[at] = placements[at]._replace(advice=best[0].title if best else "")
     return placements
-
-
-def _advice(placements: list[Placement], at: int, known: LoadedCluster) -> str:
-    """Return the best change of a workload for whose pods Karpenter adds no node; empty if none helps."""
-    from kubectl_spread.advice import problem as problems  # 100 ms
-    from kubectl_spread.advice.search import suggest
-
-    found = problems.of_placements(placements, at, known.cluster, known.profiles)
-    return next((item.title for item in suggest(found, most=1).items), "") if found is not None else ""
 
 
 def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:

@@ -46,7 +46,7 @@ class ExplainRequest(NamedTuple):
     targets: tuple[ObjectName, ...] = ()
     paths: tuple[str, ...] = ()
     kustomize: tuple[str, ...] = ()
-    source: ClusterSource = ClusterSource(live=True)
+    source: ClusterSource = ClusterSource()
     namespace: Optional[str] = None
     node: str = ""
     suggestions: int = 3
@@ -101,7 +101,7 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     question = Question(own if request.namespace is None else request.namespace, kinds, texts, has_new_nodes=True)
     question = question._replace(is_overview=not (has_files or kinds))
     known = cluster_facts.load(source, session, question)
-    namespace = own_namespace(session, known.cluster) if request.namespace is None else request.namespace
+    namespace = own_namespace(request.namespace, session, known.cluster)
     targets = selection._replace(namespace=namespace).named(known.cluster).targets
     settings = ReportSettings(namespace, known, request.node, request.suggestions)
     is_read()
@@ -119,8 +119,8 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_b
     cluster, missing = settings.known.cluster, list[SpreadError]()
     settings = pod_reports.with_added_nodes(settings)
     keys = [ObjectKey(target.kind, settings.namespace, target.name) for target in targets]
+    pods = [pod for pod in cluster.pending() if not pod.terminating]
     if not targets:
-        pods = (pod for pod in cluster.pending() if not pod.terminating)
         waiting = {workload_of(pod, cluster): pod.name for pod in pods if settings.namespace in ("", pod.namespace)}
         keys = [key._replace(name=name) if key.kind == "Pod" else key for key, name in sorted(waiting.items())]
     is_grouped = is_brief and not targets and len(keys) > MOST_ALIKE
@@ -134,8 +134,7 @@ def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_b
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
     where = f" in namespace {settings.namespace}" if settings.namespace else ""
-    others = len([pod for pod in cluster.pending() if not pod.terminating])  # all of them are elsewhere
-    elsewhere = f"; {others} in other namespaces: -A" if others else ""
+    elsewhere = f"; {len(pods)} in other namespaces: -A" if pods else ""
     notes = () if reports or missing else (f"no pod is Pending{where}{elsewhere}",)
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -10,8 +9,8 @@ from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.members import groups_of, Member, member_of
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, REGIMES
+from kubectl_spread.guarantee.members import groups_of, member_of
+from kubectl_spread.guarantee.policy.policy import Policy, REGIMES
 from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend_for_group
@@ -83,10 +82,16 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     watch = watch or Watch()
     read, has_files = read_inputs(request.inputs), bool(request.inputs.paths or request.inputs.kustomize)
     scene = SimulationSetup(read)
-    cluster = _with_created_pods(scene)
+    cluster = scene.situation.cluster
+    created = (op for op in scene.created.ops if isinstance(op, CreatePod))  # they have no node yet
+    pods = [Pod(op.name, f"manifest-{op.cls.namespace}-{op.name}", op.cls) for op in created]
+    cluster = cluster._replace(pods=(*cluster.pods, *pods)) if pods else cluster
     with unreadable_first(scene):
         chosen = scene.created.concerns if has_files else _selected(request.selection, cluster, read)
-        members, skipped = _members(chosen, cluster)
+        keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
+        members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in REPLICATED_KINDS]
+        if not members:
+            raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
     _check_keys(request.policy, cluster)
     policy, profiles = request.policy, read.known.profiles
     regimes = [item for item in REGIMES if item in policy.regimes]
@@ -97,8 +102,12 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
 
     groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
     for spec in policy.groups:
-        rules = spec.rules
-        for name, found in _groups(spec, members, policy):
+        rules, parts = spec.rules, groups_of(spec, members)
+        if not parts:
+            raise unmatched_group(spec, policy)
+        for found in parts:
+            first, more = found[0].key, f" and {len(found) - 1} more" if len(found) > 1 else ""
+            name = spec.name or f"{first.namespace}/{first.name}{more}"
             result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(name), name=name)
             recommendation = None
             if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
@@ -106,18 +115,8 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
                 wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes)
                 recommendation = recommend_for_group(wanted)
             groups.append((result, recommendation))
+    skipped = tuple(key for key in keys if key.kind not in REPLICATED_KINDS)
     return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, skipped, watch.is_stopped)
-
-
-def _with_created_pods(scene: SimulationSetup) -> Cluster:
-    """Return the cluster with the Pods of the manifests, which have no node yet."""
-    cluster = scene.situation.cluster
-    found = [
-        Pod(op.name, f"manifest-{op.cls.namespace}-{op.name}", op.cls)
-        for op in scene.created.ops
-        if isinstance(op, CreatePod)
-    ]
-    return cluster._replace(pods=(*cluster.pods, *found)) if found else cluster
 
 
 def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:
@@ -137,15 +136,6 @@ def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> f
     if not found:
         raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found
-
-
-def _members(chosen: Iterable[ObjectKey], cluster: Cluster) -> tuple[list[Member], tuple[ObjectKey, ...]]:
-    """Return the workloads, with the ranges of their autoscalers, and the workloads that are not simulated."""
-    keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
-    members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in REPLICATED_KINDS]
-    if not members:
-        raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
-    return members, tuple(key for key in keys if key.kind not in REPLICATED_KINDS)
 
 
 def _check_keys(policy: Policy, cluster: Cluster) -> None:
@@ -172,18 +162,3 @@ def _check_keys(policy: Policy, cluster: Cluster) -> None:
             for rule, text in zip(wrong, messages, strict=True)
         )
     )
-
-
-def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[tuple[str, list[Member]]]:
-    """Yield the groups of a specification with their names.
-
-    Raises:
-        RequestError, ConfigError: it matches no workload.
-    """
-    found = groups_of(spec, members)
-    if not found:
-        raise unmatched_group(spec, policy)
-    for part in found:
-        first = part[0].key
-        more = f" and {len(part) - 1} more" if len(part) > 1 else ""
-        yield spec.name or f"{first.namespace}/{first.name}{more}", part

@@ -25,14 +25,13 @@ from kubectl_spread.engine.loading import most_alike, stage_of
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.reading import daemonset_spec, is_on_delete, most_pods
 from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
-from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
 from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import is_changed, newest_hash, running_pods
-from kubectl_spread.explain.explanation import examine, Explanation
+from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
@@ -157,7 +156,11 @@ class RolloutChecker:
         """Answer a question about one workload by a proof, or else by a simulation."""
         controller = question.controllers[0]
         pod_class = self._new_class(controller)
-        because = self._unpredictable(pod_class)
+        if self._cluster.storage.claims.keys() >= set(pod_class.claims()):
+            profile = self._profiles.get(pod_class.scheduler_name)
+            because = " and ".join(unsupported_features(pod_class, profile, self._cluster))
+        else:
+            because = UNKNOWN_CLAIMS
         if because:
             return question.result(Verdict.NOT_KNOWN, Basis.NOT_SIMULATED, because)
         is_larger = controller.workload.kind == "DaemonSet" and question.kind is RolloutKind.CHANGE
@@ -193,22 +196,20 @@ class RolloutChecker:
 
     def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)
-        with_pending = (item for item in found.outcomes if any(pod.owner in question.keys for pod in item.pending))
-        stuck = next(with_pending, None)
+        explanation = None
+        for outcome in found.outcomes:
+            names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
+            if names:
+                cluster = outcome.cluster()
+                waiting = (pod for pod in cluster.pods if not (pod.node_name or pod.terminating))
+                pod = next((pod for pod in waiting if pod.name in names), None)
+                explanation = None if pod is None else examine(pod, cluster, self._profiles).explanation
+                break
         # A rollout that does not end is no better for having waited before.
         verdict = Verdict.GETS_STUCK if summary.verdict is Verdict.NO_WORSE else summary.verdict
         return question.result(verdict, summary.basis, " and ".join(summary.gaps))._replace(
-            played=PlayedStep(question.text, summary),
-            explanation=None if stuck is None else self._explained(stuck, question),
+            played=PlayedStep(question.text, summary), explanation=explanation
         )
-
-    def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
-        """Explain a Pending pod of the rollout."""
-        cluster = outcome.cluster()
-        names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
-        pending = (pod for pod in cluster.pods if pod.name in names and not (pod.node_name or pod.terminating))
-        pod = next(pending, None)
-        return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
     def has_room(self, controller: Controller, *, pods: int, others: Iterable[tuple[PodClass, int]] = ()) -> bool:
         """Return whether all new pods find a node, wherever the other pods are.
@@ -298,13 +299,6 @@ class RolloutChecker:
         stored = stored_workload(owner, self._cluster, minor)
         return replica(stored._replace(known_hash=""), owner.first_ordinal).cls
 
-    def _unpredictable(self, pod_class: PodClass) -> str:
-        """Return a feature on which the nodes of pods depend and that is not simulated; empty if there is none."""
-        if not self._cluster.storage.claims.keys() >= set(pod_class.claims()):
-            return UNKNOWN_CLAIMS
-        profile = self._profiles.get(pod_class.scheduler_name)
-        return " and ".join(unsupported_features(pod_class, profile, self._cluster))
-
 
 def rolls(key: ObjectKey, controller: Controller) -> bool:
     """Return whether the controller replaces old pods automatically."""
@@ -380,8 +374,14 @@ class ManifestRollouts:
     def results(self) -> tuple[RolloutResult, ...]:
         """Return the creation of new workloads first, then one rollout for each workload that has one."""
         rollouts = [self.rollout_of(item.key) for item in self._workloads]
+        creations = [  # in whatever order their pods are placed
+            question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
+            if question.keys[0] in self._with_room
+            else self._checker.simulate(question, rollouts=len(self._new))
+            for question in map(_creation, self._groups)
+        ]
         others = () if self._copies is None else self._copies.results()
-        return (*self._creations, *(item for item in rollouts if item is not None), *others)
+        return (*creations, *(item for item in rollouts if item is not None), *others)
 
     def in_any_order(self, placements: Sequence[Placement]) -> list[Placement]:
         """Return placements with the certainty that the engine gives them.
@@ -455,21 +455,10 @@ class ManifestRollouts:
         proven = (group for group in self._groups if all(map(self._has_room, group)))
         return frozenset(item.key for group in proven for item in group)
 
-    @cached_property
-    def _creations(self) -> tuple[RolloutResult, ...]:
-        """Return whether the new workloads are complete in whatever order their pods are placed."""
-        return tuple(
-            question.result(Verdict.COMPLETES, Basis.ENOUGH_ROOM)
-            if question.keys[0] in self._with_room
-            else self._checker.simulate(question, rollouts=len(self._new))
-            for question in map(_creation, self._groups)
-        )
-
     def _has_room(self, item: ManifestWorkload) -> bool:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
-        replicas = item.controller.workload.replicas or 0
         others = [(_class_of(other), other.pods) for other in self._new if other is not item]
-        pods = replicas + reading.most_pods(item.controller)
+        pods = (item.controller.workload.replicas or 0) + reading.most_pods(item.controller)
         return self._checker.has_room(item.controller, pods=pods, others=others)
 
     @cached_property

@@ -67,8 +67,10 @@ class Selection(NamedTuple):
         return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
 
 
-def own_namespace(session: Optional[Session], cluster: Cluster) -> str:
-    """Return the namespace of a request that names none: the context's, or the only one in a file, or `default`."""
+def own_namespace(named: Optional[str], session: Optional[Session], cluster: Cluster) -> str:
+    """Return the namespace of a request: the named one, or the context's, or the only one in a file, or `default`."""
+    if named is not None:
+        return named
     if session is not None:
         return session.target.namespace
     found = namespaces_of(cluster)

@@ -63,7 +63,7 @@ class SimulateRequest(NamedTuple):
     commands: tuple[Command, ...] = ()
     paths: tuple[str, ...] = ()
     kustomize: tuple[str, ...] = ()
-    source: ClusterSource = ClusterSource(live=True)
+    source: ClusterSource = ClusterSource()
     namespace: Optional[str] = None
     limits: Limits = Limits()
     allow_remote: bool = False
@@ -126,7 +126,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
             fallback=session.target.namespace,
         )
         known = cluster_facts.load(source, session, question)
-    return SimulateInputs(request, known, given, request.namespace or own_namespace(session, known.cluster))
+    return SimulateInputs(request, known, given, own_namespace(request.namespace or None, session, known.cluster))
 
 
 _OF_MANIFESTS = frozenset({"apply", "patch"})  # new pod templates

@@ -20,7 +20,7 @@ class SnapshotRequest(NamedTuple):
         path: the file; its name decides the format, `.json`, `.yaml` or `.gz`; `-` is JSON for standard output.
     """
 
-    source: ClusterSource = ClusterSource(live=True)
+    source: ClusterSource = ClusterSource()
     redact: bool = False
     path: str = "-"
 

@@ -29,7 +29,7 @@ class StatusRequest(NamedTuple):
         policy: rules for the running pods.
     """
 
-    source: ClusterSource = ClusterSource(live=True)
+    source: ClusterSource = ClusterSource()
     selection: Selection = Selection()
     namespace: Optional[str] = None
     shows_all: bool = False
@@ -140,9 +140,8 @@ class StatusReader:
         kinds = self.selection.all_kinds
         question = Question(self.selection.namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
         known = cluster_facts.load(self.source, self.session, question, is_again=is_again)
-        if self._namespace is None:
-            self.selection = self.selection._replace(namespace=own_namespace(self.session, known.cluster))
-        self.selection = self.selection.named(known.cluster)
+        namespace = own_namespace(self._namespace, self.session, known.cluster)
+        self.selection = self.selection._replace(namespace=namespace).named(known.cluster)
         from kubectl_spread.explain.status import statuses  # numpy: 80 ms
         from kubectl_spread.guarantee.policy.status import policy_status
 
