@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TYPE_CHECKING, Union
 
-from kubectl_spread.advice.actions import Action, AddNodes, EditSpec, SetRollout
+from kubectl_spread.advice.actions import Action, AddNodes, EditNode, EditSpec, SetRollout
 from kubectl_spread.advice.plan import HypotheticalCluster
 from kubectl_spread.advice.target import Op
 from kubectl_spread.explain.requirements.requirement import RequirementId
@@ -132,13 +132,13 @@ class Change(NamedTuple):
     def ordered_actions(self) -> list[Action]:
         """Return the actions in the order to carry them out, with all edits of the pod's manifest merged into one.
 
-        The rollout's settings come before the template: once that has changed, the rollout begins. New nodes come
-        before other changes of nodes and pods, as no command adds them.
+        The rollout's settings and nodes come before the template: once that has changed, the rollout begins. New nodes
+        come before other changes of nodes, as no command adds them.
         """
         ops = tuple(action for action in self.actions if isinstance(action, Op))
         others = [action for action in self.actions if not isinstance(action, Op)]
         edits = [EditSpec(ops)] if ops else []
-        first = (SetRollout, EditSpec, AddNodes)
+        first = (SetRollout, AddNodes, EditNode, EditSpec)
         return sorted([*edits, *others], key=lambda action: [not isinstance(action, kind) for kind in first])
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
