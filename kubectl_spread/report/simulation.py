@@ -237,22 +237,28 @@ def prepared(item: Preparation) -> str:
 
 def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:
     """Return the Pending pods by cause; in short, two causes."""
-    by_cause: dict[str, list[str]] = {}
-    for pod in waiting:
-        cause = pod.message if style.is_detailed else _cause(pod, played)
-        by_cause.setdefault(cause, []).append(waiting_pods(pod, played.summary))
-    groups = [*by_cause.items()]
+    by_cause = grouped((pod.message if style.is_detailed else _cause(pod, played), pod) for pod in waiting)
+    groups = [(cause, _named(who, played, style)) for cause, who in by_cause.items()]
     shown = groups if style.is_detailed else groups[:_MOST_CAUSES]
     lines = ["Pending:"] if groups else []
     for cause, who in shown:
-        most = len(who) if style.is_detailed else _MOST_NAMED
-        named = who
-        if len(who) > MOST_ALIKE:
-            named = ["; ".join(first_of(who, most, lambda left: f"and {plural(left, 'more workload')}"))]
-        lines += [*_indented(named, style), *wrap(cause, style, indent="    ")]
+        lines += [*_indented(who, style), *wrap(cause, style, indent="    ")]
     others = [who for _, every in groups[len(shown) :] for who in every]
     more = [f"for other reasons, which --details prints: {comma_list(others, most=_MOST_NAMED)}"] if others else []
     return [*lines, *_indented(more, style)]
+
+
+def _named(waiting: Sequence[PendingPods], played: PlayedStep, style: Style) -> list[str]:
+    """Return `1 pod of Deployment shop/web`; of many workloads `1 pod each of Deployment shop/a, Deployment shop/b`."""
+    endings, most = len(played.summary.endings), len(waiting) if style.is_detailed else _MOST_NAMED
+    if len(waiting) <= MOST_ALIKE or any(pod.owner is None for pod in waiting):
+        return [waiting_pods(pod, played.summary) for pod in waiting]
+    alike = grouped(((pods(pod.pods), share(pod.outcomes, endings)), name(pod.owner)) for pod in waiting)
+    return [
+        f"{', '.join(filter(None, (f'{number} each', where)))} of "
+        f"{series(first_of(who, most, lambda left: plural(left, 'more workload')))}"
+        for (number, where), who in alike.items()
+    ]
 
 
 def _cause(pod: PendingPods, played: PlayedStep) -> str:
@@ -480,11 +486,18 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
         for is_deleted, group in itertools.groupby(shown, lambda event: event.kind is EventKind.DELETED):
             texts = [names.sentence(event) for event in group]
             if is_deleted and not is_detailed and len(set(texts)) > 1:
-                deleted = [text.removesuffix(" is deleted.") for text in texts]
-                texts = [f"{series(first_of(deleted, _MOST_NAMED, lambda left: f'{left} more'))} are deleted."]
+                head = "Pods " if all(text.startswith("Pod ") for text in texts) else ""
+                deleted = [text.removesuffix(" is deleted.").removeprefix(head and "Pod ") for text in texts]
+                texts = [f"{head}{series(first_of(deleted, _MOST_NAMED, lambda left: f'{left} more'))} are deleted."]
             told += texts
         sentences += without_repeats(told)
     stuck = grouped((pod.owner or pod.name, pod) for pod in played.summary.stuck)
+    number, is_alike = (
+        len(played.summary.stuck),
+        all(pod.owner and pod.message != GATED for pod in played.summary.stuck),
+    )
+    if not is_detailed and len(stuck) > MOST_ALIKE and is_alike:
+        return [*sentences, f"{number} pods of {len(stuck)} workloads {find_no_node(number)}"]
     for pod, *others in stuck.values():
         who = f"Pod {pod.name}"
         if pod.owner is not None and (others or pod.name.endswith("-*")):

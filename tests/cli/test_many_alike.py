@@ -105,6 +105,8 @@ def test_one_answer_is_for_all(facts: str, capsys: pytest.CaptureFixture[str]) -
     assert [1] == [number for number, line in enumerate(checked) if line.startswith("  also 7 more workloads: ")]
     assert sum(line.startswith("  also 7 more workloads: Deployment shop/svc-1, ") for line in lost) == 1
     assert sum("Its only node" in line or "Every node there has the" in line or "taint" in line for line in lost) >= 1
+    assert any(line.startswith("  2 pods each of Deployment shop/svc-0, Deployment shop/svc-1, ") for line in lost)
+    assert sum("of 8 workloads find no node, and stay Pending." in line for line in lost) == 1
     assert max(map(len, (explained, checked, lost))) <= 30
 
 
