@@ -64,7 +64,7 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatu
         pod for pod in world.background if pod.namespace == budget.namespace and budget.selector.matches(pod.labels)
     ]
     healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
-    healthy += sum(_is_healthy(pod) for pod in others)
+    healthy += sum(bool(pod.node_name) and not pod.terminating and pod.is_ready is not False for pod in others)
     expected, desired = _wanted(budget, selected, others, world=world, state=state)
     if expected <= 0 or desired is None or spec_error(budget):
         return BudgetStatus(budget, healthy, desired or 0, 0)
@@ -90,10 +90,6 @@ def _amount_error(field: str, value: Union[int, str]) -> str:
     if percent is None:
         return f'{field} "{value}" is neither a number nor a percentage'
     return f'{field} "{value}" is more than 100%' if percent > _WHOLE else ""
-
-
-def _is_healthy(pod: Pod) -> bool:
-    return bool(pod.node_name) and not pod.terminating and pod.is_ready is not False
 
 
 def _wanted(

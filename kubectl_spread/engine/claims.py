@@ -16,7 +16,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.keys import NamespacedName
-from kubectl_spread.objects.selectors import LabelRequirement, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, ZONE
 from kubectl_spread.objects.storage import Claim, Storage, Volume
 
 if TYPE_CHECKING:
@@ -65,44 +65,49 @@ def ensure(draft: Draft, owner: int, ordinal: int) -> None:
     world = draft.world
     key = world.keys[owner]
     for template in world.claim_templates.get(owner, {}) if world.cluster.storage.has_claims else ():
-        name = f"{template}-{key.name}-{ordinal}"
-        storage, claim = storage_of(world, draft), _claim(world, NamespacedName(key.namespace, name))
-        if claim is not None and claim.key not in storage.claims:
-            volume = _bound_at_once(claim, storage)
-            put(draft, key.namespace, name, NEW if volume is None else f"volume/{volume.name}")
+        claim_key = NamespacedName(key.namespace, f"{template}-{key.name}-{ordinal}")
+        storage, claim = storage_of(world, draft), _claim(world, claim_key)
+        if claim is None or claim_key in storage.claims:
+            continue
+        # The smallest volume that fits is bound without waiting for a pod.
+        volume, storage_class = (
+            objects.smallest(claim, storage.volumes.values()),
+            storage.classes.get(claim.storage_class),
+        )
+        if volume is not None and volume.claim is None and storage_class is not None and storage_class.waits:
+            volume = None
+        put(draft, claim_key, NEW if volume is None else f"volume/{volume.name}")
 
 
-def put(draft: Draft, namespace: str, name: str, value: str) -> None:
+def put(draft: Draft, key: NamespacedName, value: str) -> None:
     """Record the state of a claim."""
-    others = [item for item in draft.claims if item[:2] != (namespace, name)]
-    draft.claims = tuple(sorted([*others, (namespace, name, value)]))
+    draft.claims = tuple(sorted([*(item for item in draft.claims if item[:2] != key), (*key, value)]))
 
 
-def is_made_at_once(world: World, namespace: str, name: str) -> bool:
+def is_made_at_once(world: World, key: NamespacedName) -> bool:
     """Return whether a provisioner creates the volume of a new claim without waiting for its pod."""
-    claim = _claim(world, NamespacedName(namespace, name))
+    claim = _claim(world, key)
     found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
     return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
 
 
-def delete(draft: Draft, namespace: str, name: str) -> None:
+def _delete(draft: Draft, key: NamespacedName) -> None:
     """Delete a claim; its volume keeps its data and is not bound again."""
-    claim = storage_of(draft.world, draft).claims.get(NamespacedName(namespace, name))
+    claim = storage_of(draft.world, draft).claims.get(key)
     if claim is None:
         return
-    put(draft, namespace, name, GONE)
+    put(draft, key, GONE)
     if claim.volume_name:
-        put(draft, RELEASED, claim.volume_name, GONE)
+        put(draft, NamespacedName(RELEASED, claim.volume_name), GONE)
 
 
-def delete_unused(draft: Draft, namespace: str, name: str) -> None:
+def delete_unused(draft: Draft, key: NamespacedName) -> None:
     """Delete a claim as users do: one that a pod with a node uses only is marked."""
-    key = NamespacedName(namespace, name)
     if key not in storage_of(draft.world, draft).claims or not _is_used(draft, key):
-        delete(draft, namespace, name)
+        _delete(draft, key)
         return
-    value = next((value for *known, value in draft.claims if known == [namespace, name]), "")
-    put(draft, namespace, name, f"{DELETING}{value.removeprefix(DELETING)}")
+    value = next((item[2] for item in draft.claims if item[:2] == key), "")
+    put(draft, key, f"{DELETING}{value.removeprefix(DELETING)}")
 
 
 def release(draft: Draft, pod: P) -> None:
@@ -113,11 +118,11 @@ def release(draft: Draft, pod: P) -> None:
         key = draft.world.keys[pod.owner]
         for template in draft.world.claim_templates.get(pod.owner, {}):
             name = f"{template}-{key.name}-{pod.ordinal}"
-            delete(draft, key.namespace, name)
+            _delete(draft, NamespacedName(key.namespace, name))
             draft.moves.append(Move(EventKind.DELETED, owner=pod.owner, text=name))
-    for namespace, name, value in draft.claims:
-        if value.startswith(DELETING) and not _is_used(draft, NamespacedName(namespace, name)):
-            delete(draft, namespace, name)
+    for *marked, value in draft.claims:
+        if value.startswith(DELETING) and not _is_used(draft, NamespacedName(*marked)):
+            _delete(draft, NamespacedName(*marked))
 
 
 def _is_used(draft: Draft, key: NamespacedName) -> bool:
@@ -160,25 +165,13 @@ def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
     return None
 
 
-def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
-    """Return the volume that the controller binds without waiting for a pod: the smallest that fits."""
-    found, storage_class = objects.smallest(claim, storage.volumes.values()), storage.classes.get(claim.storage_class)
-    waits = storage_class is not None and storage_class.waits
-    return None if waits and found is not None and found.claim is None else found
-
-
 def _provisioned(world: World, claim: Claim, node: str) -> Volume:
     """Return a volume that is provisioned for a claim on the node of its first pod."""
     labels = next((item.labels for item in world.facts[0].cluster.nodes if item.name == node), {})
-    key, value = (
-        (ZONE, labels[ZONE])
-        if ZONE in labels
-        else ("kubernetes.io/hostname", labels.get("kubernetes.io/hostname", node))
-    )
-    term = NodeSelectorTerm((LabelRequirement(key, "In", (value,)),), ())
-    name = f"provisioned-{claim.key.namespace}-{claim.key.name}"
+    key = ZONE if ZONE in labels else HOSTNAME
+    term = NodeSelectorTerm((LabelRequirement(key, "In", (labels.get(key, node),)),), ())
     return Volume(
-        name,
+        f"provisioned-{claim.key.namespace}-{claim.key.name}",
         claim.storage_class,
         claim.request,
         claim.access_modes,

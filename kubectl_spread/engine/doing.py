@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import claims, nodes, reading, steps
@@ -25,51 +25,39 @@ from kubectl_spread.engine.state import (
 )
 from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import fields
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
     """Return the states right after a step, before any controller reacts; several if a choice is random."""
-    if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
-        is_forced = isinstance(op, steps.DeleteSome) and op.is_forced
-        found = _matching(world, state, op.match, limit=op.limit, with_terminating=is_forced)
-        return [_on_pods(world, state, op, pods) for pods in found]
-    draft = Draft(world, state)
-    _DOERS[type(op)](draft, op)
-    return [draft]
-
-
-def _matching(
-    world: World, state: State, match: steps.PodMatch, *, limit: int, with_terminating: bool
-) -> list[tuple[P, ...]]:
-    owner = world.find_owner(match.key)
+    if not isinstance(op, (steps.DeleteSome, steps.PatchSome)):
+        draft = Draft(world, state)
+        _DOERS[type(op)](draft, op)
+        return [draft]
+    match, owner = op.match, world.find_owner(op.match.key)
     node = world.node_at.get(match.node, PENDING) if match.node else None
-    found = [
+    matching = [
         pod
         for pod in state.pods
         if pod.owner == owner
-        and (with_terminating or not pod.end)
+        and (not pod.end or (isinstance(op, steps.DeleteSome) and op.is_forced))
         and (node is None or pod.node == node)
         and (not match.ordinals or pod.ordinal in match.ordinals)
         and (not match.is_pending or pod.node == PENDING)
     ]
-    return list(choices(found, min(limit or len(found), len(found))))
-
-
-def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> Draft:
-    draft = Draft(world, state)
-    if isinstance(op, steps.DeleteSome):
-        draft.todo = (("delete", tuple(map(slot, pods)), op.is_forced), *draft.todo)
-    elif isinstance(op, steps.PatchSome):
-        for pod in pods:
-            draft.replace(pod, _patched(world, pod, op))
-    return draft
-
-
-def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
-    changed = _labelled(world, pod, op.labels)._replace(cost=op.cost or pod.cost)
-    is_unready = op.is_unready and pod.node != PENDING
-    return changed._replace(stage=Stage.UNREADY, age=0) if is_unready else changed
+    drafts: list[Draft] = []
+    for pods in choices(matching, min(op.limit or len(matching), len(matching))):
+        draft = Draft(world, state)
+        if isinstance(op, steps.DeleteSome):
+            draft.todo = (("delete", tuple(map(slot, pods)), op.is_forced), *draft.todo)
+        else:
+            for pod in pods:
+                changed = _labelled(world, pod, op.labels)._replace(cost=op.cost or pod.cost)
+                is_unready = op.is_unready and pod.node != PENDING
+                draft.replace(pod, changed._replace(stage=Stage.UNREADY, age=0) if is_unready else changed)
+        drafts.append(draft)
+    return drafts
 
 
 def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]]) -> P:
@@ -79,17 +67,11 @@ def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]])
     kept = {key: value for key, value in changed.items() if value is not None}
     if kept == dict(cls.labels):
         return pod
-    selector = world.cluster.owner_selectors.get(_selecting(world, pod))
+    key = cls.owner_key
+    selector = None if key is None else world.cluster.owner_selectors.get(key)
     is_lost = selector is not None and not selector.matches(kept)
     cls = cls._replace(labels=tuple(sorted(kept.items())))
     return pod._replace(cls=world.class_index(cls), owner=-1 if is_lost else pod.owner)
-
-
-def _selecting(world: World, pod: P) -> ObjectKey:
-    owner = world.classes[pod.cls].owner
-    return (
-        ObjectKey("", "", "") if owner is None else ObjectKey(owner.kind, world.classes[pod.cls].namespace, owner.name)
-    )
 
 
 def _apply(draft: Draft, op: steps.Apply) -> None:
@@ -114,14 +96,6 @@ def _with_spec(draft: Draft, key: ObjectKey, change: Callable[[Any], Any]) -> No
         return
     spec = draft.world.spec(change(draft.world.specs[own.spec]))
     draft.sets[draft.world.owner(key)] = reading.change_spec(own, draft.world, spec)
-
-
-def _scale(draft: Draft, op: steps.Scale) -> None:
-    _with_spec(draft, op.key, lambda spec: spec._replace(replicas=op.replicas))
-
-
-def _restart(draft: Draft, op: steps.Restart) -> None:
-    _with_spec(draft, op.key, lambda spec: spec._replace(rev=_restarted(draft.world, spec.rev, op)))
 
 
 def _restarted(world: World, before: int, op: steps.Restart) -> int:
@@ -190,27 +164,19 @@ def _orphan(draft: Draft, op: steps.Orphan) -> None:
         draft.sets[draft.world.owner(op.key)] = None
 
 
-def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
-    draft.todo = (("delete", _slots(draft, op.uids), op.is_forced), *draft.todo)
+def _remove_pods(draft: Draft, op: Union[steps.DeletePods, steps.DeleteSelected, steps.Evict]) -> None:
+    if isinstance(op, steps.DeleteSelected):
+        found = tuple(slot(pod) for pod in draft.pods if op.selects(draft.world.classes[pod.cls]))
+    else:
+        found = _slots(draft, op.uids)
+    item = ("evict", found) if isinstance(op, steps.Evict) else ("delete", found, op.is_forced)
+    draft.todo = (item, *draft.todo)
 
 
-def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
-    found = tuple(slot(pod) for pod in draft.pods if op.selects(draft.world.classes[pod.cls]))
-    draft.todo = (("delete", found, op.is_forced), *draft.todo)
-
-
-def _label_pods(draft: Draft, op: steps.LabelPods) -> None:
+def _change_pods(draft: Draft, op: Any) -> None:
     for pod in present(draft.pods, _slots(draft, op.uids)):
-        draft.replace(pod, _labelled(draft.world, pod, op.labels))
-
-
-def _set_cost(draft: Draft, op: steps.SetCost) -> None:
-    for pod in present(draft.pods, _slots(draft, op.uids)):
-        draft.replace(pod, pod._replace(cost=op.cost))
-
-
-def _evict(draft: Draft, op: steps.Evict) -> None:
-    draft.todo = (("evict", _slots(draft, op.uids)), *draft.todo)
+        is_labelled = isinstance(op, steps.LabelPods)
+        draft.replace(pod, _labelled(draft.world, pod, op.labels) if is_labelled else pod._replace(cost=op.cost))
 
 
 def _slots(draft: Draft, uids: Iterable[str]) -> tuple[Slot, ...]:
@@ -227,28 +193,22 @@ def _change_facts_by(draft: Draft, op: steps.Op, change: Callable[[WorldFacts], 
     draft.facts = draft.world.changed_facts(draft.facts, repr(op), change)
 
 
-def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[Any], Any]) -> None:
-    """Change nodes that exist."""
-    found = _nodes_of(draft, names)
-    _change_facts_by(draft, op, lambda facts: nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found]))
+_NODE_CHANGES: dict[type, Callable[[Any, Any], Node]] = {
+    steps.Cordon: lambda node, op: nodes.set_cordon(node, is_cordoned=op.is_cordoned),
+    steps.Drain: lambda node, _: nodes.set_cordon(node, is_cordoned=True),
+    steps.TaintNodes: lambda node, op: nodes.add_taint(node, op.taint) if nodes.keeps(node, op.taint) else node,
+    steps.Untaint: lambda node, op: nodes.remove_taints(node, op.key, op.effect),
+}
 
 
-def _cordon(draft: Draft, op: steps.Cordon) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=op.is_cordoned))
-
-
-def _taint(draft: Draft, op: steps.TaintNodes) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.add_taint(node, op.taint) if nodes.keeps(node, op.taint) else node)
-
-
-def _untaint(draft: Draft, op: steps.Untaint) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.remove_taints(node, op.key, op.effect))
-
-
-def _drain(draft: Draft, op: steps.Drain) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=True))
-    found = tuple(_nodes_of(draft, op.nodes))
-    draft.todo = (*(("drain", at, op) for at in found), *draft.todo)
+def _change_each(draft: Draft, op: Any) -> None:
+    """Change the nodes that exist; a drain then evicts their pods."""
+    found, change = _nodes_of(draft, op.nodes), _NODE_CHANGES[type(op)]
+    _change_facts_by(
+        draft, op, lambda facts: nodes.with_nodes(facts, [(at, change(facts.nodes[at], op)) for at in found])
+    )
+    if isinstance(op, steps.Drain):
+        draft.todo = (*(("drain", at, op) for at in found), *draft.todo)
 
 
 def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:
@@ -264,21 +224,15 @@ def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
             draft.replace(pod, pod._replace(nominated=PENDING))
 
 
-def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
-    found = frozenset(_nodes_of(draft, op.nodes))
-    _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, facts.down | found))
+def _set_down(draft: Draft, op: Union[steps.NodesDown, steps.NodesUp]) -> None:
+    found, down = frozenset(_nodes_of(draft, op.nodes)), draft.world.facts[draft.facts].down
+    is_down = isinstance(op, steps.NodesDown)
+    _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, down | found if is_down else down - found))
     for pod in list(draft.pods):
-        if pod.node in found:
-            draft.replace(pod, pod._replace(stage=Stage.UNREADY, age=0))
-
-
-def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
-    # A pod of a node that answers is as ready as its kubelet says.
-    found = frozenset(_nodes_of(draft, op.nodes)) & draft.world.facts[draft.facts].down
-    _change_facts_by(draft, op, lambda facts: nodes.with_down(facts, facts.down - found))
-    for pod in list(draft.pods):
-        if pod.node in found:
-            draft.replace(pod, pod._replace(stage=draft.stage_of_bound(pod.rev, pod.node)))
+        if pod.node in (found if is_down else found & down):
+            # A pod of a node that answers is as ready as its kubelet says.
+            stage = draft.stage_of_bound(pod.rev, pod.node)
+            draft.replace(pod, pod._replace(stage=stage, age=0 if is_down else pod.age))
 
 
 def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
@@ -291,40 +245,39 @@ def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
 
 def _delete_claims(draft: Draft, op: steps.DeleteClaims) -> None:
     for key in op.keys:
-        claims.delete_unused(draft, key.namespace, key.name)
+        claims.delete_unused(draft, key)
 
 
 def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
     pod = draft.at_own_node(P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING))
     draft.add(pod)
     draft.moves.append(Move(EventKind.CREATED, pod, text=op.name))
-    for created in (pod, pod._replace(is_new=False)):  # A later step no longer sees it as new.
-        names = draft.world.names.setdefault(slot(created), [])
-        names += [] if op.name in names else [op.name]
 
 
 _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.Apply: _apply,
-    steps.Scale: _scale,
-    steps.Restart: _restart,
+    steps.Scale: lambda draft, op: _with_spec(draft, op.key, lambda spec: spec._replace(replicas=op.replicas)),
+    steps.Restart: lambda draft, op: _with_spec(
+        draft, op.key, lambda spec: spec._replace(rev=_restarted(draft.world, spec.rev, op))
+    ),
     steps.Undo: _undo,
     steps.Delete: _delete,
     steps.DeleteSet: _delete_set,
-    steps.DeletePods: _delete_pods,
-    steps.DeleteSelected: _delete_selected,
-    steps.LabelPods: _label_pods,
-    steps.Evict: _evict,
-    steps.Cordon: _cordon,
-    steps.TaintNodes: _taint,
-    steps.Untaint: _untaint,
-    steps.Drain: _drain,
+    steps.DeletePods: _remove_pods,
+    steps.DeleteSelected: _remove_pods,
+    steps.LabelPods: _change_pods,
+    steps.Evict: _remove_pods,
+    steps.Cordon: _change_each,
+    steps.TaintNodes: _change_each,
+    steps.Untaint: _change_each,
+    steps.Drain: _change_each,
     steps.ChangeNodes: _change_nodes,
     steps.DeleteNodes: _delete_nodes,
-    steps.NodesDown: _nodes_down,
-    steps.NodesUp: _nodes_up,
+    steps.NodesDown: _set_down,
+    steps.NodesUp: _set_down,
     steps.ChangeFacts: _change_facts,
     steps.CreatePod: _create_pod,
     steps.DeleteClaims: _delete_claims,
-    steps.SetCost: _set_cost,
+    steps.SetCost: _change_pods,
     steps.Orphan: _orphan,
 }

@@ -575,7 +575,7 @@ def agrees(cls: PodClass, made: PodClass) -> bool:
     """Return whether a pod has every field of its controller's template; admission may have added others."""
     own = dict(cls.requests)
     return (
-        _labels(made) <= set(cls.labels)
+        {(key, value) for key, value in made.labels if key not in _PER_POD} <= set(cls.labels)
         and set(made.node_selector) <= set(cls.node_selector)
         and set(made.tolerations) <= {*cls.tolerations, *DEFAULT_TOLERATIONS}
         and made.host_ports == cls.host_ports
@@ -585,10 +585,6 @@ def agrees(cls: PodClass, made: PodClass) -> bool:
         and _terms(made) <= _terms(cls)
         and (made.node_affinity.required is None or cls.node_affinity.required is not None)
     )
-
-
-def _labels(cls: PodClass) -> set[tuple[str, str]]:
-    return {(key, value) for key, value in cls.labels if key not in _PER_POD}
 
 
 def _kept(item: TopologySpreadConstraint) -> Any:

@@ -41,6 +41,7 @@ from kubectl_spread.engine.state import (
     Ways,
 )
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import ZONE
 
@@ -442,15 +443,16 @@ class Moves:
     def _provisioned(self, state: State) -> list[Way]:
         """Return ways to provision a volume, in any zone, for a claim that does not wait for a pod."""
         for namespace, name, value in state.claims:
-            if value == claims.NEW and claims.is_made_at_once(self._world, namespace, name):
-                nodes = [node for node in self._world.facts[state.facts].nodes if node is not None]
+            key = NamespacedName(namespace, name)
+            if value == claims.NEW and claims.is_made_at_once(self._world, key):
+                nodes = self._world.facts[state.facts].cluster.nodes
                 one_of = {node.labels.get(ZONE, node.name): node.name for node in nodes}
-                return [partial(self._made_volume, state, (namespace, name), node) for node in one_of.values()]
+                return [partial(self._made_volume, state, key, node) for node in one_of.values()]
         return []
 
-    def _made_volume(self, state: State, claim: tuple[str, str], node: str) -> Step:
+    def _made_volume(self, state: State, claim: NamespacedName, node: str) -> Step:
         draft = Draft(self._world, state)
-        claims.put(draft, *claim, f"node/{node}")
+        claims.put(draft, claim, f"node/{node}")
         return draft.step()
 
     def _gone(self, state: State, pods: list[P]) -> Step:

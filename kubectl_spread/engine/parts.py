@@ -270,7 +270,11 @@ class Splitter:
         bare: dict[str, Any] = dict.fromkeys(("labels", "constraints", "images", "pod_anti_affinity"), ())
         alike = cls._replace(owner=None, owner_uid="", **bare)
         if alike not in self._passes:
-            self._passes[alike] = self._static(alike)
+            filtered = self._scheduler.filter(Pod("new pod", "new pod", alike))
+            others = (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD, names.INTER_POD_AFFINITY)
+            self._passes[alike] = (
+                None if filtered.rejection is not None else filtered.passes(lambda plugin: plugin not in others)
+            )
         passes = self._passes[alike]
         spread = profile.plugin(PodTopologySpread)
         if passes is None or spread is None:
@@ -308,12 +312,6 @@ class Splitter:
         topology = self.columns.topology(HOSTNAME)
         is_own = len(topology.values) == self.columns.n == len(np.unique(topology.codes))
         return is_own and all(term.namespace_selector is None for term in self.terms)
-
-    def _static(self, cls: PodClass) -> Optional[Bools]:
-        """Return which nodes pass the filters that other pods do not matter to."""
-        filtered = self._scheduler.filter(Pod("new pod", "new pod", cls))
-        others = (names.NODE_RESOURCES_FIT, names.POD_TOPOLOGY_SPREAD, names.INTER_POD_AFFINITY)
-        return None if filtered.rejection is not None else filtered.passes(lambda plugin: plugin not in others)
 
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.

@@ -200,7 +200,7 @@ def play(
         splitter: of the cluster. A single step with too many states may be answered by its parts (`StepAnswer.parts`).
         provisioner: adds nodes for pods that find none; then no step is answered by its parts or by counts.
     """
-    ops = [tuple(_as_step(item)) for item in written]
+    ops = [tuple((cast(steps.Op, item),) if hasattr(item, "_fields") else item) for item in written]
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
     limits = limits or Limits()
@@ -351,11 +351,6 @@ def _incomplete(outcome: Outcome) -> Hashable:
     return keys, bool(outcome.blocked), outcome.is_steady
 
 
-def _as_step(item: Written) -> Sequence[steps.Op]:
-    """Return the operations of a step; a single one is a NamedTuple."""
-    return (cast(steps.Op, item),) if hasattr(item, "_fields") else item
-
-
 class _Player:
     def __init__(self, game: _Game, limits: Limits, *, touched: Collection[ObjectKey], nodes: Collection[str]) -> None:
         cluster, ops = game.cluster, game.ops
@@ -414,7 +409,8 @@ class _Player:
 
     def run(self) -> Answer:
         starts: tuple[State, ...] = (self._start,)
-        befores: tuple[Outcome, ...] = (self._beginning(),)
+        view = View(self._world, self._start, message=lambda *_: "")
+        befores: tuple[Outcome, ...] = (Outcome(view, self._start, path=tuple),)
         found: list[StepAnswer] = []
         is_exact = True
         for number, ops in enumerate(self._ops):
@@ -433,11 +429,6 @@ class _Player:
             befores = step.outcomes[:_MOST_STARTS]
             starts = tuple(item.state for item in befores)
         return Answer(tuple(found), tuple(self._world.notes))
-
-    def _beginning(self) -> Outcome:
-        """Return the cluster facts before the first step."""
-        view = View(self._world, self._start, message=lambda *_: "")
-        return Outcome(view, self._start, path=tuple)
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not begun:

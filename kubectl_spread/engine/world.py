@@ -259,7 +259,18 @@ class World:
     def admission(self, facts: int) -> int:
         """Return a number of the classes and limits that admission applies to new pods; 0 for those at the start."""
         cluster, known = self.facts[facts].cluster, self._admissions
-        at = next((at for at, other in enumerate(known) if _admits_alike(cluster, other)), len(known))
+        at = next(
+            (
+                at
+                for at, other in enumerate(known)
+                if (
+                    cluster.priority_classes == other.priority_classes
+                    and cluster.limit_ranges == other.limit_ranges
+                    and cluster.runtime_classes == other.runtime_classes
+                )
+            ),
+            len(known),
+        )
         known += [cluster] if at == len(known) else []
         return at
 
@@ -304,10 +315,6 @@ class World:
             made = known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
         else:
             made = replica(workload, max(0, ordinal - workload.first_ordinal)).cls
-        return self._pinned(made, workload)
-
-    def _pinned(self, made: PodClass, workload: Workload) -> PodClass:
-        """Return the class with the node that the template names: its pods bypass the scheduler."""
         name = node_name(workload)
         if not name:
             return made
@@ -337,7 +344,12 @@ class World:
         bare = full = self.classes[cls]
         if self.is_anonymous(cls):
             volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
-            bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
+            bare = full._replace(
+                labels=tuple(
+                    (key, value) for key, value in full.labels if key not in _ORDINAL_LABELS and key != JOB_INDEX
+                ),
+                volumes=volumes,
+            )
         found = self._shape_at[bare]
         self.admission_of_shape.setdefault(found, self.admission_of(cls))
         return found
@@ -449,15 +461,6 @@ class World:
         return nodes[at] if 0 <= at < len(nodes) else None
 
 
-def _admits_alike(one: Cluster, other: Cluster) -> bool:
-    """Return whether admission adds the same fields to new pods in two clusters."""
-    return (
-        one.priority_classes == other.priority_classes
-        and one.limit_ranges == other.limit_ranges
-        and one.runtime_classes == other.runtime_classes
-    )
-
-
 def same_template(one: Plain, other: Plain) -> bool:
     """Return whether two templates are equal but for the hash of a Deployment, empty lists and default values.
 
@@ -519,10 +522,6 @@ def _without_empty(value: Any) -> Any:
         return value
     kept = ((key, item) for key, item in value.items() if item != [] and (key != "nodeSelector" or item))
     return {key: _without_empty(item) for key, item in kept}
-
-
-def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != JOB_INDEX)
 
 
 def _with_ordinal(cls: PodClass, workload: Workload, ordinal: int) -> PodClass:

@@ -158,21 +158,19 @@ def _only_new(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
 def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
     """Return the ReplicaSets after scaling up the new one within maxSurge (reconcileNewReplicaSet)."""
     size = sum(item.size for item in sets if _is_new(item, spec))
-    if size > spec.replicas:
-        return _with_new(spec, sets, spec.replicas)
-    total = sum(item.size for item in sets)
-    room = max(0, spec.replicas + spec.max_surge - total)
-    return _with_new(spec, sets, size + min(room, spec.replicas - size))
+    room = max(0, spec.replicas + spec.max_surge - sum(item.size for item in sets))
+    return _with_new(spec, sets, min(spec.replicas, size + room))
 
 
 def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
     old = [at for at, item in enumerate(sets) if item.size and not _is_new(item, spec)]
     least = spec.replicas - spec.max_unavailable
-    most_down = _most_down(spec, sets, available, least=least)
+    sizes = [item.size for item in sets]
+    new_unavailable = sum(sizes[at] - available[at] for at, item in enumerate(sets) if _is_new(item, spec))
+    most_down = sum(sizes) - least - new_unavailable  # maxScaledDown
     if not old or most_down <= 0:
         return None
-    sizes = [item.size for item in sets]
     _reduce(sizes, {at: max(0, sizes[at] - available[at]) for at in old}, most_down)  # cleanupUnhealthyReplicas
     room = max(0, sum(available) - least)
     _reduce(sizes, {at: sizes[at] for at in old}, room)  # scaleDownOldReplicaSetsForRollingUpdate
@@ -180,13 +178,6 @@ def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[i
         _sized(item, size, spec) if size != item.size else item for item, size in zip(sets, sizes, strict=True)
     )
     return Sync(changed, is_scale_down=True) if changed != sets else None
-
-
-def _most_down(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int], *, least: int) -> int:
-    """Return how many old pods may go, while at least `least` pods stay available (maxScaledDown)."""
-    both = zip(sets, available, strict=True)
-    new_unavailable = sum(item.size - ready for item, ready in both if _is_new(item, spec))
-    return sum(item.size for item in sets) - least - new_unavailable
 
 
 def _reduce(sizes: list[int], spare: dict[int, int], total: int) -> None:
@@ -202,18 +193,18 @@ def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[
     changed = _only_new(spec, sets)
     if changed != sets:
         return Sync(changed, is_scale_down=False)
-    if revisions - {spec.rev}:
-        return None
-    return _with_new(spec, sets, spec.replicas)
+    return None if revisions - {spec.rev} else _with_new(spec, sets, spec.replicas)
 
 
 def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after a scaling event (scale)."""
     if not sets:
         return None
-    if sum(item.size > 0 for item in sets) <= 1:
-        return _resized(spec, sets, _active_or_latest(spec, sets), size=spec.replicas)
-    if _is_saturated(spec, sets, available):
+    active, new = [item for item in sets if item.size], _newest(spec, sets)
+    if len(active) <= 1:  # the one with replicas, else the newest one, else the youngest (FindActiveOrLatest)
+        return _resized(spec, sets, active[0] if active else new or sets[-1], size=spec.replicas)
+    # The newest ReplicaSet has all its pods, and they are available (IsSaturated).
+    if new is not None and new.size == spec.replicas == new.desired == available[sets.index(new)]:
         changed = _only_new(spec, sets)
     elif spec.is_recreate:
         return None
@@ -222,43 +213,25 @@ def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]
     return Sync(changed, is_scale_down=False) if changed != sets else None
 
 
-def _active_or_latest(spec: DeploymentSpec, sets: Sequence[Set]) -> Set:
-    """Return the ReplicaSet with replicas, else the newest one, else the youngest (FindActiveOrLatest)."""
-    return next((item for item in sets if item.size), None) or _newest(spec, sets) or sets[-1]
-
-
-def _is_saturated(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int]) -> bool:
-    """Return whether the newest ReplicaSet has all its pods, and they are available (IsSaturated)."""
-    new = _newest(spec, sets)
-    return new is not None and new.size == spec.replicas == new.desired == available[sets.index(new)]
-
-
 def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
     """Return the ReplicaSets after adding or removing replicas in proportion to their sizes."""
     allowed = spec.replicas + spec.max_surge if spec.replicas else 0
     total = sum(item.size for item in sets)
-    add = allowed - total
+    add = left = allowed - total
     order = [at for at, item in enumerate(sets) if item.size]
     # Of equal ReplicaSets, the younger grows first and the older shrinks first.
     order.sort(key=lambda at: (-sets[at].size, -at if add > 0 else at))
-    given, sizes = 0, [item.size for item in sets]
-    for at in order:
-        share = _share(sets[at], spec, total=total, left=add - given) if add and add != given else 0
+    sizes = [item.size for item in sets]
+    for at in order:  # What one gains or loses: GetReplicaSetProportion
+        if not left:
+            break
+        before = sets[at].most or total
+        share = (2 * sizes[at] * allowed + before) // (2 * before) - sizes[at]  # the quotient is rounded half up
+        share = min(share, left) if left > 0 else max(share, left)
         sizes[at] += share
-        given += share
-    sizes[order[0]] = max(0, sizes[order[0]] + add - given)
+        left -= share
+    sizes[order[0]] = max(0, sizes[order[0]] + left)
     return tuple(_sized(item, size, spec) if item.size else item for item, size in zip(sets, sizes, strict=True))
-
-
-def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
-    """Return how many replicas one ReplicaSet gains or loses in proportional scaling (GetReplicaSetProportion)."""
-    if not spec.replicas:
-        share = -item.size
-    else:
-        before = item.most or total
-        amount = item.size * (spec.replicas + spec.max_surge)
-        share = (2 * amount + before) // (2 * before) - item.size  # the quotient is rounded half up
-    return min(share, left) if left > 0 else max(share, left)
 
 
 def act(draft: Draft, owner: int) -> bool:

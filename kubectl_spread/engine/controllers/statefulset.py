@@ -15,30 +15,19 @@ When the controller deletes the highest pod, it may be any of the group, and the
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import Deletion, P, slot, Stage, to_be_ready
+from kubectl_spread.engine.state import P, slot, Stage, to_be_ready
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 
 _NAMING = ("delete", "evict")  # commands that name pods by their slots
 
 Groups = tuple[tuple[int, ...], ...]  # disjoint groups of ordinals; each has at least two
-
-
-def with_group(world: World, groups: Groups, created: Iterable[P]) -> Groups:
-    """Return the groups after pods have been created at once."""
-    taken = {ordinal for group in groups for ordinal in group}
-    alike = grouped(
-        ((pod.rev, world.shape(pod.cls)), pod.ordinal)
-        for pod in created
-        if pod.ordinal not in taken and world.is_anonymous(pod.cls)
-    )
-    return tuple(sorted((*groups, *(tuple(sorted(group)) for group in alike.values() if len(group) > 1))))
 
 
 def group_of(groups: Groups, ordinal: int) -> int:
@@ -94,26 +83,21 @@ def decide(draft: Draft, owner: int, ordinal: int, *, chosen: Optional[P]) -> No
     holder = mine.get(ordinal)
     if chosen is not holder:
         other = chosen.ordinal if chosen is not None else next(item for item in group if item not in mine)
-        _exchange(draft, ((chosen, ordinal), (holder, other)))
+        world = draft.world
+        changed = {
+            pod: pod._replace(ordinal=at, cls=world.cls_of(pod.rev, at, admission=world.admission_of(pod.cls)))
+            for pod, at in ((chosen, ordinal), (holder, other))
+            if pod is not None
+        }
+        draft.pods = [changed.get(pod, pod) for pod in draft.pods]
+        slots = {slot(pod): slot(new) for pod, new in changed.items()}
+        draft.todo = tuple(
+            (item[0], tuple(slots.get(named, named) for named in item[1]), *item[2:]) if item[0] in _NAMING else item
+            for item in draft.todo
+        )
     rest = tuple(item for item in group if item != ordinal)
     groups = [item for item in own.free if item != group]
     draft.sets[owner] = own._replace(free=tuple(sorted([*groups, rest] if len(rest) > 1 else groups)))
-
-
-def _exchange(draft: Draft, ordinals: Iterable[tuple[Optional[P], int]]) -> None:
-    """Give pods other ordinals, also in the remaining commands of the user."""
-    world = draft.world
-    changed = {
-        pod: pod._replace(ordinal=at, cls=world.cls_of(pod.rev, at, admission=world.admission_of(pod.cls)))
-        for pod, at in ordinals
-        if pod is not None
-    }
-    draft.pods = [changed.get(pod, pod) for pod in draft.pods]
-    slots = {slot(pod): slot(other) for pod, other in changed.items()}
-    draft.todo = tuple(
-        (item[0], tuple(slots.get(named, named) for named in item[1]), *item[2:]) if item[0] in _NAMING else item
-        for item in draft.todo
-    )
 
 
 class StatefulSetSpec(NamedTuple):
@@ -158,88 +142,62 @@ def act(draft: Draft, owner: int) -> bool:
     if undecided_ordinal(draft.world, own, pods) is not None:
         return False
     by_ordinal = {pod.ordinal: pod for pod in pods}
-    if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
+    has_all = own.current != spec.rev and not spec.is_on_delete and set(by_ordinal) == set(spec.ordinals)
+    if has_all and all(pod.rev == spec.rev and _is_healthy(pod) for pod in by_ordinal.values()):
+        draft.sets[owner] = own._replace(current=spec.rev)
         return True
     if spec.is_recreate and (old := [pod for pod in pods if pod.rev != spec.rev]):
-        alive = [pod for pod in old if not is_terminating(pod)]
+        alive = [pod for pod in old if not pod.end]
         draft.delete(alive)
         return bool(alive)  # New pods wait until every old one is gone.
-    done = _replicas(draft, owner, spec=spec, by_ordinal=by_ordinal)
+    done = _replicas(draft, owner, spec, by_ordinal)
     if done is None:
         done = _condemned(draft, spec, by_ordinal)
-    if done is None:
-        done = _update(draft, spec, by_ordinal)
-    return bool(done)
+    return _update(draft, spec, by_ordinal) if done is None else done
 
 
-def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
-    """Make the update revision the current one once all pods have it and are ready."""
-    own: StatefulSetState = draft.sets[owner]
-    if own.current == spec.rev or spec.is_on_delete or set(by_ordinal) != set(spec.ordinals):
-        return False
-    if not all(pod.rev == spec.rev and is_healthy(pod) for pod in by_ordinal.values()):
-        return False
-    draft.sets[owner] = own._replace(current=spec.rev)
-    return True
-
-
-def is_terminating(pod: P) -> bool:
-    """Return whether a pod's deletion was requested."""
-    return pod.end != Deletion.ALIVE
-
-
-def is_healthy(pod: Optional[P]) -> bool:
+def _is_healthy(pod: Optional[P]) -> bool:
     """Return whether a pod runs, is ready and is not terminating."""
-    return pod is not None and pod.stage == Stage.READY and not is_terminating(pod)
+    return pod is not None and pod.stage == Stage.READY and not pod.end
 
 
-def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
+def _replicas(draft: Draft, owner: int, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
     """Create missing pods.
 
     Returns True if it has created pods, None if it has nothing to do, and False if it waits: for an unhealthy pod, or
     for the API server to admit a pod.
     """
     done: Optional[bool] = None
+    own: StatefulSetState = draft.sets[owner]
+    # Pods that the controller has released still have their names (AlreadyExists).
+    revisions = draft.world.revisions
+    taken = {pod.ordinal for pod in draft.of(-1) if pod.rev >= 0 and revisions[pod.rev].owner == owner}
     for ordinal in spec.ordinals:
         if ordinal not in by_ordinal:
-            is_created = _create(draft, owner, spec=spec, ordinal=ordinal)
+            is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
+            is_created = False
+            if ordinal not in taken:
+                claims.ensure(draft, owner, ordinal)
+                is_created = draft.create(own.current if is_below else spec.rev, ordinal)
             done = is_created or bool(done)
             if not spec.is_parallel:
                 return done
         else:
             pod = by_ordinal[ordinal]
-            if pod.stage <= Stage.BOUND and not is_terminating(pod):
+            if pod.stage <= Stage.BOUND and not pod.end:
                 claims.ensure(draft, owner, ordinal)
-            if not spec.is_parallel and not is_healthy(pod):
+            if not spec.is_parallel and not _is_healthy(pod):
                 return bool(done)
-    if done and spec.is_parallel:
-        _group(draft, owner, by_ordinal)
+    if done and spec.is_parallel:  # Remember which pods were created at once.
+        known = {ordinal for group in own.free for ordinal in group}.union(by_ordinal)
+        alike = grouped(
+            ((pod.rev, draft.world.shape(pod.cls)), pod.ordinal)
+            for pod in draft.of(owner)
+            if pod.ordinal not in known and draft.world.is_anonymous(pod.cls)
+        )
+        groups = (tuple(sorted(group)) for group in alike.values() if len(group) > 1)
+        draft.sets[owner] = own._replace(free=tuple(sorted((*own.free, *groups))))
     return done
-
-
-def _group(draft: Draft, owner: int, before: Container[int]) -> None:
-    """Remember which pods were created at once."""
-    own: StatefulSetState = draft.sets[owner]
-    created = [pod for pod in draft.of(owner) if pod.ordinal not in before]
-    draft.sets[owner] = own._replace(free=with_group(draft.world, own.free, created))
-
-
-def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> bool:
-    if _is_taken(draft, owner, ordinal):
-        return False
-    own: StatefulSetState = draft.sets[owner]
-    is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
-    claims.ensure(draft, owner, ordinal)
-    return draft.create(own.current if is_below else spec.rev, ordinal)
-
-
-def _is_taken(draft: Draft, owner: int, ordinal: int) -> bool:
-    """Return whether a pod that the controller has released still has the name of an ordinal (AlreadyExists)."""
-    revisions = draft.world.revisions
-    return any(
-        pod.owner < 0 and pod.ordinal == ordinal and pod.rev >= 0 and revisions[pod.rev].owner == owner
-        for pod in draft.pods
-    )
 
 
 def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
@@ -250,7 +208,7 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
     descending = sorted(set(by_ordinal).difference(spec.ordinals), reverse=True)
     condemned = [by_ordinal[ordinal] for ordinal in descending]
     if spec.is_parallel:
-        remaining = [pod for pod in condemned if not is_terminating(pod)]
+        remaining = [pod for pod in condemned if not pod.end]
         draft.delete(remaining)
         return True if remaining else None
     if not condemned:
@@ -258,8 +216,8 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
     highest = condemned[0]
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
     # Upstream looks at the condemned pods, which are in descending order, from the last to the first.
-    first_unhealthy = next((pod for pod in (*in_range, *reversed(condemned)) if not is_healthy(pod)), None)
-    if is_terminating(highest) or not (is_healthy(highest) or highest is first_unhealthy):
+    first_unhealthy = next((pod for pod in (*in_range, *reversed(condemned)) if not _is_healthy(pod)), None)
+    if highest.end or not (_is_healthy(highest) or highest is first_unhealthy):
         return False
     draft.delete([highest])
     return True
@@ -273,9 +231,9 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
     if spec.is_on_delete:
         return False
     if spec.unavailable is not None:
-        unavailable = sum(not is_healthy(by_ordinal.get(ordinal)) for ordinal in spec.ordinals)
+        unavailable = sum(not _is_healthy(by_ordinal.get(ordinal)) for ordinal in spec.ordinals)
         in_range = (by_ordinal.get(ordinal) for ordinal in reversed(spec.ordinals[spec.partition :]))
-        old = [pod for pod in in_range if pod is not None and pod.rev != spec.rev and not is_terminating(pod)]
+        old = [pod for pod in in_range if pod is not None and pod.rev != spec.rev and not pod.end]
         chosen = old[: max(0, spec.max_unavailable - unavailable)]
         draft.delete(chosen)
         return bool(chosen)
@@ -283,10 +241,10 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
         if ordinal < spec.start + spec.partition:
             return False
         pod = by_ordinal.get(ordinal)
-        if pod is not None and pod.rev != spec.rev and not is_terminating(pod):
+        if pod is not None and pod.rev != spec.rev and not pod.end:
             draft.delete([pod])
             return True
-        if not is_healthy(pod):
+        if not _is_healthy(pod):
             return False
     return False
 
@@ -304,11 +262,8 @@ def waits_for_ready(world: World, pods: Sequence[P], own: StatefulSetState) -> l
 def is_complete(world: World, pods: Sequence[P], own: StatefulSetState) -> bool:
     """Return whether `kubectl rollout status` is satisfied."""
     spec: StatefulSetSpec = world.specs[own.spec]
-    mine = [pod for pod in pods if not is_terminating(pod)]
+    mine = [pod for pod in pods if not pod.end]
     ready = [pod for pod in mine if pod.stage == Stage.READY]
     if len(ready) < spec.replicas or len(mine) != spec.replicas:
         return False
-    updated = sum(pod.rev == spec.rev for pod in mine)
-    if spec.is_on_delete:
-        return True
-    return updated >= spec.replicas - spec.partition
+    return spec.is_on_delete or sum(pod.rev == spec.rev for pod in mine) >= spec.replicas - spec.partition

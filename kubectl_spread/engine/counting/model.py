@@ -13,12 +13,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.counting.control import (
@@ -30,6 +29,7 @@ from kubectl_spread.engine.counting.control import (
     PodKinds,
 )
 from kubectl_spread.engine.oracle import Oracle, Questions
+from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import choices, Numbers, Places
 from kubectl_spread.engine.state import (
     at_stage,
@@ -44,7 +44,6 @@ from kubectl_spread.engine.state import (
     State,
 )
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.cycle import Scores
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.plugins import names
@@ -100,13 +99,22 @@ class Hosts:
         # Default constraints count pods by labels that no pod names.
         self._has_own_constraints = bool(world.classes[waiting.cls].constraints)
         classes = [world.classes[pod.cls] for pod in (waiting, *terminating)]
-        if not all(_takes_only_resources(cls) for cls in classes) or len({_resources(cls) for cls in classes[1:]}) > 1:
+        for cls in classes:  # Terminating pods may only matter to other pods by the resources that they use.
+            if cls.host_ports or cls.volumes or any(True for _ in affinity_terms(cls)):
+                raise NotCountable
+        if len({(cls.requests, cls.nonzero, cls.scored, cls.balanced, cls.older) for cls in classes[1:]}) > 1:
             raise NotCountable
 
     def places(self, contents: Numbers) -> tuple[int, ...]:
         """Return the places to which a waiting pod may be bound, all equally good; none if it stays Pending."""
-        if len(self._seen) < len(self._kinds.contents):
-            self._number()
+        for content in self._kinds.contents[len(self._seen) :]:  # Number the contents that the scheduler tells apart.
+            classes = [self._kinds.pods[kind].cls for kind in content]
+            if self._has_own_constraints:
+                classes = [self._questions.likeness(cls) for cls in classes]
+            number = self._seen_at.setdefault(tuple(sorted(classes)), len(self._contents))
+            if number == len(self._contents):
+                self._contents.append(len(self._seen))
+            self._seen.append(number)
         seen = tuple([self._seen[content] for content in contents])
         found = self._found.get(seen)
         if found is None:
@@ -117,20 +125,6 @@ class Hosts:
             found = self._found[seen] = tuple(sorted([order[place] for place in known]))
         return found
 
-    def _number(self) -> None:
-        """Number the contents that the scheduler tells apart."""
-        for content in self._kinds.contents[len(self._seen) :]:
-            alike = tuple(sorted([self._likeness(self._kinds.pods[kind].cls) for kind in content]))
-            number = self._seen_at.get(alike)
-            if number is None:
-                number = self._seen_at[alike] = len(self._contents)
-                self._contents.append(len(self._seen))
-            self._seen.append(number)
-
-    def _likeness(self, cls: int) -> int:
-        """Return a number that is equal for classes of bound pods that the scheduler counts alike."""
-        return self._questions.likeness(cls) if self._has_own_constraints else cls
-
     def _asked(self, contents: Numbers) -> tuple[int, ...]:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
         bound = self._kinds.bound_pods(contents, self._places.nodes)
@@ -139,28 +133,11 @@ class Hosts:
         for count in range(len(self._terminating) + 1):
             more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
             try:
-                scores.append(self._oracle.score(self._waiting, self._state([*bound, *more])))
+                state = self._others._replace(pods=tuple(sorted((*self._others.pods, *bound, *more))))
+                scores.append(self._oracle.score(self._waiting, state))
             except ScoreError:
                 raise NotCountable from None
         return tuple(place_of[node] for node in _best(scores))
-
-    def _state(self, pods: Sequence[P]) -> State:
-        return self._others._replace(pods=tuple(sorted((*self._others.pods, *pods))))
-
-
-def terminate(pod: P) -> P:
-    """Return a pod while it terminates."""
-    return ending(pod, Deletion.TERMINATING)
-
-
-def _takes_only_resources(cls: PodClass) -> bool:
-    """Return whether terminating pods of a class can only matter to other pods by the resources that they use."""
-    terms = (cls.pod_affinity, cls.pod_anti_affinity, cls.preferred_affinity, cls.preferred_anti_affinity)
-    return not cls.host_ports and not cls.volumes and not any(terms)
-
-
-def _resources(cls: PodClass) -> object:
-    return cls.requests, cls.nonzero, cls.scored, cls.balanced, cls.older
 
 
 def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
@@ -175,7 +152,11 @@ def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
         raise NotCountable
     if len(nodes) < 2:
         return nodes
-    totals = np.array([_total(item, first) for item in scores])  # int64 (numbers of terminating pods, nodes)
+    for item in scores:  # Scores across nodes must not depend on terminating pods.
+        for name, one in first.by_plugin.items():
+            if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):
+                raise NotCountable
+    totals = np.array([item.total for item in scores])  # int64 (numbers of terminating pods, nodes)
     is_best = totals[0] == totals[0].max()
     rest = totals[:, ~is_best]
     if rest.size and rest.max() >= totals[:, is_best].min(axis=0).max():
@@ -183,17 +164,11 @@ def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
     return tuple(node for node, best in zip(nodes, is_best.tolist(), strict=True) if best)
 
 
-def _total(item: Scores, first: Scores) -> Int64s:
-    """Return the total score of each node; scores across nodes must not depend on terminating pods."""
-    for name, one in first.by_plugin.items():
-        if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):
-            raise NotCountable
-    return item.total
-
-
 def most_terminating(pods: Sequence[P], newest: Optional[int]) -> list[P]:
     """Return the pods of old revisions on the node that has most of them, as they terminate."""
-    by_node = grouped((pod.node, terminate(pod)) for pod in pods if pod.rev != newest and pod.node >= 0)
+    by_node = grouped(
+        (pod.node, ending(pod, Deletion.TERMINATING)) for pod in pods if pod.rev != newest and pod.node >= 0
+    )
     return max(by_node.values(), key=len, default=[])
 
 
@@ -270,24 +245,16 @@ class Model:
         """
         contents, at = counts
         control = self.controls.all[at]
-        bound = self.kinds.bound_pods([contents[place] for place in order], self._places.nodes)
-        pods = [
-            *self._rest.pods,
-            *self._named_ready(bound, control.ready),
-            *[self._waiting] * (control.waiting if has_waiting else 0),
-        ]
+        bound = sorted(self.kinds.bound_pods([contents[place] for place in order], self._places.nodes))
+        ready = control.ready  # The first pods of the newest revision are.
+        for place, pod in enumerate(bound):
+            if ready and pod.rev == self.kinds.newest and pod.stage == Stage.BOUND:
+                ready -= 1
+                bound[place] = at_stage(pod, Stage.READY)
+        pods = [*self._rest.pods, *bound, *[self._waiting] * (control.waiting if has_waiting else 0)]
         own = self._own._replace(sets=control.sets)
         sets = tuple(own if at == self.owner else other for at, other in enumerate(self._rest.sets))
         return self._rest._replace(pods=tuple(sorted(pods)), sets=sets)
-
-    def _named_ready(self, pods: Sequence[P], ready: int) -> Iterator[P]:
-        """Yield pods; the first ones of the newest revision are ready."""
-        for pod in sorted(pods):
-            if ready and pod.rev == self.kinds.newest and pod.stage == Stage.BOUND:
-                ready -= 1
-                yield at_stage(pod, Stage.READY)
-            else:
-                yield pod
 
     def after(self, contents: Numbers, control: int) -> list[Counts]:
         """Return the states after each step, with nodes at their own places; none if the state is steady."""
@@ -365,12 +332,10 @@ def _deletions(
         taken = [before + more for before in taken for more in named]
         if not left:
             break
-    return grouped((_by_kind(way), way) for way in taken)
-
-
-def _by_kind(taken: Iterable[tuple[int, int, int]]) -> Numbered:
-    """Return the number of pods of each kind in a choice."""
-    found: Counter[int] = Counter()
-    for _, kind, count in taken:
-        found[kind] += count
-    return tuple(sorted(found.items()))
+    by_kind: list[tuple[Numbered, list[tuple[int, int, int]]]] = []
+    for choice in taken:
+        numbers: Counter[int] = Counter()
+        for _, kind, count in choice:
+            numbers[kind] += count
+        by_kind.append((tuple(sorted(numbers.items())), choice))
+    return grouped(by_kind)

@@ -50,7 +50,8 @@ class Alone:
         found = {
             pod.owner
             for pod in state.pods
-            if _is_moving(pod) or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
+            if (pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD))
+            or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
         }
         owner = found.pop() if len(found) == 1 else -1
         return owner if owner >= 0 and revs[owner] is not None else None
@@ -94,10 +95,6 @@ def others(state: State, owner: int) -> State:
     pods = tuple(pod for pod in state.pods if pod.owner != owner)
     sets = tuple(None if at == owner else own for at, own in enumerate(state.sets))
     return state._replace(pods=pods, sets=sets)
-
-
-def _is_moving(pod: P) -> bool:
-    return pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD)
 
 
 def _is_countable(pod: P, newest: int) -> bool:
@@ -144,36 +141,33 @@ class CountedRollouts:
     def explore(self, canonical: Callable[[State], State], budget: Budget) -> Optional[RolloutOutcomes]:
         """Visit everything that follows the states; None if counts do not decide what happens."""
         try:
-            return self._explored(canonical, budget)
+            tails: dict[State, Callable[[], list[State]]] = {}
+            extremes: list[State] = []
+            states, is_exhaustive = 0, True
+            for rest, owner, entries in self._groups.values():
+                model = Model(self._world, self._oracle, rest, entries=entries, owner=owner)
+                places, colours = self._places(rest)
+                model.at(places)
+                graph = Graph(places)
+                coloured = Colours(graph, colours)
+                for entry in entries:
+                    coloured.start(*graph.add(model.counts(entry)))
+                replicas = self._world.specs[entries[0].sets[owner].spec].replicas
+                is_small = _estimate(replicas, len(places.nodes)) < self._most
+                visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
+                states += len(graph.states)
+                extremes += _extremes(model, graph)
+                if not graph.is_complete:
+                    is_exhaustive = False
+                    continue
+                colourings = coloured.spread()
+                for at in graph.steady:
+                    for colouring in each_bit(colourings[at]):
+                        tail = Tail(model, coloured, graph, (at, colouring))
+                        tails.setdefault(canonical(tail.state()), tail.way)
+            return RolloutOutcomes(tails, is_exhaustive, states, tuple(extremes))
         except NotCountable:
             return None
-
-    def _explored(self, canonical: Callable[[State], State], budget: Budget) -> RolloutOutcomes:
-        tails: dict[State, Callable[[], list[State]]] = {}
-        extremes: list[State] = []
-        states, is_exhaustive = 0, True
-        for rest, owner, entries in self._groups.values():
-            model = Model(self._world, self._oracle, rest, entries=entries, owner=owner)
-            places, colours = self._places(rest)
-            model.at(places)
-            graph = Graph(places)
-            coloured = Colours(graph, colours)
-            for entry in entries:
-                coloured.start(*graph.add(model.counts(entry)))
-            replicas = self._world.specs[entries[0].sets[owner].spec].replicas
-            is_small = _estimate(replicas, len(places.nodes)) < self._most
-            visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
-            states += len(graph.states)
-            extremes += _extremes(model, graph)
-            if not graph.is_complete:
-                is_exhaustive = False
-                continue
-            colourings = coloured.spread()
-            for at in graph.steady:
-                for colouring in each_bit(colourings[at]):
-                    tail = Tail(model, coloured, graph, (at, colouring))
-                    tails.setdefault(canonical(tail.state()), tail.way)
-        return RolloutOutcomes(tails, is_exhaustive, states, tuple(extremes))
 
     def _places(self, rest: State) -> tuple[Places, Numbers]:
         """Return the places of the nodes, and a colour for each: equal ones were equal when the step began."""

@@ -47,11 +47,20 @@ def domain_pods(
         for each in outcomes
     )
     befores, afters = (
-        merged_ranges(values, [(_totals(counts), kinds) for counts, kinds in each]) for each in (before, after)
+        merged_ranges(
+            values, [({value: found.total() for value, found in counts.items()}, kinds) for counts, kinds in each]
+        )
+        for each in (before, after)
     )
     numbers = {number for counts, _ in after for found in counts.values() for number in found}
     revisions = {
-        number: merged_ranges(values, [(_of_revision(number, counts), kinds) for counts, kinds in after])
+        number: merged_ranges(
+            values,
+            [
+                ({value: found[number] for value, found in counts.items() if found[number]}, kinds)
+                for counts, kinds in after
+            ],
+        )
         for number in sorted(numbers)
     }
     return tuple(
@@ -84,11 +93,3 @@ def ranges_of(values: Sequence[T], alike: Mapping[T, object], counts: Sequence[M
     zero = {group: [0] * (len(numbers[group]) < size * len(counts)) for group, size in sizes.items()}
     ranges = [range_of(zero[group] + own) for group, own in enumerate(numbers)]
     return {value: ranges[group_of[value]] for value in values}
-
-
-def _of_revision(number: int, counts: Counts) -> dict[str, int]:
-    return {value: found[number] for value, found in counts.items() if found[number]}
-
-
-def _totals(counts: Counts) -> dict[str, int]:
-    return {value: found.total() for value, found in counts.items()}

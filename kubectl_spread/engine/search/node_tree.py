@@ -149,11 +149,16 @@ def node_tree(
     classes = _classes(world, pins)
     nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
     keys = _node_keys(world, classes, nodes)
-    contents = _contents(pins.nameless(start.pods))
+    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for pod in pins.nameless(start.pods):
+        found[pod.node].append((*pod[:4], *pod[5:]))
+    contents = found
     down = world.facts[start.facts].down
     traits: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
     traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
-    claims_bind_late = _claims_bind_late(world)
+    claims_bind_late = bool(world.claim_templates) and any(
+        item.waits for item in world.cluster.storage.classes.values()
+    )
     domains = _joined_domains(keys.topology, joined, nodes.values())
     signed: dict[int, str] = {}
     terms = _node_terms(world, classes)
@@ -220,19 +225,6 @@ def _node_keys(world: World, classes: Sequence[PodClass], nodes: dict[int, Node]
     levels = _nested(topology, nodes)
     loose = [key for key in topology if key not in levels and not _is_unique(key, nodes)]
     return _NodeKeys(sorted(selecting), topology, levels, loose)
-
-
-def _contents(pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
-    """Return the pods of each node, without its name."""
-    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for pod in pods:
-        found[pod.node].append((*pod[:4], *pod[5:]))
-    return found
-
-
-def _claims_bind_late(world: World) -> bool:
-    """Return whether claims of new pods are bound to volumes only when their pods are placed."""
-    return bool(world.claim_templates) and any(item.waits for item in world.cluster.storage.classes.values())
 
 
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
