@@ -31,7 +31,7 @@ class BudgetStatus(NamedTuple):
 
 def statuses(world: World, state: State) -> tuple[BudgetStatus, ...]:
     """Return the status of every budget."""
-    return tuple(_status(budget, world, state) for budget in world.facts[state.facts].budgets)
+    return tuple(_status(budget, world, state) for budget in world.facts[state.facts].cluster.budgets)
 
 
 def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[BudgetStatus]:

@@ -240,7 +240,6 @@ def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
     draft.facts = draft.world.changed_facts(
         draft.facts, f"facts {id(op.cluster)}", lambda facts: facts._replace(cluster=facts.cluster._replace(**parts))
     )
-    draft.world.keep(op.cluster)
 
 
 def _delete_claims(draft: Draft, op: steps.DeleteClaims) -> None:

@@ -278,10 +278,10 @@ class _Loading:
         usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
         found = most_alike(usable, self.world.revisions[rev].workload)
         if found is not None:
-            self.world.set_class(rev, found)
+            self.world.known[rev] = found
         running = [pod for pod in pods if self._is_on(pod, NodeStatus.UP)]  # Others say nothing about their template.
         if running and not any(map(_is_ready, running)) and any(map(_is_broken, running)):
-            self.world.never_ready(rev)
+            self.world.revisions[rev] = self.world.revisions[rev]._replace(becomes_ready=False)
 
     def _is_on(self, pod: Pod, status: NodeStatus) -> bool:
         """Return whether the node of a pod has a status."""

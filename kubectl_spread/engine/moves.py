@@ -62,10 +62,6 @@ _EXCESS: dict[type, Callable[..., list[replicaset.Shrinking]]] = {
 }
 
 
-def no_twins(_: State) -> Twins:
-    return []
-
-
 class Moves:
     """Possible steps of every state of one world."""
 
@@ -76,7 +72,7 @@ class Moves:
         *,
         is_hasty: bool = False,
         keeps_ordinals: bool = False,
-        twins: Callable[[State], Twins] = no_twins,
+        twins: Callable[[State], Twins] = lambda _: (),
         reduced: frozenset[Reduction] = reductions.ALL,
     ) -> None:
         """Set up the moves of a world.
@@ -112,7 +108,7 @@ class Moves:
         """
         if Reduction.CONTROLLERS not in self._reductions:
             return draft.step()
-        indices = {owner for owner in range(len(draft.sets)) if owners is None or owner in owners}
+        indices = range(len(draft.sets)) if owners is None else [owner for owner in owners if owner >= 0]
         if not are_late and any(reductions.may_be_overtaken(self._world, draft, owner) for owner in indices):
             return self._before_controllers(draft)
         if not self._world.facts[draft.facts].cluster.quotas:
@@ -135,7 +131,9 @@ class Moves:
         """Return ways to create one of several different pods, of which a quota admits some: each may be the first."""
         if not self._world.facts[state.facts].cluster.quotas or Reduction.CONTROLLERS not in self._reductions:
             return []
-        draft = _postponing(self._world, state)
+        draft = Draft(self._world, state)
+        draft.allowed = []
+        _act(draft)
         found = [item for item in dict.fromkeys(draft.postponed) if draft.would_admit(item)]
         return [partial(self._created_one, state, item) for item in found]
 
@@ -209,21 +207,18 @@ class Moves:
             if isinstance(own, statefulset.StatefulSetState) and own.free:
                 pods = of_owner(state.pods, owner)
                 ordinal = statefulset.undecided_ordinal(self._world, own, pods)
-                if ordinal is None:
-                    ordinal = self._named_ordinal(state, owner, own.free)
+                item = next(iter(reductions.open_items(state)), None)
+                op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
+                match = op.match if isinstance(op, (steps.DeleteSome, steps.PatchSome)) else None
+                if ordinal is None and match is not None and self._world.find_owner(match.key) == owner:
+                    # The command may name an ordinal whose pod is still any one of its group.
+                    named = (item for item in match.ordinals if statefulset.group_of(own.free, item) >= 0)
+                    ordinal = next(named, None)
                 if ordinal is not None:
                     group = own.free[statefulset.group_of(own.free, ordinal)]
                     chosen = statefulset.candidates(self._world, group, pods)
                     return [partial(self._with_ordinal, state, owner, ordinal, pod) for pod in chosen]
         return []
-
-    def _named_ordinal(self, state: State, owner: int, groups: statefulset.Groups) -> Optional[int]:
-        """Return an ordinal that the user's next command names, and whose pod is still any one of its group."""
-        item = next(iter(reductions.open_items(state)), None)
-        op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
-        if not isinstance(op, (steps.DeleteSome, steps.PatchSome)) or self._world.find_owner(op.match.key) != owner:
-            return None
-        return next((named for named in op.match.ordinals if statefulset.group_of(groups, named) >= 0), None)
 
     def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
         draft = Draft(self._world, state)
@@ -302,20 +297,17 @@ class Moves:
         return list(found.values())
 
     def _kind(self, state: State, pod: P) -> _Kind:
-        """Return the fields of a waiting pod that decide its attempts."""
-        shape = self._world.shape(pod.cls)
-        return (pod.owner, pod.rev, shape, pod.nominated, pod.is_new, pod.is_tried, self._number(state, pod))
+        """Return the fields of a waiting pod that decide its attempts.
 
-    def _number(self, state: State, pod: P) -> int:
-        """Return the ordinal of a StatefulSet's pod if it may matter later; one number for a group of equal pods."""
-        own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if not isinstance(own, statefulset.StatefulSetState):
-            return NO_ORDINAL
-        spec = self._world.specs[own.spec]
-        if not self._keeps_ordinals and (own.current == spec.rev or spec.is_on_delete):
-            return NO_ORDINAL
-        group = statefulset.group_of(own.free, pod.ordinal)
-        return pod.ordinal if group < 0 else own.free[group][0]
+        The ordinal of a StatefulSet's pod may matter later; equal pods of a group have one number.
+        """
+        own, number = state.sets[pod.owner] if pod.owner >= 0 else None, NO_ORDINAL
+        if isinstance(own, statefulset.StatefulSetState):
+            spec = self._world.specs[own.spec]
+            if self._keeps_ordinals or not (own.current == spec.rev or spec.is_on_delete):
+                group = statefulset.group_of(own.free, pod.ordinal)
+                number = pod.ordinal if group < 0 else own.free[group][0]
+        return (pod.owner, pod.rev, self._world.shape(pod.cls), pod.nominated, pod.is_new, pod.is_tried, number)
 
     def _scheduled(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
@@ -344,7 +336,10 @@ class Moves:
 
         This matters only if pods of several priorities wait: those of lower priority need not wait any longer.
         """
-        if not self._has_priorities():
+        classes = self._world.classes
+        if len(classes) != self._priorities[0]:
+            self._priorities = (len(classes), any(cls.priority != classes[0].priority for cls in classes))
+        if not self._priorities[1]:
             return state
         refused = {
             self._kind(state, pod)
@@ -358,13 +353,6 @@ class Moves:
             for pod in state.pods
         ]
         return state._replace(pods=tuple(sorted(pods)))
-
-    def _has_priorities(self) -> bool:
-        """Return whether pods have different priorities."""
-        classes = self._world.classes
-        if len(classes) != self._priorities[0]:
-            self._priorities = (len(classes), any(cls.priority != classes[0].priority for cls in classes))
-        return self._priorities[1]
 
     def _tried(self, state: State, pod: P) -> Sequence[Way]:
         hosts = self._oracle.hosts(pod, state)
@@ -569,7 +557,7 @@ class Moves:
 
     def _evictions(self, state: State, item: Any) -> Iterator[Way]:
         left = self._to_evict(state, item)
-        if not left and not self._leaving(state, item):
+        if not left and not self._to_evict(state, item, are_leaving=True):
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             if item[0] == "drain" and item[2].is_deleting:  # It deletes pods, and asks no budget.
@@ -577,19 +565,14 @@ class Moves:
             elif not budgets.refusal(self._world, state, pod):
                 yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
 
-    def _leaving(self, state: State, item: Any) -> list[P]:
-        """Return the terminating pods of a node that a drain waits for."""
-        if item[0] != "drain":
-            return []
-        return [pod for pod in state.pods if pod.node == item[1] and pod.end and self._is_taken(state, item, pod)]
-
-    def _to_evict(self, state: State, item: Any) -> list[P]:
+    def _to_evict(self, state: State, item: Any, *, are_leaving: bool = False) -> list[P]:
+        """Return the pods that a command evicts, or those that are leaving already and that a drain waits for."""
         if item[0] == "evict":
-            return [pod for pod in present(state.pods, item[1]) if pod.end == Deletion.ALIVE]
+            return [] if are_leaving else [pod for pod in present(state.pods, item[1]) if not pod.end]
         return [
             pod
             for pod in state.pods
-            if pod.node == item[1] and pod.end == Deletion.ALIVE and self._is_taken(state, item, pod)
+            if pod.node == item[1] and bool(pod.end) == are_leaving and self._is_taken(state, item, pod)
         ]
 
     def _is_taken(self, state: State, item: Any, pod: P) -> bool:
@@ -678,7 +661,8 @@ class Moves:
         staying = [(pod, text) for pod, text in staying if text]
         ends = True
         if item[0] == "drain":
-            staying += [] if item[2].skips_terminating else [(pod, _STAYS) for pod in self._leaving(state, item)]
+            leaving = [] if item[2].skips_terminating else self._to_evict(state, item, are_leaving=True)
+            staying += [(pod, _STAYS) for pod in leaving]
             ends = item[2].is_timed or all(text == budgets.SEVERAL for _, text in staying)
         others = tuple(other for other in state.todo if other is not item and (ends or other[0] != "drain"))
         draft.todo = (*others, *(("blocked", slot(pod), text) for pod, text in staying))
@@ -691,16 +675,16 @@ _STAYS = "it stays Terminating, and kubectl waits for it"
 
 def _act(draft: Draft, owners: Optional[Iterable[int]] = None) -> bool:
     """Let controllers make all changes without a choice; return False if one goes on without an end."""
-    indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
-    return all(_settle_controller(draft, owner) for owner in indices)
-
-
-def _postponing(world: World, state: State) -> Draft:
-    """Return a draft in which controllers have acted, and quotas have kept them from creating pods."""
-    draft = Draft(world, state)
-    draft.allowed = []
-    _act(draft)
-    return draft
+    for owner in range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}:
+        for _ in range(_MOST_ACTS + len(draft.pods)):
+            own, moves = draft.sets[owner], len(draft.moves)
+            if own is None or not _ACTS[type(own)](draft, owner):
+                break
+            if own is draft.sets[owner] and moves == len(draft.moves):
+                return False  # It reports a change and has changed nothing.
+        else:
+            return False
+    return True
 
 
 def refusals(world: World, state: State) -> dict[int, str]:
@@ -716,17 +700,6 @@ def refusals(world: World, state: State) -> dict[int, str]:
 
 
 _Kind = tuple[int, int, int, int, bool, bool, int]
-
-
-def _settle_controller(draft: Draft, owner: int) -> bool:
-    """Let a controller act until it has nothing to do; return False if it goes on without an end."""
-    for _ in range(_MOST_ACTS + len(draft.pods)):
-        own, moves = draft.sets[owner], len(draft.moves)
-        if own is None or not _ACTS[type(own)](draft, owner):
-            return True
-        if own is draft.sets[owner] and moves == len(draft.moves):
-            return False  # It reports a change and has changed nothing.
-    return False
 
 
 def _joined(first: Step, then: Way) -> Step:

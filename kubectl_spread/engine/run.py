@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import cast, NamedTuple, Optional, Union
 
@@ -13,7 +13,7 @@ from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import reading, references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.loading import load
-from kubectl_spread.engine.moves import Moves, no_twins
+from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.parts import Part, Splitter
 from kubectl_spread.engine.reading import with_owners
@@ -23,7 +23,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Exploration, SearchPath
 from kubectl_spread.engine.search.limit import Budget
-from kubectl_spread.engine.search.symmetry import Interchange, Symmetry, Twins
+from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey
@@ -382,7 +382,11 @@ class _Player:
         self._joined = tuple(node for op in every if isinstance(op, steps.ChangeNodes) for node in op.nodes)
         self._oracle = Oracle(self._world)
         self._begin_step(is_last=True)
-        self._prepare(every)
+        for op in every:  # Number all objects of the steps before states are compared.
+            if isinstance(op, steps.CreatePod):
+                self._world.name_new_pod(op.name, op.cls)
+            elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
+                reading.spec_of(self._world, self._world.owner(key_of(op.controller.workload)), op.controller)
 
     def _begin_step(self, *, is_last: bool) -> None:
         """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later.
@@ -391,21 +395,8 @@ class _Player:
         """
         scaled = (key for facts in self._world.facts for key in facts.cluster.autoscalers)
         self._keeps_ordinals = not is_last or any(key.kind == "StatefulSet" for key in scaled)
-        self._moves = self._new_moves()
+        self._moves = Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals)
         self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
-
-    def _new_moves(self, twins: Callable[[State], Twins] = no_twins) -> Moves:
-        return Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=twins)
-
-    def _prepare(self, ops: Iterable[steps.Op]) -> None:
-        """Number all objects of the steps before states are compared."""
-        for op in ops:
-            if isinstance(op, steps.CreatePod):
-                self._world.name_new_pod(op.name, op.cls)
-            elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
-                owner = op.controller.workload
-                at = self._world.owner(key_of(owner))
-                reading.spec_of(self._world, at, op.controller)
 
     def run(self) -> Answer:
         starts: tuple[State, ...] = (self._start,)
@@ -503,7 +494,7 @@ class _Player:
                 kept = limits.max_states / _KEPT
                 budget.keep(kept if kept > _LEAST_KEPT else 0)
                 item = explore.everything(
-                    self._new_moves(symmetry.twins),
+                    Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=symmetry.twins),
                     [start],
                     canonical=symmetry.canonical,
                     budget=budget,

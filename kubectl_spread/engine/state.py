@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, IntEnum
 from functools import partial
-from typing import Any, NamedTuple, Optional, overload, Union
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
 
@@ -196,15 +196,7 @@ class Bindings(Sequence[Way]):
     def __len__(self) -> int:
         return len(self._nodes)
 
-    @overload
-    def __getitem__(self, at: int) -> Way: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Way]: ...
-
-    def __getitem__(self, at: Union[int, slice]) -> Union[Way, Sequence[Way]]:
-        if isinstance(at, slice):
-            return Bindings(self._bind, self._nodes[at])
+    def __getitem__(self, at: Any) -> Any:  # no slices
         return partial(self._bind, self._nodes[at])
 
 
@@ -238,17 +230,7 @@ class Ways(Sequence[Way]):
     def __len__(self) -> int:
         return sum(map(len, self.parts()))
 
-    @overload
-    def __getitem__(self, at: int) -> Way: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Way]: ...
-
-    def __getitem__(self, at: Union[int, slice]) -> Union[Way, Sequence[Way]]:
-        if isinstance(at, slice):
-            return list(self)[at]
-        if at < 0:
-            at += len(self)
+    def __getitem__(self, at: Any) -> Any:  # no slices, and no negative numbers
         for part in self.parts():
             if at < len(part):
                 return part[at]
@@ -260,10 +242,4 @@ def by_kind(ways: Sequence[Way]) -> list[Sequence[Way]]:
     """Return the steps of each kind; the steps of a kind call one function."""
     parts = ways.parts() if isinstance(ways, Ways) else [ways]
     every = (one for part in parts for one in ([part] if isinstance(part, Bindings) else [[way] for way in part]))
-    kinds = grouped((_function(one[0]), one) for one in every)
-    return [Ways(parts) for parts in kinds.values()]
-
-
-def _function(way: Way) -> object:
-    found = getattr(way, "func", None)
-    return found.func if isinstance(found, partial) else found
+    return [Ways(parts) for parts in grouped((getattr(one[0], "func", None), one) for one in every).values()]

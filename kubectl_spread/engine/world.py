@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
+from kubectl_spread.cluster.snapshot import Cluster, JOB_INDEX, key_of
 from kubectl_spread.containers import grouped, Numbering
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
@@ -28,14 +28,8 @@ from kubectl_spread.scheduler.framework.profile import Profile
 # Nodes that a provisioner adds for the Pending pods of a cluster: one tuple for each way in which it may choose.
 Provisioner = Callable[[Cluster], Iterable[tuple[Node, ...]]]
 
+_OF_ADMISSION = ("priority_classes", "limit_ranges", "runtime_classes")
 _ORDINAL_LABELS = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
-
-
-class Kubelet(NamedTuple):
-    """Behaviour of bound pods; by default all become ready, and end when they are deleted."""
-
-    is_never_ready: Callable[[Workload], bool] = lambda _: False
-    never_ends: Callable[[Workload], bool] = lambda _: False
 
 
 class WorldFacts(NamedTuple):
@@ -47,10 +41,6 @@ class WorldFacts(NamedTuple):
     nodes: tuple[Optional[Node], ...]
     cluster: Cluster
     down: frozenset[int] = frozenset()
-
-    @property
-    def budgets(self) -> tuple[DisruptionBudget, ...]:
-        return self.cluster.budgets
 
 
 def is_unreachable(node: Node) -> bool:
@@ -95,19 +85,21 @@ class World:
         cluster: Cluster,
         profiles: Mapping[str, Profile],
         *,
-        kubelet: Optional[Kubelet] = None,
+        is_never_ready: Callable[[Workload], bool] = lambda _: False,
+        never_ends: Callable[[Workload], bool] = lambda _: False,
         patience_s: float = float("inf"),
         merged: Mapping[str, Sequence[str]] = {},
     ) -> None:
         """Set up the world of a cluster.
 
         `patience_s` is the simulated time within a step: tolerationSeconds and the delays of Jobs up to it expire.
-        `merged`: the nodes that each node stands for (`parts`).
+        `merged`: the nodes that each node stands for (`parts`). By default all bound pods become ready, and end when
+        they are deleted.
         """
         self.patience_s = patience_s
         self.cluster = cluster
         self.profiles = profiles
-        self.kubelet = kubelet or Kubelet()
+        self._is_never_ready, self._never_ends = is_never_ready, never_ends
         self._owner_at = Numbering[ObjectKey]()
         self.keys = self._owner_at.listed
         self.revisions: list[Revision] = []
@@ -129,7 +121,7 @@ class World:
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}  # what was not simulated
         self.gaps: dict[str, Optional[ObjectKey]] = {}  # those that change the outcome, with the workload, or for any
-        self.ops: list[Any] = []  # the steps of the user, by number
+        self.ops: list[Any] = []  # the steps of the user, by number; kept alive, so that each id() stays unique
         self.may_lag = False  # whether there is a state in which controllers have not acted yet
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
@@ -138,12 +130,11 @@ class World:
         self.look_numbers = Numbering[str]()
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
         self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
-        self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
         self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_of: dict[int, int] = {}  # by class
-        self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
+        self.known: dict[int, PodClass] = {}  # by revision, of a pod that runs; its new pods are modelled on it
         self._shape_at = Numbering[PodClass]()
         # The number of the objects that admission read when a pod of a shape was created
         self.admission_of_shape: dict[int, int] = {}
@@ -201,13 +192,20 @@ class World:
             owner,
             workload,
             name,
-            not self.kubelet.is_never_ready(workload),
-            not self.kubelet.never_ends(workload),
+            not self._is_never_ready(workload),
+            not self._never_ends(workload),
         )
         self.revisions.append(made)
         self._revisions_of.setdefault(owner, []).append(made)
         self._written.append(written)
-        self._know_selector(workload)
+        if workload.selector is not None and workload.kind not in ("Pod", "Job"):  # for default constraints
+            controller = controller_of(workload)
+            key = ObjectKey(controller.kind, workload.namespace, controller.name)
+            selectors = {**self.cluster.owner_selectors, key: controller_selector(workload)}
+            self.cluster = self.cluster._replace(owner_selectors=selectors)
+            self.facts = [
+                item._replace(cluster=item.cluster._replace(owner_selectors=selectors)) for item in self.facts
+            ]
         return made
 
     def revisions_of(self, owner: int) -> Sequence[Revision]:
@@ -217,16 +215,6 @@ class World:
     def is_named(self, rev: int, text: str) -> bool:
         """Return whether a hash in a ReplicaSet's name is that of a revision, with or without admitted fields."""
         return text in (self.revisions[rev].name, template_hash(self._written[rev].template))
-
-    def _know_selector(self, workload: Workload) -> None:
-        """Let default constraints use the selector of the pods' controller."""
-        if workload.selector is None or workload.kind in ("Pod", "Job"):
-            return
-        controller = controller_of(workload)
-        key = ObjectKey(controller.kind, workload.namespace, controller.name)
-        selectors = {**self.cluster.owner_selectors, key: controller_selector(workload)}
-        self.cluster = self.cluster._replace(owner_selectors=selectors)
-        self.facts = [facts._replace(cluster=facts.cluster._replace(owner_selectors=selectors)) for facts in self.facts]
 
     def class_index(self, cls: PodClass) -> int:
         """Return the index of a pod class."""
@@ -259,20 +247,11 @@ class World:
     def admission(self, facts: int) -> int:
         """Return a number of the classes and limits that admission applies to new pods; 0 for those at the start."""
         cluster, known = self.facts[facts].cluster, self._admissions
-        at = next(
-            (
-                at
-                for at, other in enumerate(known)
-                if (
-                    cluster.priority_classes == other.priority_classes
-                    and cluster.limit_ranges == other.limit_ranges
-                    and cluster.runtime_classes == other.runtime_classes
-                )
-            ),
-            len(known),
-        )
-        known += [cluster] if at == len(known) else []
-        return at
+        for at, other in enumerate(known):
+            if all(getattr(cluster, name) == getattr(other, name) for name in _OF_ADMISSION):
+                return at
+        known.append(cluster)
+        return len(known) - 1
 
     def admission_of(self, cls: int) -> int:
         """Return the number of the objects that admission read when a pod of a class was created."""
@@ -280,15 +259,12 @@ class World:
 
     def _admitted(self, made: PodClass, rev: int, admission: int) -> PodClass:
         """Return the class of a new pod with the fields in which a later admission differs from the first one."""
-        before, after = (self._of_template(rev, self._admissions[at]) for at in (0, admission))
+        owners = (self._stored(rev, self._admissions[at]) for at in (0, admission))
+        pods = (daemon(owner, "") if owner.kind == "DaemonSet" else replica(owner, 0) for owner in owners)
         changed: dict[str, Any] = {
-            name: new for name, old, new in zip(PodClass._fields, before, after, strict=True) if old != new
+            name: new for name, old, new in zip(PodClass._fields, *(pod.cls for pod in pods), strict=True) if old != new
         }
-        return made._replace(**changed) if changed else made
-
-    def _of_template(self, rev: int, cluster: Cluster) -> PodClass:
-        owner = self._stored(rev, cluster)
-        return daemon(owner, "").cls if owner.kind == "DaemonSet" else replica(owner, 0).cls
+        return made._replace(**changed)
 
     def _stored(self, rev: int, cluster: Cluster) -> Workload:
         """Return the workload of a revision with the fields that admission adds to its pods."""
@@ -308,7 +284,7 @@ class World:
         return lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
 
     def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
-        workload, known = self.revisions[rev].workload, self._known.get(rev)
+        workload, known = self.revisions[rev].workload, self.known.get(rev)
         if workload.kind == "DaemonSet":
             return daemon(workload, node).cls
         if known is not None:
@@ -330,25 +306,19 @@ class World:
         self.notes[text] = None
         self.gaps[text] = key
 
-    def set_class(self, rev: int, cls: PodClass) -> None:
-        """Model the pods of a revision on a running pod."""
-        self._known[rev] = cls
-
-    def never_ready(self, rev: int) -> None:
-        """Let pods of a revision run without becoming ready."""
-        self.revisions[rev] = self.revisions[rev]._replace(becomes_ready=False)
-
     @cached_method
     def shape(self, cls: int) -> int:
         """Return a number that is equal for pods that differ in their ordinal only, if no decision depends on it."""
         bare = full = self.classes[cls]
         if self.is_anonymous(cls):
-            volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
+            reserved = [self._reserved(full, volume) for volume in full.volumes]
+            reach = (
+                "" if item is None else repr((item.terms, sorted(item.labels.items()), sorted(item.access_modes)))
+                for item in reserved
+            )
             bare = full._replace(
-                labels=tuple(
-                    (key, value) for key, value in full.labels if key not in _ORDINAL_LABELS and key != JOB_INDEX
-                ),
-                volumes=volumes,
+                labels=tuple(item for item in full.labels if item[0] not in (*_ORDINAL_LABELS, JOB_INDEX)),
+                volumes=tuple(volume._replace(claim=text) for volume, text in zip(full.volumes, reach, strict=True)),
             )
         found = self._shape_at[bare]
         self.admission_of_shape.setdefault(found, self.admission_of(cls))
@@ -366,11 +336,6 @@ class World:
     def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
         """Return the volume that is reserved for a claim."""
         return self._volume_of.get(NamespacedName(cls.namespace, volume.claim))
-
-    def _reach(self, cls: PodClass, volume: PodVolume) -> str:
-        """Return a text of the restrictions of a pod's volume on the pod's nodes."""
-        found = self._reserved(cls, volume)
-        return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
 
     def changed_facts(self, facts: int, key: Any, change: Callable[[WorldFacts], WorldFacts]) -> int:
         """Return the index of the facts after a change, which is computed once per `key`."""
@@ -411,7 +376,7 @@ class World:
     def _others(self) -> frozenset[str]:
         """Return the uids of pods that are bound at the start and not in the background."""
         bound = () if self.bound is None else self.bound.bound_pods
-        return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
+        return frozenset(pod.uid for pod in bound).difference(pod.uid for pod in self.background)
 
     @cached_property
     def _on_node(self) -> dict[str, list[Pod]]:
@@ -428,10 +393,6 @@ class World:
         return frozenset(
             at for at, node in every if node is None or any(taint.effect == NO_EXECUTE for taint in node.taints)
         )
-
-    def keep(self, cluster: Cluster) -> None:
-        """Keep a cluster alive whose identity is used as a key."""
-        self._clusters.append(cluster)
 
     def node_status(self, facts: int, at: int) -> NodeStatus:
         """Return the status of the node of a pod, by the node's index."""
@@ -475,7 +436,16 @@ def _without_hash(template: Plain) -> Plain:
     labels = fields(metadata, "labels")
     kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
     rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
-    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(_without_defaults(fields(template, "spec")))}
+    spec = _without(fields(template, "spec"), _POD_DEFAULTS)
+    for field in ("initContainers", "containers"):
+        if field in spec:
+            spec[field] = [_without_container_defaults(item) for item in mappings(spec[field])]
+    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(spec)}
+
+
+def _without(plain: Plain, defaults: Plain) -> Plain:
+    """Return fields without those that have their default value."""
+    return {key: value for key, value in plain.items() if key not in defaults or value != defaults[key]}
 
 
 _POD_DEFAULTS: Plain = {
@@ -492,26 +462,14 @@ _CONTAINER_DEFAULTS: Plain = {
 }
 
 
-def _without_defaults(spec: Plain) -> Plain:
-    """Return a pod's spec without the default values of fields that have one in most manifests."""
-    found = {key: value for key, value in spec.items() if key not in _POD_DEFAULTS or value != _POD_DEFAULTS[key]}
-    for field in ("initContainers", "containers"):
-        if field in found:
-            found[field] = [_without_container_defaults(item) for item in mappings(found[field])]
-    return found
-
-
 def _without_container_defaults(container: Plain) -> Plain:
     image = str(container.get("image") or "").rpartition("/")[2]
     is_latest = "@" not in image and (":" not in image or image.endswith(":latest"))
     defaults = {**_CONTAINER_DEFAULTS, "imagePullPolicy": "Always" if is_latest else "IfNotPresent"}
-    found = {key: value for key, value in container.items() if key not in defaults or value != defaults[key]}
-    if "ports" in found:
-        found["ports"] = [
-            {key: value for key, value in port.items() if (key, value) != ("protocol", "TCP")}
-            for port in mappings(found["ports"])
-        ]
-    return found
+    kept = _without(container, defaults)
+    if "ports" in kept:
+        kept["ports"] = [_without(port, {"protocol": "TCP"}) for port in mappings(kept["ports"])]
+    return kept
 
 
 def _without_empty(value: Any) -> Any:

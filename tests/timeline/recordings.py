@@ -15,7 +15,7 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.job import has_failed, JobState
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
-from kubectl_spread.engine.world import Kubelet, World
+from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.reading import read
@@ -40,11 +40,13 @@ def _annotation(owner: Workload, name: str) -> str:
     return str(((owner.template.get("metadata") or {}).get("annotations") or {}).get(name, ""))
 
 
-KUBELET = Kubelet(
-    lambda owner: _annotation(owner, "test.kubelet/ready") == "never",
+def _is_never_ready(owner: Workload) -> bool:
+    return _annotation(owner, "test.kubelet/ready") == "never"
+
+
+def _never_ends(owner: Workload) -> bool:
     # A Job's pods have a finalizer, which stays because no pod of the recordings ever fails.
-    lambda owner: _annotation(owner, "test.kubelet/terminate") == "hold" or owner.kind == "Job",
-)
+    return _annotation(owner, "test.kubelet/terminate") == "hold" or owner.kind == "Job"
 
 
 class Scenario:
@@ -58,7 +60,13 @@ class Scenario:
             for name, volume in cluster.storage.volumes.items()
         }
         cluster = cluster._replace(storage=cluster.storage._replace(volumes=volumes), namespaces={NAMESPACE: {}})
-        self.world = World(cluster, profiles(plain.get("schedulerConfig")), kubelet=KUBELET, patience_s=PATIENCE_S)
+        self.world = World(
+            cluster,
+            profiles(plain.get("schedulerConfig")),
+            is_never_ready=_is_never_ready,
+            never_ends=_never_ends,
+            patience_s=PATIENCE_S,
+        )
         self._templates: dict[ObjectKey, Plain] = {}
         self._applied: dict[ObjectKey, Plain] = {}
         self._budgets: list[Plain] = []

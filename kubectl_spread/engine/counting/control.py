@@ -21,9 +21,6 @@ _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)
 _HERE = 0  # any node
 
 
-EMPTY = 0  # the content of a node without pods
-
-
 class DeletionCandidates(NamedTuple):
     """Pods of one kind on one node, as candidates for deletion; the lowest rank is deleted first."""
 
