@@ -8,7 +8,7 @@ adds fields that no template has: tolerations, sidecars, node selectors (`most_a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
@@ -29,7 +29,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS, NO_EXECUTE, Node
 from kubectl_spread.objects.pod import differences, Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import (
     PER_POD_LABELS,
@@ -177,43 +177,29 @@ class _Loading:
         if len(alive) != replicas or len(sizes) > 1:
             return True
         if key.kind == "Deployment":
-            sets = [(ObjectKey("ReplicaSet", key.namespace, name), size) for name, size in sizes.items()]
-            return any(self._is_resized(made, size) or self._is_outdated(made, controller) for made, size in sets)
-        return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
+            sets = ((ObjectKey("ReplicaSet", key.namespace, name), size) for name, size in sizes.items())
+            known = ((self.cluster.controllers.get(made), size) for made, size in sets)
+            return any(
+                made is not None and (_size_of(made, size) != size or self._is_outdated(made, controller))
+                for made, size in known
+            )
+        if key.kind != "StatefulSet" or not controller.revision or reading.is_on_delete(controller):
+            return False
+        first, label = reading.first_ordinal_to_update(controller), revision_label(controller.workload)
+        hashes = [pod.labels.get(label, "") for pod in alive if self._ordinal(pod, key, PENDING) >= first]
+        return any(text and text != controller.revision for text in hashes)
 
-    def _is_resized(self, key: ObjectKey, pods: int) -> bool:
-        """Return whether a ReplicaSet wants another number of pods than it has."""
-        known = self.cluster.controllers.get(key)
-        return known is not None and _size_of(known, pods) != pods
-
-    def _is_outdated(self, key: ObjectKey, above: Controller) -> bool:
+    def _is_outdated(self, made: Controller, above: Controller) -> bool:
         """Return whether a ReplicaSet has another template than its Deployment, which is about to replace its pods."""
-        known = self.cluster.controllers.get(key)
-        template = {} if known is None else known.workload.template
+        template, wanted = made.workload.template, above.workload.template
         if not template.get("spec") or above.spec.get("paused"):
             return False  # Shortened facts do not have the template.
-        wanted = above.workload.template
         if template["spec"] == wanted.get("spec"):  # perf: nearly all are equal as they are
             template, wanted = ({**item, "spec": {}} for item in (template, wanted))
-        return not same_template(template, wanted) and not self._is_stored_alike(known, above)
-
-    def _is_stored_alike(self, one: Optional[Controller], other: Controller) -> bool:
-        """Return whether two templates are equal once the API server has stored them."""
-        stored = [
-            stored_workload(item.workload, self.cluster, self.world.minor).template
-            for item in (one, other)
-            if item is not None
-        ]
-        return len(stored) > 1 and same_template(*stored)
-
-    def _is_updating(self, key: ObjectKey, controller: Controller, pods: Iterable[Pod]) -> bool:
-        """Return whether a StatefulSet is about to replace pods of an earlier revision."""
-        label = revision_label(controller.workload)
-        if not controller.revision or reading.is_on_delete(controller):
+        if same_template(template, wanted):
             return False
-        first = reading.first_ordinal_to_update(controller)
-        hashes = [pod.labels.get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
-        return any(text and text != controller.revision for text in hashes)
+        stored = [stored_workload(item.workload, self.cluster, self.world.minor).template for item in (made, above)]
+        return not same_template(*stored)
 
     def _add(self, key: ObjectKey, controller: Controller) -> None:
         if key.kind not in reading.KINDS or key in self.cluster.owners:
@@ -243,8 +229,11 @@ class _Loading:
         if not newest and hashes:
             newest = hashes.most_common(1)[0][0]
         prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
-        if key in self._expected and label and not self._has_template(controller.workload, running):
-            newest = f"{prefix}{controller.workload.revision_hash}"
+        if key in self._expected and label:
+            # Pods that a new workload adopts have its template, in fields that the scheduler reads.
+            made = replica(stored_workload(controller.workload, self.cluster, self.world.minor), 0).cls
+            if any(getattr(pod.cls, name) != getattr(made, name) for pod in running for name in _OF_TEMPLATE):
+                newest = f"{prefix}{controller.workload.revision_hash}"
         old = [text for text in hashes if text != newest]
         for text in sorted(old):
             self._old_revision(key, controller.workload, owner, text=text, pods=running)
@@ -258,11 +247,6 @@ class _Loading:
         if isinstance(own, statefulset.StatefulSetState) and old:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
         return own
-
-    def _has_template(self, owner: Workload, pods: Iterable[Pod]) -> bool:
-        """Return whether pods that a new workload adopts have its template, in fields that the scheduler reads."""
-        made = replica(stored_workload(owner, self.cluster, self.world.minor), 0).cls
-        return all(getattr(pod.cls, name) == getattr(made, name) for pod in pods for name in _OF_TEMPLATE)
 
     def _old_revision(self, key: ObjectKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
@@ -288,16 +272,20 @@ class _Loading:
         at = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return self.world.node_status(0, at) is status
 
-    def _stage(self, pod: Pod) -> Stage:
-        found = stage_of(pod)
-        return Stage.UNREADY if found is Stage.BOUND and self._is_on(pod, NodeStatus.DOWN) else found
-
     def _deployment(self, key: ObjectKey, controller: Controller, owner: int) -> deployment.DeploymentState:
         known = self._replica_sets(key)
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
-        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in known], known, pods=pods)
-        sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(unknown)] + sets
+        of_facts = [self._set(item, controller, owner, pods=pods) for item in known]
+        of_facts = self._distinct(of_facts, known, pods=pods)
+        sets: list[deployment.Set] = []
+        for name in sorted(unknown):  # They are only known from their pods.
+            mine = _created_by(name, pods)
+            text = mine[0].labels.get(POD_TEMPLATE_HASH, name)
+            rev = self._old_revision(key, controller.workload, owner, text=text, pods=mine)
+            size = sum(not pod.terminating for pod in mine)
+            sets.append(deployment.Set(rev, size, controller.workload.replicas or 0, 0))
+        sets += of_facts
         newest = "" if known else _hash_of(pods)
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
         rev = self.world.specs[spec].rev
@@ -306,19 +294,16 @@ class _Loading:
             self._rev_of[key, newest] = rev
             self._know(rev, _labelled(pods, POD_TEMPLATE_HASH, newest))
         if not sets and controller.workload.selector:
-            self._note_orphans(key, compile_selector(constraint.label_selector(controller.workload.selector)))
+            # The first ReplicaSet adopts pods whose hash is that of its template.
+            selector = compile_selector(constraint.label_selector(controller.workload.selector))
+            for pod in self.cluster.pods:
+                is_orphan = pod.owner is None and pod.namespace == key.namespace and POD_TEMPLATE_HASH in pod.labels
+                if is_orphan and not pod.terminating and selector.matches(pod.labels):
+                    text = f"{key.kind} {key.namespace}/{key.name}: whether its new ReplicaSet adopts pod {pod.name}"
+                    self.world.leave_out(text, key)
+                    break
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
         return deployment.DeploymentState(spec, tuple(sets), order)
-
-    def _note_orphans(self, key: ObjectKey, selector: Selector) -> None:
-        """Record the pods that the first ReplicaSet of a Deployment adopts if their hash is that of its template."""
-        for pod in self.cluster.pods:
-            labels = pod.labels
-            is_orphan = pod.owner is None and pod.namespace == key.namespace and POD_TEMPLATE_HASH in labels
-            if is_orphan and not pod.terminating and selector.matches(labels):
-                text = f"{key.kind} {key.namespace}/{key.name}: whether its new ReplicaSet adopts pod {pod.name}"
-                self.world.leave_out(text, key)
-                return
 
     def _replica_sets(self, key: ObjectKey) -> list[ObjectKey]:
         """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
@@ -374,26 +359,22 @@ class _Loading:
             made.append(item._replace(rev=rev))
         return made
 
-    def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
-        """Return a ReplicaSet that is only known from its pods."""
-        mine = _created_by(name, pods)
-        text = mine[0].labels.get(POD_TEMPLATE_HASH, name)
-        rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
-        size = sum(not pod.terminating for pod in mine)
-        return deployment.Set(rev, size, above.workload.replicas or 0, 0)
-
     def _pod(self, pod: Pod, key: Optional[ObjectKey]) -> P:
-        owner = self.world.find_owner(key) if key is not None else None
-        labels = pod.labels
-        rev = -1
-        if owner is not None and key is not None:
-            rev = self._revision_of(key, labels)
-        if owner is None or rev < 0:
-            owner = -1
-            if key is not None and key.kind != "Node":  # a static pod is its kubelet's
-                self.world.notes[
-                    f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
-                ] = None
+        found = None if key is None else self.world.find_owner(key)
+        revs: list[int] = []
+        if found is not None and key is not None:
+            hashes = [*(pod.labels.get(label, "") for label in (POD_TEMPLATE_HASH, _HASH)), ""]
+            revs = [self._rev_of[key, text] for text in hashes if (key, text) in self._rev_of]
+        owner, rev = (found, revs[0]) if found is not None and revs else (-1, -1)
+        if owner < 0 and key is not None and key.kind != "Node":  # a static pod is its kubelet's
+            text = f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
+            self.world.notes[text] = None
+        stage, end = stage_of(pod), Deletion.ALIVE
+        if stage is Stage.BOUND and self._is_on(pod, NodeStatus.DOWN):
+            stage = Stage.UNREADY
+        if pod.terminating:
+            is_held = set(pod.finalizers) - {JOB_TRACKING}
+            end = Deletion.HELD if is_held else Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
         node = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return P(
             owner,
@@ -401,26 +382,21 @@ class _Loading:
             self._ordinal(pod, key, node),
             self.world.class_index(pod.cls),
             node,
-            self._stage(pod),
-            _end(pod),
+            stage,
+            end,
             self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
             is_new=False,
             age=self._ages.get(pod.uid, 0),
             cost=pod.deletion_cost,
         )
 
-    def _revision_of(self, key: ObjectKey, labels: dict[str, str]) -> int:
-        for label in (POD_TEMPLATE_HASH, _HASH, ""):
-            found = self._rev_of.get((key, labels.get(label, "") if label else ""))
-            if found is not None:
-                return found
-        return -1
-
     def _ordinal(self, pod: Pod, key: Optional[ObjectKey], node: int) -> int:
         if key is None:
             return NO_ORDINAL
         if key.kind == "DaemonSet":
-            return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
+            terms = (term for item in pod.cls.node_affinity.required or () for term in item.match_fields)
+            pinned = next((term.values[0] for term in terms if term.values), "")
+            return node if node != PENDING else self.world.node_at.get(pinned, NO_ORDINAL)
         if key.kind == "StatefulSet":
             return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
         text = pod.labels.get(JOB_INDEX, "") if key.kind == "Job" else ""
@@ -431,23 +407,6 @@ def _size_of(made: Controller, pods: int) -> int:
     """Return the replicas of a ReplicaSet, which has a number of pods; shortened facts leave them out."""
     replicas = made.spec.get("replicas")
     return replicas if type(replicas) is int else pods
-
-
-def _end(pod: Pod) -> Deletion:
-    if not pod.terminating:
-        return Deletion.ALIVE
-    if set(pod.finalizers) - {JOB_TRACKING}:
-        return Deletion.HELD
-    return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
-
-
-def _pinned(cls: PodClass) -> str:
-    """Return the node that a DaemonSet's pod is pinned to."""
-    for term in cls.node_affinity.required or ():
-        for requirement in term.match_fields:
-            if requirement.values:
-                return requirement.values[0]
-    return ""
 
 
 def _unknown_template(text: str) -> dict[str, Any]:
@@ -518,20 +477,17 @@ def age_classes(pods: Iterable[Pod], read_at: str) -> dict[str, int]:
         if pod.is_ready and pod.owner is not None and pod.owner.kind in _CHOOSING
         if (since := _seconds(pod.ready_since)) is not None
     )
-    return {uid: number for ages in by_controller.values() for uid, number in _numbers(ages) if number}
-
-
-def _numbers(ages: Iterable[tuple[float, str]]) -> Iterator[tuple[str, int]]:
-    """Yield the number of each pod of one controller; it grows where a pod is at least twice as old as the one before.
-
-    That must still be so when `PATIENCE_S` have passed. The first pod is compared with a pod that is created now.
-    """
-    number, before = 0, 0.0
-    for age, uid in sorted(ages):
-        if age + PATIENCE_S >= 2 * (before + PATIENCE_S):
-            number += 1
-        before = age
-        yield uid, number
+    numbers: dict[str, int] = {}
+    for ages in by_controller.values():
+        # The number grows where a pod is at least twice as old as the one before, also when `PATIENCE_S` have passed.
+        # The first pod is compared with a pod that is created now.
+        number, before = 0, 0.0
+        for age, uid in sorted(ages):
+            number += age + PATIENCE_S >= 2 * (before + PATIENCE_S)
+            before = age
+            if number:
+                numbers[uid] = number
+    return numbers
 
 
 def _seconds(text: str) -> Optional[float]:
