@@ -236,7 +236,7 @@ class _Loading:
                 newest = f"{prefix}{controller.workload.revision_hash}"
         old = [text for text in hashes if text != newest]
         for text in sorted(old):
-            self._old_revision(key, controller.workload, owner, text=text, pods=running)
+            self._old_revision(key, controller.workload, text=text, pods=running)
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest.removeprefix(prefix))
         rev = self.world.specs[spec].rev
         self._rev_of[key, newest] = rev
@@ -248,13 +248,11 @@ class _Loading:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
         return own
 
-    def _old_revision(self, key: ObjectKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
+    def _old_revision(self, key: ObjectKey, owner: Workload, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
         written = owner._replace(template=_unknown_template(text), known_hash=text)
-        rev = self.world.revision(at, written, known_hash=text).at
-        self._rev_of[key, text] = rev
-        label = revision_label(owner)
-        self._know(rev, _labelled(pods, label, text))
+        rev = self._rev_of[key, text] = self.world.revision(self.world.owner(key), written, known_hash=text).at
+        self._know(rev, _labelled(pods, revision_label(owner), text))
         return rev
 
     def _know(self, rev: int, pods: list[Pod]) -> None:
@@ -276,13 +274,13 @@ class _Loading:
         known = self._replica_sets(key)
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
-        of_facts = [self._set(item, controller, owner, pods=pods) for item in known]
-        of_facts = self._distinct(of_facts, known, pods=pods)
+        of_facts = [self._set(item, key, controller, pods=pods) for item in known]
+        self._make_distinct(of_facts, known, key, pods=pods)
         sets: list[deployment.Set] = []
         for name in sorted(unknown):  # They are only known from their pods.
             mine = _created_by(name, pods)
             text = mine[0].labels.get(POD_TEMPLATE_HASH, name)
-            rev = self._old_revision(key, controller.workload, owner, text=text, pods=mine)
+            rev = self._old_revision(key, controller.workload, text=text, pods=mine)
             size = sum(not pod.terminating for pod in mine)
             sets.append(deployment.Set(rev, size, controller.workload.replicas or 0, 0))
         sets += of_facts
@@ -322,7 +320,7 @@ class _Loading:
         text = "" if controller is None else controller.revision
         return (natural(text) or 0, key.name)
 
-    def _set(self, key: ObjectKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+    def _set(self, key: ObjectKey, owner: ObjectKey, above: Controller, *, pods: list[Pod]) -> deployment.Set:
         controller = self.cluster.controllers[key]
         labels = fields(controller.workload.template, "metadata", "labels")
         text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
@@ -330,34 +328,28 @@ class _Loading:
         if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
             template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
         workload = above.workload._replace(template=template, known_hash=text)
-        rev = self.world.revision(owner, workload, known_hash=text).at
-        self._rev_of[self.world.keys[owner], text] = rev
-        self._know(rev, _created_by(key.name, pods))
-        size = _size_of(controller, sum(not pod.terminating for pod in _created_by(key.name, pods)))
+        rev = self._rev_of[owner, text] = self.world.revision(self.world.owner(owner), workload, known_hash=text).at
+        mine = _created_by(key.name, pods)
+        self._know(rev, mine)
+        size = _size_of(controller, sum(not pod.terminating for pod in mine))
         desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
 
-    def _distinct(self, sets: list[deployment.Set], keys: list[ObjectKey], *, pods: list[Pod]) -> list[deployment.Set]:
-        """Return the ReplicaSets with one revision each: shortened facts can have several with equal templates."""
+    def _make_distinct(
+        self, sets: list[deployment.Set], keys: list[ObjectKey], owner: ObjectKey, *, pods: list[Pod]
+    ) -> None:
+        """Give each ReplicaSet a revision of its own: shortened facts can have several with equal templates."""
         latest = {item.rev: at for at, item in enumerate(sets)}
         newest = _hash_of(pods)
         for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
             if not self._number(key)[0] and key.name.endswith(f"-{newest}"):
                 latest[item.rev] = at
-        made = []
         for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
-            if latest[item.rev] == at:
-                made.append(item)
-                continue
-            known = self.world.revisions[item.rev]
-            text = key.name.removeprefix(f"{known.workload.name}-")
-            mine = _created_by(key.name, pods)
-            hashes = [pod.labels.get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
-            rev = self._old_revision(
-                self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
-            )
-            made.append(item._replace(rev=rev))
-        return made
+            if latest[item.rev] != at:
+                text, mine = key.name.removeprefix(f"{owner.name}-"), _created_by(key.name, pods)
+                hashes = [pod.labels.get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
+                workload = self.world.revisions[item.rev].workload
+                sets[at] = item._replace(rev=self._old_revision(owner, workload, text=hashes[0], pods=mine))
 
     def _pod(self, pod: Pod, key: Optional[ObjectKey]) -> P:
         found = None if key is None else self.world.find_owner(key)

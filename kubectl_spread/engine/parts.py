@@ -39,16 +39,16 @@ from kubectl_spread.engine.world import without_hostnames
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
-from kubectl_spread.objects.storage import Claim, READ_WRITE_ONCE_POD
+from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
@@ -218,11 +218,6 @@ class Splitter:
         terms = [term for term in self.terms if term.topology_key != HOSTNAME]
         return frozenset(key for each in _selecting(terms) for key in self.labels.matching(*each))
 
-    def _repelled(self, cls: PodClass, key: ObjectKey) -> Bools:
-        """Return the nodes with pods that a class avoids or that avoid it, by anti-affinity over hostnames."""
-        selected = {each for pair in _selecting(cls.pod_anti_affinity) for each in self.labels.matching(*pair)}
-        return self.columns.mask(pod.node_name for each in selected | self._avoiding[key] for pod in self.pods[each])
-
     @cached_property
     def _scheduler(self) -> Scheduler:
         return Scheduler(self.columns, self.profiles, all_nodes=True)
@@ -282,9 +277,16 @@ class Splitter:
         state = spread.pre_filter(cls, self.columns)
         every = state.counts if isinstance(state, PreFilterState) else ()
         counts = [item for item in every if item.constraint.topology_key != HOSTNAME]
-        limits = [self._free(item) for item in every if item.constraint.topology_key == HOSTNAME]
+        limits: list[Int64s] = []
+        for item in every:
+            if item.constraint.topology_key == HOSTNAME:  # if some node has none
+                free = item.constraint.max_skew + 1 - item.constraint.self_match_num
+                limits.append(np.maximum(free - item.match_num[item.topology.codes], 0))
         if cls.pod_anti_affinity or self._avoiding[key]:
-            limits.append(np.where(self._repelled(cls, key), 0, 1))
+            # By anti-affinity over hostnames, nodes with pods that the class avoids or that avoid it get none.
+            selected = {each for pair in _selecting(cls.pod_anti_affinity) for each in self.labels.matching(*pair)}
+            avoided = (pod.node_name for each in selected | self._avoiding[key] for pod in self.pods[each])
+            limits.append(np.where(self.columns.mask(avoided), 0, 1))
         if limits and not (self._is_plain and all(term.topology_key == HOSTNAME for term in cls.pod_anti_affinity)):
             return None
         # A pod that has constraints follows no default ones.
@@ -300,12 +302,6 @@ class Splitter:
         pairs.update(_selecting(cls.pod_anti_affinity))
         return _Filters(passes, hard, np.min(limits, axis=0) if limits else None, frozenset(pairs))
 
-    def _free(self, counts: DomainCounts) -> Int64s:
-        """Return how many more matching pods each node may get before it refuses a pod, if some node has none."""
-        constraint = counts.constraint
-        free = constraint.max_skew + 1 - constraint.self_match_num - counts.match_num[counts.topology.codes]
-        return np.maximum(free, 0)
-
     @cached_property
     def _is_plain(self) -> bool:
         """Return whether each node has a hostname of its own, and anti-affinity is over lists of namespaces."""
@@ -320,14 +316,12 @@ class Splitter:
         """
         if cls.pod_affinity or cls.host_ports or cls.gates:
             return True
-        claims = [self._claim(cls, volume) for volume in cls.volumes]
+        known = self.cluster.storage.claims
+        claims = [  # None without one that outlives the pod
+            None if volume.is_ephemeral else known.get(NamespacedName(cls.namespace, volume.claim))
+            for volume in cls.volumes
+        ]
         return any(item is None or not item.is_bound or READ_WRITE_ONCE_POD in item.access_modes for item in claims)
-
-    def _claim(self, cls: PodClass, volume: PodVolume) -> Optional[Claim]:
-        """Return the claim of a volume; None if it has none that outlives the pod."""
-        if not volume.claim or volume.is_ephemeral:
-            return None
-        return self.cluster.storage.claims.get(NamespacedName(cls.namespace, volume.claim))
 
 
 class _Splitting:
@@ -402,15 +396,15 @@ class _Splitting:
 
     def _workload(self, key: ObjectKey) -> Optional[_Workload]:
         """Return a workload; None if more than room, static filters and spread decides about its pods."""
-        is_alone = not (self._named or self._uids or any(_is_about(op, key) for op in self._ops))
-        if is_alone and key in self._known.workloads:
-            return self._known.workloads[key]
-        found = self._read(key)
-        if is_alone:
-            self._known.workloads[key] = found
-        return found
+        own = [op for op in self._ops if _is_about(op, key)]
+        if self._named or self._uids or own:
+            return self._read(key, own)
+        if key not in self._known.workloads:
+            self._known.workloads[key] = self._read(key, own)
+        return self._known.workloads[key]
 
-    def _read(self, key: ObjectKey) -> Optional[_Workload]:
+    def _read(self, key: ObjectKey, own: Sequence[steps.Op]) -> Optional[_Workload]:
+        """Read a workload; `own` are the steps about it."""
         cluster = self._cluster
         controller = self._applied.get(key) or cluster.controllers.get(key)
         if controller is None or key.kind not in _KINDS or key in cluster.owners:
@@ -421,7 +415,7 @@ class _Splitting:
         labels = fields(owner.template, "metadata", "labels").items()
         if self._known.terms and not any(labels <= dict(pod.cls.labels).items() for pod in pods):
             return None  # Labels that no pod has yet may be ones that other pods avoid.
-        if any(_is_about(op, key) for op in self._ops) and any(pod.cls.volumes for pod in pods):
+        if own and any(pod.cls.volumes for pod in pods):
             return None  # New ordinals have new claims.
         made = replica(stored_workload(owner, cluster, self._known.minor), owner.first_ordinal).cls
         if not self._known.terms.keys() >= set(made.pod_anti_affinity):
@@ -432,18 +426,14 @@ class _Splitting:
             if found is None:
                 return None
             filters[cls] = found
-        return _Workload(key, controller, pods, made, self._most_new(key, controller, pods), filters)
-
-    def _most_new(self, key: ObjectKey, controller: Controller, pods: Sequence[Pod]) -> int:
-        """Return the most pods of a workload at a time that need a node."""
-        scaler = self._cluster.autoscalers.get(key)
-        own = [op for op in self._ops if _is_about(op, key)]
-        scaled = [op.replicas for op in own if isinstance(op, steps.Scale)]
+        scaler, scaled = cluster.autoscalers.get(key), [op.replicas for op in own if isinstance(op, steps.Scale)]
         if scaler is None and len(scaled) == len(own) and key not in self._known.unfinished:
             gone = sum(pod.node_name not in self._untouched or pod.uid in self._uids for pod in pods)
-            return gone + max(0, *scaled, len(pods)) - len(pods)
-        replicas = max(controller.workload.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
-        return most_pods(controller._replace(workload=controller.workload._replace(replicas=replicas)))
+            most_new = gone + max(0, *scaled, len(pods)) - len(pods)
+        else:
+            replicas = max(owner.replicas or 0, 0 if scaler is None else scaler.max_replicas, *scaled)
+            most_new = most_pods(controller._replace(workload=owner._replace(replicas=replicas)))
+        return _Workload(key, controller, pods, made, most_new, filters)
 
     def _slots(self, classes: Sequence[PodClass]) -> Int64s:
         """Return how many more pods of any of some classes each node has room for: int64 (N,)."""
@@ -475,23 +465,27 @@ class _Splitting:
             new: the most new pods of all workloads at a time.
         """
         keys = frozenset(item.key for item in group)
-        domains = self._domain_keys(group)
+        # The topology keys by which the nodes of the part differ.
+        hard = {counts.constraint.topology_key for item in group for counts in item.hard}
+        soft = {constraint.topology_key for item in group for constraint in item.made.constraints} | {ZONE}
+        soft -= {HOSTNAME} if any(item.free is not None for item in group) else set()
+        few = {name for name in soft if len(self._columns.topology(name).values) <= _MOST_DOMAINS}
+        domains = frozenset(hard | few)
         merged = self._merged(group, domains, slots, new)
         priorities = {cls.priority for item in group for cls in item.filters}
+        own = sum(item.most_new for item in group)
         if merged is None or (len(priorities) > 1 and any(item.hard or item.free is not None for item in group)):
             return None  # A pod may preempt others that its constraint counts.
-        own = sum(item.most_new for item in group)
         if not all(self._has_free(item, merged, slots, own=own, new=new) for item in group):
             return None
-        at = self._columns.index
-        stands_for = {
-            pod.node_name: self._columns.nodes[merged.kept[merged.of[at[pod.node_name]]]].name
-            for item in group
-            for pod in item.pods
-            if pod.node_name in at
-        }
+        at, nodes = self._columns.index, self._columns.nodes
         pods = tuple(
-            pod._replace(node_name=stands_for.get(pod.node_name, pod.node_name), cls=without_hostnames(pod.cls))
+            pod._replace(
+                node_name=nodes[merged.kept[merged.of[at[pod.node_name]]]].name
+                if pod.node_name in at
+                else pod.node_name,
+                cls=without_hostnames(pod.cls),
+            )
             for item in group
             for pod in item.pods
         )
@@ -506,13 +500,13 @@ class _Splitting:
         ops = tuple(self._ops_for(keys, {pod.uid for pod in pods}, merged.names))
         part = Part(keys, cluster, ops, domains, own, merged.names)
         return part._replace(
-            has_room=all(_is_admitted(each, list(merged.lasting)) for item in group for each in item.filters.values()),
+            has_room=all(_is_admitted(each, merged.lasting) for item in group for each in item.filters.values()),
             is_short=len(group) == 1 and self._is_short(group[0]),
             foreign=frozenset(
-                soft.topology_key
+                each.topology_key
                 for item in group
-                for soft in filter_topology_spread_constraints(item.made, hard=False)
-                if not keys.issuperset(self._known.labels.matching(item.key.namespace, soft.selector))
+                for each in filter_topology_spread_constraints(item.made, hard=False)
+                if not keys.issuperset(self._known.labels.matching(item.key.namespace, each.selector))
             ),
             shape=shape_of(group[0].key, cluster, ops, made=group[0].made, minor=self._known.minor)
             if len(group) == 1
@@ -536,17 +530,21 @@ class _Splitting:
             table.append(np.array([at * (node.name in apart) for at, node in enumerate(columns.nodes, 1)], np.int64))
             _, first, of = np.unique(np.stack(table).astype(np.int64), axis=1, return_index=True, return_inverse=True)
             of = of.reshape(-1)
-            room = np.bincount(of, weights=slots)
+            slots_of = np.bincount(of, weights=slots)
             kept = tuple(first.tolist())
             every = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
             lasting = {at: every[place] for place, at in enumerate(kept) if columns.nodes[at].name not in self._leaving}
             # Until a kind of nodes has as many pods more, one of them has room for a pod.
-            is_full = any(room[of[at]] < new and any(mask[at] for mask in passes) for at in lasting)
+            is_full = any(slots_of[of[at]] < new and any(mask[at] for mask in passes) for at in lasting)
             names = {
                 columns.nodes[at].name: tuple(columns.nodes[other].name for other in others.tolist())
                 for at, others in zip(kept, every, strict=True)
             }
-            nodes = tuple(_endless(columns.nodes[at], resources) for at in sorted(kept))
+            room = dict.fromkeys((*resources, "pods"), _ENDLESS)
+            nodes = tuple(
+                node._replace(allocatable={**node.allocatable, **room})
+                for node in (columns.nodes[at] for at in sorted(kept))
+            )
             self._merges[key] = None if is_full else _Merged(kept, of, lasting, nodes, names)
         return self._merges[key]
 
@@ -573,14 +571,6 @@ class _Splitting:
             if left <= 0 or np.sort(slots[able])[:left].sum() < new:
                 return False
         return True
-
-    def _domain_keys(self, group: Sequence[_Workload]) -> frozenset[str]:
-        """Return the topology keys by which the nodes of a part differ."""
-        hard = {counts.constraint.topology_key for item in group for counts in item.hard}
-        soft = {constraint.topology_key for item in group for constraint in item.made.constraints} | {ZONE}
-        few = {key for key in soft if len(self._columns.topology(key).values) <= _MOST_DOMAINS}
-        few -= {HOSTNAME} if any(item.free is not None for item in group) else set()
-        return frozenset(hard | few)
 
     def _ops_for(
         self, keys: Collection[ObjectKey], uids: Collection[str], nodes: Collection[str]
@@ -662,7 +652,7 @@ def _selecting(terms: Iterable[PodAffinityTerm]) -> Iterator[_Selecting]:
     return ((namespace, term.selector) for term in terms for namespace in term.namespaces)
 
 
-def _is_admitted(filters: _Filters, lasting: Sequence[int]) -> bool:
+def _is_admitted(filters: _Filters, lasting: Iterable[int]) -> bool:
     """Return whether a pod finds a node in every order; lasting: nodes that stay and have room for all new pods."""
     able = [at for at in lasting if filters.passes[at]]
     if len(filters.hard) != 1:
@@ -676,8 +666,3 @@ def _is_about(op: steps.Op, key: ObjectKey) -> bool:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload) == key
     return isinstance(op, _ON_KEYS) and op.key == key
-
-
-def _endless(node: Node, resources: Iterable[str]) -> Node:
-    """Return a node with room for everything."""
-    return node._replace(allocatable={**node.allocatable, **dict.fromkeys((*resources, "pods"), _ENDLESS)})
