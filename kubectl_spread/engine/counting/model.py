@@ -56,122 +56,6 @@ _BY_NODE = (  # plugins whose score of a node depends on this node alone
 )
 
 
-class Hosts:
-    """Answers of the scheduler for the waiting pods of one Deployment."""
-
-    def __init__(
-        self,
-        world: World,
-        oracle: Oracle,
-        others: State,
-        *,
-        waiting: P,
-        kinds: PodKinds,
-        places: Places,
-        terminating: Sequence[P],
-    ) -> None:
-        """Set up the questions.
-
-        Args:
-            world: the nodes.
-            oracle: the scheduler.
-            others: a state with all pods that are not the Deployment's.
-            waiting: a pod of the Deployment's newest revision.
-            kinds: kinds of the Deployment's pods.
-            places: of the nodes.
-            terminating: the most pods that may terminate on one node at the same time.
-
-        Raises:
-            NotCountable: terminating pods hold more than resources.
-        """
-        self._oracle = oracle
-        self._others = others
-        self._waiting = waiting
-        self._kinds = kinds
-        self._places = places
-        self._terminating = terminating
-        self._questions = Questions(world)
-        self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
-        self._seen_at: dict[tuple[int, ...], int] = {}
-        self._contents: list[int] = []  # by that number: a content
-        self._found: dict[Numbers, tuple[int, ...]] = {}
-        self._known: dict[Numbers, tuple[int, ...]] = {}
-        # Default constraints count pods by labels that no pod names.
-        self._has_own_constraints = bool(world.classes[waiting.cls].constraints)
-        classes = [world.classes[pod.cls] for pod in (waiting, *terminating)]
-        for cls in classes:  # Terminating pods may only matter to other pods by the resources that they use.
-            if cls.host_ports or cls.volumes or any(True for _ in affinity_terms(cls)):
-                raise NotCountable
-        if len({(cls.requests, cls.nonzero, cls.scored, cls.balanced, cls.older) for cls in classes[1:]}) > 1:
-            raise NotCountable
-
-    def places(self, contents: Numbers) -> tuple[int, ...]:
-        """Return the places to which a waiting pod may be bound, all equally good; none if it stays Pending."""
-        for content in self._kinds.contents[len(self._seen) :]:  # Number the contents that the scheduler tells apart.
-            classes = [self._kinds.pods[kind].cls for kind in content]
-            if self._has_own_constraints:
-                classes = [self._questions.likeness(cls) for cls in classes]
-            number = self._seen_at.setdefault(tuple(sorted(classes)), len(self._contents))
-            if number == len(self._contents):
-                self._contents.append(len(self._seen))
-            self._seen.append(number)
-        seen = tuple([self._seen[content] for content in contents])
-        found = self._found.get(seen)
-        if found is None:
-            ordered, order = self._places.order(seen)
-            known = self._known.get(ordered)
-            if known is None:
-                known = self._known[ordered] = self._asked(tuple([self._contents[number] for number in ordered]))
-            found = self._found[seen] = tuple(sorted([order[place] for place in known]))
-        return found
-
-    def _asked(self, contents: Numbers) -> tuple[int, ...]:
-        """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
-        bound = self._kinds.bound_pods(contents, self._places.nodes)
-        place_of = {node: place for place, node in enumerate(self._places.nodes)}
-        scores: list[Scores] = []
-        for count in range(len(self._terminating) + 1):
-            more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
-            try:
-                state = self._others._replace(pods=tuple(sorted((*self._others.pods, *bound, *more))))
-                scores.append(self._oracle.score(self._waiting, state))
-            except ScoreError:
-                raise NotCountable from None
-        return tuple(place_of[node] for node in _best(scores))
-
-
-def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
-    """Return the nodes with the highest score, if terminating pods cannot change which these are.
-
-    Raises:
-        NotCountable: they may.
-    """
-    first = scores[0]
-    nodes = tuple(first.nodes.tolist())
-    if any(tuple(other.nodes.tolist()) != nodes for other in scores):
-        raise NotCountable
-    if len(nodes) < 2:
-        return nodes
-    for item in scores:  # Scores across nodes must not depend on terminating pods.
-        for name, one in first.by_plugin.items():
-            if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):
-                raise NotCountable
-    totals = np.array([item.total for item in scores])  # int64 (numbers of terminating pods, nodes)
-    is_best = totals[0] == totals[0].max()
-    rest = totals[:, ~is_best]
-    if rest.size and rest.max() >= totals[:, is_best].min(axis=0).max():
-        raise NotCountable
-    return tuple(node for node, best in zip(nodes, is_best.tolist(), strict=True) if best)
-
-
-def most_terminating(pods: Sequence[P], newest: Optional[int]) -> list[P]:
-    """Return the pods of old revisions on the node that has most of them, as they terminate."""
-    by_node = grouped(
-        (pod.node, ending(pod, Deletion.TERMINATING)) for pod in pods if pod.rev != newest and pod.node >= 0
-    )
-    return max(by_node.values(), key=len, default=[])
-
-
 _MOST_CHOICES = 20_000  # Most ways to choose pods for deletion at once.
 
 Counts = tuple[Numbers, int]  # contents by place, and the number of a control
@@ -181,7 +65,9 @@ Numbered = tuple[tuple[int, int], ...]  # kinds and numbers of pods
 class Model:
     """States of a rollout as counts, and the steps between them."""
 
-    def __init__(self, world: World, oracle: Oracle, rest: State, *, entries: Sequence[State], owner: int) -> None:
+    def __init__(
+        self, world: World, oracle: Oracle, rest: State, *, entries: Sequence[State], owner: int, places: Places
+    ) -> None:
         """Set up the model.
 
         Args:
@@ -190,13 +76,16 @@ class Model:
             rest: the states without the Deployment.
             entries: the states in which the rollout begins.
             owner: the Deployment.
+            places: of the nodes.
 
         Raises:
-            NotCountable: counts do not decide what happens.
+            NotCountable: counts do not decide what happens, or terminating pods hold more than resources.
         """
         self.owner = owner
+        self._oracle = oracle
         self._rest = rest
         self._own = entries[0].sets[owner]
+        self._places = places
         spec: DeploymentSpec = world.specs[self._own.spec]
         revision = world.revisions[spec.rev]
         self.kinds = PodKinds(spec.rev, is_widened=world.is_widened)
@@ -205,24 +94,27 @@ class Model:
         stage = int(Stage.BOUND if revision.becomes_ready else Stage.UNREADY)
         self._new = self.kinds.kind(at_stage(self._waiting, stage))
         self.controls = Controls(spec, self._own.spec, self.kinds, becomes_ready=revision.becomes_ready)
-        self._world = world
-        self._oracle = oracle
-        # In a widened world, deleted pods are gone at once.
-        pods = [of_owner(entry.pods, owner) for entry in entries if not world.is_widened]
-        self._terminating = max((most_terminating(item, spec.rev) for item in pods), key=len, default=[])
-
-    def at(self, places: Places) -> None:
-        """Set the places of the nodes."""
-        self._places = places
-        self._hosts = Hosts(
-            self._world,
-            self._oracle,
-            self._rest,
-            waiting=self._waiting,
-            kinds=self.kinds,
-            places=places,
-            terminating=self._terminating,
-        )
+        self._terminating: list[
+            P
+        ] = []  # the most pods of old revisions that may terminate on one node at the same time
+        for entry in entries if not world.is_widened else ():  # In a widened world, deleted pods are gone at once.
+            old = [pod for pod in of_owner(entry.pods, owner) if pod.rev != spec.rev and pod.node >= 0]
+            by_node = grouped((pod.node, ending(pod, Deletion.TERMINATING)) for pod in old)
+            self._terminating = max(self._terminating, *by_node.values(), key=len)
+        self._questions = Questions(world)
+        self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
+        self._seen_at: dict[tuple[int, ...], int] = {}
+        self._contents: list[int] = []  # by that number: a content
+        self._found: dict[Numbers, tuple[int, ...]] = {}
+        self._known: dict[Numbers, tuple[int, ...]] = {}
+        # Default constraints count pods by labels that no pod names.
+        self._has_own_constraints = bool(world.classes[cls].constraints)
+        classes = [world.classes[pod.cls] for pod in (self._waiting, *self._terminating)]
+        for each in classes:  # Terminating pods may only matter to other pods by the resources that they use.
+            if each.host_ports or each.volumes or any(True for _ in affinity_terms(each)):
+                raise NotCountable
+        if len({(each.requests, each.nonzero, each.scored, each.balanced, each.older) for each in classes[1:]}) > 1:
+            raise NotCountable
 
     def counts(self, state: State) -> Counts:
         """Return a state as counts, with nodes at their own places; terminating pods are gone."""
@@ -277,7 +169,7 @@ class Model:
 
     def _bound(self, contents: Numbers, control: int) -> Iterator[Counts]:
         """Yield the states after a waiting pod was bound, once for equal nodes of one domain."""
-        hosts = self._hosts.places(contents)
+        hosts = self._hosts(contents)
         if not hosts:
             return
         after = self.controls.bind(control, self._new)
@@ -303,6 +195,64 @@ class Model:
                 for place, kind, count in taken:
                     after[place] = remove(after[place], kind, count)
                 yield tuple(after), control_after
+
+    def _hosts(self, contents: Numbers) -> tuple[int, ...]:
+        """Return the places to which a waiting pod may be bound, all equally good; none if it stays Pending."""
+        for content in self.kinds.contents[len(self._seen) :]:  # Number the contents that the scheduler tells apart.
+            classes = [self.kinds.pods[kind].cls for kind in content]
+            if self._has_own_constraints:
+                classes = [self._questions.likeness(cls) for cls in classes]
+            number = self._seen_at.setdefault(tuple(sorted(classes)), len(self._contents))
+            if number == len(self._contents):
+                self._contents.append(len(self._seen))
+            self._seen.append(number)
+        seen = tuple([self._seen[content] for content in contents])
+        found = self._found.get(seen)
+        if found is None:
+            ordered, order = self._places.order(seen)
+            known = self._known.get(ordered)
+            if known is None:
+                known = self._known[ordered] = self._asked(tuple([self._contents[number] for number in ordered]))
+            found = self._found[seen] = tuple(sorted([order[place] for place in known]))
+        return found
+
+    def _asked(self, contents: Numbers) -> tuple[int, ...]:
+        """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
+        bound = self.kinds.bound_pods(contents, self._places.nodes)
+        place_of = {node: place for place, node in enumerate(self._places.nodes)}
+        scores: list[Scores] = []
+        for count in range(len(self._terminating) + 1):
+            more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
+            try:
+                state = self._rest._replace(pods=tuple(sorted((*self._rest.pods, *bound, *more))))
+                scores.append(self._oracle.score(self._waiting, state))
+            except ScoreError:
+                raise NotCountable from None
+        return tuple(place_of[node] for node in _best(scores))
+
+
+def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
+    """Return the nodes with the highest score, if terminating pods cannot change which these are.
+
+    Raises:
+        NotCountable: they may.
+    """
+    first = scores[0]
+    nodes = tuple(first.nodes.tolist())
+    if any(tuple(other.nodes.tolist()) != nodes for other in scores):
+        raise NotCountable
+    if len(nodes) < 2:
+        return nodes
+    for item in scores:  # Scores across nodes must not depend on terminating pods.
+        for name, one in first.by_plugin.items():
+            if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):
+                raise NotCountable
+    totals = np.array([item.total for item in scores])  # int64 (numbers of terminating pods, nodes)
+    is_best = totals[0] == totals[0].max()
+    rest = totals[:, ~is_best]
+    if rest.size and rest.max() >= totals[:, is_best].min(axis=0).max():
+        raise NotCountable
+    return tuple(node for node, best in zip(nodes, is_best.tolist(), strict=True) if best)
 
 
 @functools.lru_cache(maxsize=8192)  # perf: the same numbers occur in thousands of states

@@ -1,93 +1,215 @@
-"""Rollouts of one Deployment that a search meets, and all their outcomes."""
+"""Rollouts of one Deployment that a search meets, and all their outcomes.
+
+Contents of interchangeable nodes are exchanged freely in the search, even if other pods were on the nodes when the step
+began. Colours keep the difference: each place has the colour of its node, and colours move with the contents. All
+colourings of each state are found along the steps that the search recorded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import comb, factorial
 from typing import Optional
 
 from kubectl_spread.caching import cached_method
+from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.controllers import scale
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState
 from kubectl_spread.engine.counting.control import NotCountable
-from kubectl_spread.engine.counting.model import Model
-from kubectl_spread.engine.counting.search import Colours, each_bit, Graph, Tail, visit
+from kubectl_spread.engine.counting.model import Counts, Model
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.refusals import has_quota
 from kubectl_spread.engine.search.explore import RolloutOutcomes
 from kubectl_spread.engine.search.limit import Budget
-from kubectl_spread.engine.search.symmetry import Numbers, Places, Symmetry
+from kubectl_spread.engine.search.symmetry import Numbers, Order, Places, Symmetry
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 
-_QUIET = (Stage.READY, Stage.UNREADY)
 
+class Graph:
+    """Visited states as counts, and the steps between them.
 
-class Alone:
-    """Finds the only Deployment of a state that rolls out."""
+    Arrays hold the target and the number of the order of each step, and for each visited state its first step.
+    """
 
-    def __init__(self, world: World, moves: Moves) -> None:
-        self._world = world
-        self._moves = moves
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self._at = Numbering[Counts]()
+        self.states = self._at.listed
+        self.steady: list[int] = []
+        self._number = Numbering[Order]()
+        self.orders = self._number.listed
+        self.targets = array("l")
+        self.order_of = array("l")
+        self.first = array("l")
+        self._arranged: dict[Numbers, tuple[Numbers, int]] = {}  # perf: each is met with many controls
 
-    def owner(self, state: State) -> Optional[int]:
-        """Return the index of the Deployment; None if other things can happen, or its pods are of unusual kinds."""
-        world = self._world
-        if state.todo or state.claims or world.facts[state.facts].down or world.evicting(state.facts):
-            return None
-        if world.may_lag and self._moves.settle(Draft(world, state), are_late=True).state != state:
-            return None  # Counts are those of a controller that has acted.
-        owner = self._moving(state)
-        if owner is None or not self._is_usual(state, owner) or self._may_preempt(state, owner):
-            return None
-        return owner if self._is_quiet(others(state, owner)) else None
-
-    def _moving(self, state: State) -> Optional[int]:
-        """Return the only workload that has pods of an old revision, or pods that have yet to change."""
-        revs = [self._world.specs[own.spec].rev if isinstance(own, DeploymentState) else None for own in state.sets]
-        found = {
-            pod.owner
-            for pod in state.pods
-            if (pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD))
-            or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
-        }
-        owner = found.pop() if len(found) == 1 else -1
-        return owner if owner >= 0 and revs[owner] is not None else None
-
-    def _is_usual(self, state: State, owner: int) -> bool:
-        """Return whether only pods of the newest revision wait or become ready, and all deleted pods end.
-
-        The API server admits every new pod, and no autoscaler changes their number.
-        Pods whose template names a node do not wait, because they bypass the scheduler.
-        """
-        spec: DeploymentSpec = self._world.specs[state.sets[owner].spec]
-        if any(scale.out_of_range(self._world, state)):
-            return False
-        namespace = self._world.keys[owner].namespace
-        if has_quota(self._world, state.facts, namespace) or self._world.lasting_refusal(spec.rev, state.facts):
-            return False
-        pods = of_owner(state.pods, owner)
-        revisions = self._world.revisions
-        if self._world.classes[self._world.cls_of(spec.rev)].node_name:
-            return False
-        if spec.is_recreate or not all(revisions[rev].ends for rev in {spec.rev, *(pod.rev for pod in pods)}):
-            return False
-        return all(_is_countable(pod, spec.rev) for pod in pods)
-
-    def _may_preempt(self, state: State, owner: int) -> bool:
-        """Return whether waiting pods have a higher priority than some bound pod."""
-        rev = self._world.specs[state.sets[owner].spec].rev
-        cls = self._world.cls_of(rev, admission=self._world.admission(state.facts))
-        classes = self._world.classes
-        priority = classes[cls].priority
-        return self._world.lowest < priority or any(classes[pod.cls].priority < priority for pod in state.pods)
+    def add(self, counts: Counts) -> tuple[int, int]:
+        """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
+        found = self._arranged.get(counts[0])
+        if found is None:
+            contents, order = self.places.order(counts[0])
+            found = self._arranged[counts[0]] = contents, self._number[order]
+        return self._at[found[0], counts[1]], found[1]
 
     @cached_method
-    def _is_quiet(self, rest: State) -> bool:
-        """Return whether nothing can happen without the Deployment."""
-        return self._moves.settle(Draft(self._world, rest)).state == rest and not self._moves.after(rest)
+    def swaps(self, at: int) -> tuple[int, ...]:
+        """Return the numbers of the orders that exchange equal contents of a state."""
+        return tuple(self._number[order] for order in self.places.swaps(self.states[at][0]))
+
+    def steps(self, at: int) -> Iterator[tuple[int, int]]:
+        """Yield the target and the number of the order of each step of a state."""
+        for number in range(self.first[at], self.first[at + 1]):
+            yield self.targets[number], self.order_of[number]
+
+
+def visit(model: Model, graph: Graph, budget: Budget, share: float) -> bool:
+    """Visit every state that can be reached from the states of a graph, in breadth-first order.
+
+    Each takes a share of the time of an ordinary state. Returns whether the budget was enough.
+    """
+    at = spent = 0
+    while at < len(graph.states):
+        budget.spend(0, len(graph.states) - spent, share=share)
+        spent = len(graph.states)
+        if budget.is_over():
+            return False
+        graph.first.append(len(graph.targets))
+        after = model.after(*graph.states[at])
+        if not after:
+            graph.steady.append(at)
+        for counts in after:
+            number, order = graph.add(counts)
+            graph.targets.append(number)
+            graph.order_of.append(order)
+        at += 1
+    graph.first.append(len(graph.targets))
+    return True
+
+
+Coloured = tuple[int, int]  # numbers of a state and of a colouring
+
+
+class Colours:
+    """Colourings of the visited states: all that can be reached, as the bits of a number for each state."""
+
+    def __init__(self, graph: Graph, colours: Numbers) -> None:
+        """Set up the colours; `colours` are those of the nodes at their own places."""
+        self.graph = graph
+        self._own = colours
+        self._number = Numbering[Numbers]()
+        self.all = self._number.listed
+        self._starts: dict[Coloured, None] = {}
+        self._came_from: dict[Coloured, Optional[Coloured]] = {}
+
+    @cached_method
+    def move(self, colouring: int, order: int) -> int:
+        """Return a colouring after contents were put in an order."""
+        colours = self.all[colouring]
+        return self._number[tuple([colours[at] for at in self.graph.orders[order]])]
+
+    def start(self, at: int, order: int) -> None:
+        """Add a state in which the search begins; `order` is that of its contents."""
+        self._starts[at, self.move(self._number[self._own], order)] = None
+
+    def spread(self) -> dict[int, int]:
+        """Return the colourings of each state, as bits."""
+        graph = self.graph
+        if len(set(self._own)) == 1:  # perf: there is one colouring
+            return dict.fromkeys(range(len(graph.states)), 1)
+        found: dict[int, int] = {}
+        for at, colouring in self._starts:
+            found[at] = found.get(at, 0) | 1 << colouring
+        queue = deque(found)
+        waiting = set(queue)
+        while queue:
+            at = queue.popleft()
+            waiting.remove(at)
+            bits = found[at] = self._closed(found[at], graph.swaps(at))
+            for target, order in graph.steps(at):
+                before = found.get(target, 0)
+                after = before | self._bits_moved(bits, order)
+                if after != before:
+                    found[target] = after
+                    if target not in waiting:
+                        waiting.add(target)
+                        queue.append(target)
+        return found
+
+    @cached_method
+    def _bits_moved(self, bits: int, order: int) -> int:
+        """Return colourings after contents were put in an order."""
+        found = 0
+        for colouring in each_bit(bits):
+            found |= 1 << self.move(colouring, order)
+        return found
+
+    @cached_method
+    def _closed(self, bits: int, swaps: tuple[int, ...]) -> int:
+        """Return colourings of a state, and all that differ from them only in places of equal content."""
+        found, before = bits, 0
+        while found != before:
+            before = found
+            for order in swaps:
+                found |= self._bits_moved(found, order)
+        return found
+
+    def way(self, end: Coloured) -> list[Coloured]:
+        """Return the states on a shortest way to a coloured state, from the start on."""
+        if end not in self._came_from:
+            self._find(end)
+        found: list[Coloured] = []
+        item: Optional[Coloured] = end
+        while item is not None:
+            found.append(item)
+            item = self._came_from[item]
+        found.reverse()
+        return found
+
+    def _find(self, end: Coloured) -> None:
+        """Follow the recorded steps in breadth-first order until a coloured state is found."""
+        came_from: dict[Coloured, Optional[Coloured]] = dict.fromkeys(self._starts)
+        queue = list(came_from)
+        for item in queue:
+            if end in came_from:
+                break
+            at, colouring = item
+            found: list[tuple[Coloured, Optional[Coloured]]] = []
+            found += [((target, self.move(colouring, order)), item) for target, order in self.graph.steps(at)]
+            # An exchange of equal contents is no step.
+            found += [((at, self.move(colouring, order)), came_from[item]) for order in self.graph.swaps(at)]
+            for after, before in found:
+                if after not in came_from:
+                    came_from[after] = before
+                    queue.append(after)
+        self._came_from = came_from
+
+    def place(self, colouring: int) -> Order:
+        """Return the place in the contents for each place of the nodes, so that the colours agree."""
+        ordered = self.graph.places.order
+        own, theirs = ordered(self._own)[1], ordered(self.all[colouring])[1]
+        found = [0] * len(own)
+        for place, other in zip(own, theirs, strict=True):
+            found[place] = other
+        return tuple(found)
+
+
+def each_bit(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits that are set."""
+    at = 0
+    while bits:
+        if bits & 1:
+            yield at
+        bits >>= 1
+        at += 1
+
+
+_QUIET = (Stage.READY, Stage.UNREADY)
 
 
 def others(state: State, owner: int) -> State:
@@ -123,20 +245,64 @@ class CountedRollouts:
         self._world = world
         self._oracle = oracle
         self._symmetry = symmetry
-        self._alone = Alone(world, Moves(world, oracle))
+        self._moves = Moves(world, oracle)
         self._groups: dict[tuple[object, ...], tuple[State, int, list[State]]] = {}
 
     def add(self, state: State) -> bool:
         """Add a state; return whether it belongs to a rollout, so that the search need not visit what follows."""
         if state.facts != self._symmetry.facts:
             return False
-        owner = self._alone.owner(state)
+        owner = self._owner(state)
         if owner is None:
             return False
         rest, own = others(state, owner), state.sets[owner]
         key = (owner, rest, own.spec, own.order)
         self._groups.setdefault(key, (rest, owner, []))[2].append(state)
         return True
+
+    def _owner(self, state: State) -> Optional[int]:
+        """Return the index of the Deployment; None if other things can happen, or its pods are of unusual kinds."""
+        world = self._world
+        if state.todo or state.claims or world.facts[state.facts].down or world.evicting(state.facts):
+            return None
+        if world.may_lag and self._moves.settle(Draft(world, state), are_late=True).state != state:
+            return None  # Counts are those of a controller that has acted.
+        # The only workload that has pods of an old revision, or pods that have yet to change.
+        revs = [world.specs[own.spec].rev if isinstance(own, DeploymentState) else None for own in state.sets]
+        moving = {
+            pod.owner
+            for pod in state.pods
+            if (pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD))
+            or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
+        }
+        owner = moving.pop() if len(moving) == 1 else -1
+        if owner < 0 or revs[owner] is None or not self._is_usual(state, owner):
+            return None
+        return owner if self._is_quiet(others(state, owner)) else None
+
+    def _is_usual(self, state: State, owner: int) -> bool:
+        """Return whether only pods of the newest revision wait or become ready, and all deleted pods end.
+
+        The API server admits every new pod, and no autoscaler changes their number. New pods preempt no other pod.
+        Pods whose template names a node do not wait, because they bypass the scheduler.
+        """
+        world, pods = self._world, of_owner(state.pods, owner)
+        spec: DeploymentSpec = world.specs[state.sets[owner].spec]
+        if has_quota(world, state.facts, world.keys[owner].namespace) or world.lasting_refusal(spec.rev, state.facts):
+            return False
+        if any(scale.out_of_range(world, state)) or world.classes[world.cls_of(spec.rev)].node_name:
+            return False
+        if spec.is_recreate or not all(world.revisions[rev].ends for rev in {spec.rev, *(pod.rev for pod in pods)}):
+            return False
+        priority = world.classes[world.cls_of(spec.rev, admission=world.admission(state.facts))].priority
+        if world.lowest < priority or any(world.classes[pod.cls].priority < priority for pod in state.pods):
+            return False
+        return all(_is_countable(pod, spec.rev) for pod in pods)
+
+    @cached_method
+    def _is_quiet(self, rest: State) -> bool:
+        """Return whether nothing can happen without the Deployment."""
+        return self._moves.settle(Draft(self._world, rest)).state == rest and not self._moves.after(rest)
 
     def explore(self, canonical: Callable[[State], State], budget: Budget) -> Optional[RolloutOutcomes]:
         """Visit everything that follows the states; None if counts do not decide what happens."""
@@ -145,26 +311,25 @@ class CountedRollouts:
             extremes: list[State] = []
             states, is_exhaustive = 0, True
             for rest, owner, entries in self._groups.values():
-                model = Model(self._world, self._oracle, rest, entries=entries, owner=owner)
                 places, colours = self._places(rest)
-                model.at(places)
+                model = Model(self._world, self._oracle, rest, entries=entries, owner=owner, places=places)
                 graph = Graph(places)
                 coloured = Colours(graph, colours)
                 for entry in entries:
                     coloured.start(*graph.add(model.counts(entry)))
                 replicas = self._world.specs[entries[0].sets[owner].spec].replicas
                 is_small = _estimate(replicas, len(places.nodes)) < self._most
-                visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
+                is_complete = visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
                 states += len(graph.states)
                 extremes += _extremes(model, graph)
-                if not graph.is_complete:
+                if not is_complete:
                     is_exhaustive = False
                     continue
                 colourings = coloured.spread()
                 for at in graph.steady:
                     for colouring in each_bit(colourings[at]):
-                        tail = Tail(model, coloured, graph, (at, colouring))
-                        tails.setdefault(canonical(tail.state()), tail.way)
+                        end = model.state(graph.states[at], coloured.place(colouring))
+                        tails.setdefault(canonical(end), partial(_way, model, coloured, (at, colouring)))
             return RolloutOutcomes(tails, is_exhaustive, states, tuple(extremes))
         except NotCountable:
             return None
@@ -196,6 +361,11 @@ def _as_places(symmetry: Symmetry) -> Places:
     if isinstance(symmetry.nodes.tree, int) or not 0 < len(symmetry.nodes.slots) <= MOST_PLACES:
         raise NotCountable
     return Places(symmetry.nodes.tree, symmetry.nodes.slots)
+
+
+def _way(model: Model, colours: Colours, end: Coloured) -> list[State]:
+    """Return the states from the beginning to an end, each as equivalent to those of the cluster as needed."""
+    return [model.state(colours.graph.states[at], colours.place(colouring)) for at, colouring in colours.way(end)]
 
 
 def _extremes(model: Model, graph: Graph) -> list[State]:
