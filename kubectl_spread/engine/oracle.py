@@ -44,7 +44,7 @@ class Questions:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._arrangements: dict[tuple[int, Any], Optional[Arrangement]] = {}
+        self._arrangements: dict[tuple[int, Any], Arrangement] = {}
         self._numbered = 0
         self._traits: frozenset[Any] = frozenset()
         self._like: list[int] = []
@@ -57,20 +57,22 @@ class Questions:
         """
         if state.claims or len(self._world.node_names) > _MOST_NODES or not self._world.classes[pod.cls].constraints:
             return None
-        arrangement = self._arrangement(state.facts)
-        if arrangement is None or self._world.classes[pod.cls].node_affinity.required:
+        if self._world.classes[pod.cls].node_affinity.required:
             return None
+        self._number()
         contents = self._contents(state.pods, without)
         if contents is None:
             return None
-        _, order = arrangement.order(contents)
+        key = (state.facts, self._traits)
+        if key not in self._arrangements:
+            self._arrangements[key] = Symmetry(self._world, State((), (), state.facts)).nodes
+        _, order = self._arrangements[key].order(contents)
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
         return SchedulingQuestion((pod.cls, state.facts, self._traits, seen), order)
 
     def likeness(self, cls: int) -> int:
         """Return a number that is equal for classes whose bound pods are equal to the scheduler of another pod."""
-        if self._numbered != len(self._world.classes):
-            self._number()
+        self._number()
         return self._like[cls]
 
     def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
@@ -96,17 +98,11 @@ class Questions:
                 numbers.sort()
         return found
 
-    def _arrangement(self, facts: int) -> Optional[Arrangement]:
-        if self._numbered != len(self._world.classes):
-            self._number()
-        key = (facts, self._traits)
-        if key not in self._arrangements:
-            self._arrangements[key] = Symmetry(self._world, State((), (), facts)).nodes
-        return self._arrangements[key]
-
     def _number(self) -> None:
         """Number the classes: equal ones differ in owners, labels that nothing selects, and what their nodes need."""
         classes = self._world.classes
+        if self._numbered == len(classes):
+            return
         traits = frozenset(trait for cls in (*classes, *self._world.background_affinities) for trait in _traits(cls))
         if traits != self._traits:
             self._traits, self._like, self._like_at = traits, [], {}
@@ -203,13 +199,22 @@ class Oracle:
         if not self.is_predictable(pod, state):
             return ()
         question = self._questions.question(pod, state, without)
-        if question is None:
-            return self._looked_up(pod, state, self._seen(state.pods, without))
-        places = self._known.get(question.key)
-        if places is not None:
-            return tuple(sorted([question.order[place] for place in places]))
-        found = self._ask(pod, state, self._seen(state.pods, without))
-        self._known[question.key] = tuple([question.order.index(node) for node in found])
+        if question is not None:
+            places = self._known.get(question.key)
+            if places is not None:
+                return tuple(sorted([question.order[place] for place in places]))
+            hosts = self._ask(pod, state, self._seen(state.pods, without))
+            self._known[question.key] = tuple([question.order.index(node) for node in hosts])
+            return hosts
+        seen = self._seen(state.pods, without)
+        nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
+        key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._ask(pod, state, seen)
+            if len(seen) > _MANY_KINDS:
+                self._answers.clear()  # perf: the keys would fill the memory, and such states hardly come again
+            self._answers[key] = found
         return found
 
     def ask(self, pod: P, state: State) -> tuple[int, ...]:
@@ -222,17 +227,6 @@ class Oracle:
         if pods is not self._last_seen[0]:  # perf: every waiting pod of a state asks
             self._last_seen = (pods, _seen(pods))
         return self._last_seen[1]
-
-    def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
-        nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
-        key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
-        found = self._answers.get(key)
-        if found is None:
-            found = self._ask(pod, state, seen)
-            if len(seen) > _MANY_KINDS:
-                self._answers.clear()  # perf: the keys would fill the memory, and such states hardly come again
-            self._answers[key] = found
-        return found
 
     def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         kept, api_pod, filtered = self._filtered(pod, state, seen)
@@ -282,11 +276,18 @@ class Oracle:
             return ()
         best = preference(found.chosen)
         ways = [item for item in found.candidates if preference(item) == best]
-        self._involve(victim for item in ways for victim in item.victims if victim.uid not in kept.state_pod)
+        pods = kept.state_pods()
+        keys, nodes = set[ObjectKey](), set[str]()  # of victims that must take part
+        for victim in (victim for item in ways for victim in item.victims if victim.uid not in pods):
+            owner = self._world.cluster.top_owner(victim)
+            nodes.update((victim.node_name,) if owner is None else ())
+            keys.update(() if owner is None else (owner,))
+        if keys or nodes:
+            raise MorePods(frozenset(keys), frozenset(nodes))
         return tuple(
             PreemptionOption(
                 kept.world_node[kept.columns.index[item.node]],
-                tuple(kept.state_pod[victim.uid] for victim in item.victims if victim.uid in kept.state_pod),
+                tuple(pods[victim.uid] for victim in item.victims if victim.uid in pods),
             )
             for item in ways
         )
@@ -306,19 +307,6 @@ class Oracle:
         kept, api_pod, filtered = self._refused(pod, state)
         found = dry_run(api_pod, filtered, kept.scheduler)
         return not found.not_eligible and found.chosen is None
-
-    def _involve(self, victims: Iterable[Pod]) -> None:
-        """Raise `MorePods` for pods that must take part with their workloads, or with their nodes if they have none."""
-        owner_of = self._world.cluster.top_owner
-        keys, nodes = set[ObjectKey](), set[str]()
-        for pod in victims:
-            key = owner_of(pod)
-            if key is None:
-                nodes.add(pod.node_name)
-            else:
-                keys.add(key)
-        if keys or nodes:
-            raise MorePods(frozenset(keys), frozenset(nodes))
 
     def _has_lower(self, pod: P, state: State) -> bool:
         """Return whether a bound pod has a lower priority."""
@@ -363,7 +351,8 @@ class Oracle:
             cluster = world.facts[state.facts].cluster
             beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), cluster)
             for what in beyond:
-                text = f"{what} of the pods of {_owner_text(pod_class)}"
+                owner = pod_class.owner
+                text = f"{what} of the pods of {'a pod' if owner is None else f'{owner.kind} {owner.name}'}"
                 if pod.owner >= 0:
                     world.leave_out(text, world.keys[pod.owner])
                 elif pod.is_new:
@@ -407,7 +396,6 @@ class _Kept:
         self._made = 0
         self._nominated: tuple[P, ...] = ()
         self._pods: Sequence[P] = ()
-        self._names: Optional[dict[str, P]] = None
         self._cluster = self.columns.cluster
 
     def world_nodes(self, columns: list[int]) -> tuple[int, ...]:
@@ -417,63 +405,41 @@ class _Kept:
     def show(self, seen: Seen, pods: tuple[P, ...]) -> None:
         """Bind and remove pods until the scheduler sees the pods of a state."""
         if seen != self._seen:
-            self._show([key for key, _ in self._seen - seen], dict(sorted(seen - self._seen)))
+            wanted = dict(sorted(seen - self._seen))  # kinds whose number is another one, with that number
+            for key in sorted(key for key, _ in self._seen - seen):
+                shown = self._shown.get(key, [])
+                for _ in range(len(shown) - wanted.get(key, 0)):
+                    self.columns.unbind(shown.pop(), self._column[key[1]])
+            for key, count in wanted.items():
+                (cls, node, end), shown = key, self._shown.setdefault(key, [])
+                for _ in range(count - len(shown) if node in self._column else 0):
+                    self._made += 1
+                    name = f"pod-{self._made}"
+                    pod = Pod(
+                        name,
+                        name,
+                        self._world.classes[cls],
+                        self._world.node_names[node],
+                        terminating=end != Deletion.ALIVE,
+                        is_preempted=end == Deletion.PREEMPTED,
+                    )
+                    self.columns.bind(pod, self._column[node])
+                    shown.append(pod)
             self._seen = seen
-        self._pods, self._names = pods, None
+        self._pods = pods
         nominated = tuple(_nominated(pods))
         if nominated != self._nominated:
             self._nominated = nominated
-            self.scheduler.renominate([self.pod(pod, number=at) for at, pod in enumerate(nominated)])
+            self.scheduler.renominate([self.pod(item, number=at) for at, item in enumerate(nominated)])
 
-    def _show(self, gone: Iterable[_Key], wanted: dict[_Key, int]) -> None:
-        """Bind and remove pods of some kinds.
-
-        Args:
-            gone: kinds whose number is another one, or 0.
-            wanted: kinds whose number is another one, with that number.
-        """
-        for key in sorted(gone):
-            shown = self._shown.get(key, [])
-            for _ in range(len(shown) - wanted.get(key, 0)):
-                self.columns.unbind(shown.pop(), self._column[key[1]])
-        for key, count in wanted.items():
-            shown = self._shown.setdefault(key, [])
-            at = self._column.get(key[1])
-            for _ in range(count - len(shown) if at is not None else 0):
-                self._made += 1
-                pod = self._bound(key)
-                self.columns.bind(pod, self._column[key[1]])
-                shown.append(pod)
-
-    def _bound(self, key: tuple[int, int, int]) -> Pod:
-        cls, node, end = key
-        name = f"pod-{self._made}"
-        return Pod(
-            name,
-            name,
-            self._world.classes[cls],
-            self._world.node_names[node],
-            terminating=end != Deletion.ALIVE,
-            is_preempted=end == Deletion.PREEMPTED,
-        )
-
-    @property
-    def state_pod(self) -> dict[str, P]:
-        """Return the pod of the state for each bound pod of the scheduler, by its uid (perf: only preemption asks)."""
-        if self._names is None:
-            self._names = self._named(self._pods)
-        return self._names
-
-    def _named(self, pods: Iterable[P]) -> dict[str, P]:
+    def state_pods(self) -> dict[str, P]:
+        """Return the pod of the state for each bound pod of the scheduler, by its uid."""
         found: dict[str, P] = {}
-        left: dict[tuple[int, int, int], int] = {}
-        for pod in pods:
-            key = (pod.cls, pod.node, _SEEN_END[pod.end])
-            shown = self._shown.get(key)
-            at = left.get(key, 0)
-            if shown is not None and at < len(shown):
-                found[shown[at].uid] = pod
-                left[key] = at + 1
+        left = {key: iter(shown) for key, shown in self._shown.items()}
+        for pod in self._pods:
+            shown = next(left.get((pod.cls, pod.node, _SEEN_END[pod.end]), iter(())), None)
+            if shown is not None:
+                found[shown.uid] = pod
         return found
 
     def pod(self, pod: P, *, number: int = -1) -> Pod:
@@ -510,7 +476,10 @@ def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
     for key in [key for key in counts if key[1] == PENDING]:
         del counts[key]
     if any(key[2] for key in counts):
-        counts = _by_seen_end(counts)
+        every, counts = counts, {}
+        for (cls, node, end), number in every.items():
+            seen = (cls, node, _SEEN_END[end])
+            counts[seen] = counts.get(seen, 0) + number
     if not without:
         return frozenset(counts.items())
     for pod in [item for item in without if item.node != PENDING]:
@@ -518,24 +487,11 @@ def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
     return frozenset(item for item in counts.items() if item[1])
 
 
-def _by_seen_end(counts: dict[_Key, int]) -> dict[_Key, int]:
-    found: dict[_Key, int] = {}
-    for (cls, node, end), number in counts.items():
-        key = (cls, node, _SEEN_END[end])
-        found[key] = found.get(key, 0) + number
-    return found
-
-
 def _nominated(pods: tuple[P, ...]) -> list[P]:
     """Return the waiting pods that have a nominated node."""
     if set(map(_NOMINATED, pods)) <= {PENDING}:  # perf: in most states
         return []
     return [pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING]
-
-
-def _owner_text(cls: object) -> str:
-    owner = getattr(cls, "owner", None)
-    return "a pod" if owner is None else f"{owner.kind} {owner.name}"
 
 
 def bind(world: World, oracle: Oracle, state: State, pod: P, node: int, *, others: int) -> Step:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import cast, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
@@ -21,7 +22,7 @@ from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.explore import Exploration, SearchPath
+from kubectl_spread.engine.search.explore import Exploration, search_path
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
@@ -467,7 +468,7 @@ class _Player:
         for end in (*found.steady, *found.loops):
             state = forget_refusals(end)
             if state not in outcomes:
-                path = SearchPath((self._moves, self._hasty), symmetry, start, found, end)
+                path = partial(search_path, (self._moves, self._hasty), symmetry, start, found, end)
                 is_steady = end not in found.loops
                 outcomes[state] = Outcome(
                     view, state, path=path, is_steady=is_steady, before=before, interchange=interchange

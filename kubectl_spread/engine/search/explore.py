@@ -7,13 +7,16 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.moves import Moves, without_ending
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import by_kind, State, Step, Way
+
+if TYPE_CHECKING:
+    from kubectl_spread.engine.counting.rollouts import CountedRollouts
 
 Canonical = Callable[[State], State]
 
@@ -53,16 +56,6 @@ class RolloutOutcomes(NamedTuple):
     extremes: tuple[State, ...]
 
 
-class Rollouts(Protocol):
-    """States of a search that are visited in another way."""
-
-    def add(self, state: State) -> bool:
-        """Add a state; return whether the search need not visit what follows."""
-
-    def explore(self, canonical: Canonical, budget: Budget) -> Optional[RolloutOutcomes]:
-        """Visit everything that follows the states; None if the search must visit it after all."""
-
-
 class Exploration(NamedTuple):
     """Result of a search.
 
@@ -95,7 +88,7 @@ def everything(
     canonical: Canonical = lambda state: state,
     priority: Optional[Callable[[State], float]] = None,
     is_goal: Callable[[State, bool], bool] = lambda *_: False,
-    rollouts: Optional[Rollouts] = None,
+    rollouts: Optional[CountedRollouts] = None,
 ) -> Exploration:
     """Visit every state, until there are no more, a limit is reached or a goal is found.
 
@@ -137,7 +130,7 @@ class _Visit:
         canonical: Canonical,
         budget: Budget,
         priority: Optional[Callable[[State], float]],
-        rollouts: Optional[Rollouts],
+        rollouts: Optional[CountedRollouts],
     ) -> None:
         self._moves = moves
         self._canonical = canonical
@@ -272,69 +265,53 @@ def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
 _MOST_COUNTED = 500_000  # pods in all states of a rollout that was searched as counts; each comparison reads all pods
 
 
-class SearchPath:
-    """Path from the start to a state, reconstructed on demand."""
+def search_path(
+    moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State
+) -> tuple[Step, ...]:
+    """Return the steps from the start to a state, with their moves."""
+    steps: list[Step] = []
+    now = start
+    for before, wanted in itertools.pairwise(_states_on_way(symmetry.canonical, found, end)):
+        # Of equal pods the first was chosen, which may be another one in the equivalent state.
+        more = _leading(moves, symmetry, found, now, wanted) or _leading(moves, symmetry, found, before, wanted)
+        if not more:
+            break
+        steps += more
+        now = more[-1].state
+    return tuple(steps)
 
-    def __init__(
-        self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State
-    ) -> None:
-        self._moves = moves
-        self._symmetry = symmetry
-        self._start = start
-        self._found = found
-        self._end = end
 
-    def __call__(self) -> tuple[Step, ...]:
-        """Return the steps with their moves."""
-        made: list[Step] = []
-        now = self._start
-        way = self._states()
-        for before, wanted in itertools.pairwise(way):
-            # Of equal pods the first was chosen, which may be another one in the equivalent state.
-            steps = self._leading(now, wanted) or self._leading(before, wanted)
-            if not steps:
-                break
-            made += steps
-            now = steps[-1].state
-        return tuple(made)
+def _states_on_way(canonical: Canonical, found: Exploration, end: State) -> list[State]:
+    """Return a state for each that was visited on the way to one, up to interchangeable nodes.
 
-    def _states(self) -> list[State]:
-        """Return a state for each that was visited on the way, up to interchangeable nodes.
-
-        Empty for a rollout of very many pods.
-        """
-        tail = self._found.tails.get(self._end)
-        counted = [] if tail is None else list(tail())
-        if sum(len(state.pods) for state in counted) > _MOST_COUNTED:
-            return []
-        rolled = [self._symmetry.canonical(state) for state in counted]
-        way: list[State] = []
-        state: Optional[State] = self._end if tail is None else self._entry(rolled[0])
-        while state is not None:
-            way.append(state)
-            state = self._found.came_from.get(state)
-        return [*reversed(way), *rolled[1:]]
-
-    def _entry(self, first: State) -> Optional[State]:
-        """Return the visited state in which a rollout begins."""
-        canonical = self._symmetry.canonical
-        return next((state for state in self._found.came_from if canonical(without_ending(state)) == first), None)
-
-    def _leading(self, now: State, wanted: State) -> list[Step]:
-        """Return the steps from one state to another, or to an equivalent one.
-
-        In a rollout, pods that terminate may be gone before the step.
-        """
-        if self._found.is_literal:
-            return [step for step in (way() for way in self._moves[-1].after(now)) if step.state == wanted][:1]
-        gone = self._moves[0].finish_deletions(now)
-        for first in ([], [gone]):
-            start = first[-1].state if first else now
-            for step in (way() for moves in self._moves for way in moves.after(start)):
-                if self._is(step.state, wanted) or self._is(without_ending(step.state), wanted):
-                    return [*first, step]
+    Empty for a rollout of very many pods.
+    """
+    tail = found.tails.get(end)
+    counted = [] if tail is None else tail()
+    if sum(len(state.pods) for state in counted) > _MOST_COUNTED:
         return []
+    rolled = [canonical(state) for state in counted]
+    state: Optional[State] = end
+    if rolled:  # A rollout begins in one of the visited states.
+        state = next((entry for entry in found.came_from if canonical(without_ending(entry)) == rolled[0]), None)
+    way: list[State] = []
+    while state is not None:
+        way.append(state)
+        state = found.came_from.get(state)
+    return [*reversed(way), *rolled[1:]]
 
-    def _is(self, state: State, wanted: State) -> bool:
-        """Return whether two states are equal up to interchangeable nodes; `wanted` is a representative."""
-        return self._symmetry.canonical(state) == wanted
+
+def _leading(moves: tuple[Moves, ...], symmetry: Symmetry, found: Exploration, now: State, wanted: State) -> list[Step]:
+    """Return the steps from one state to another, or to an equivalent one, of which it is the representative.
+
+    In a rollout, pods that terminate may be gone before the step.
+    """
+    if found.is_literal:
+        return [step for step in (way() for way in moves[-1].after(now)) if step.state == wanted][:1]
+    gone = moves[0].finish_deletions(now)
+    for first in ([], [gone]):
+        begun = first[-1].state if first else now
+        for step in (way() for each in moves for way in each.after(begun)):
+            if symmetry.canonical(step.state) == wanted or symmetry.canonical(without_ending(step.state)) == wanted:
+                return [*first, step]
+    return []
