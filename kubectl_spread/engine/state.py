@@ -90,6 +90,9 @@ def on_node(pod: P, node: int) -> P:
     return _new(P, (*pod[:4], node, *pod[5:]))
 
 
+NAMING = ("delete", "evict")  # remaining steps of the user that name pods by their slots
+
+
 class State(NamedTuple):
     """A moment: sorted pods, memory of controllers, cluster facts, and the user's remaining steps.
 

@@ -21,11 +21,9 @@ from typing import NamedTuple, Optional, Union
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import P, slot, Stage, to_be_ready
+from kubectl_spread.engine.state import NAMING, P, slot, Stage, to_be_ready
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
-
-_NAMING = ("delete", "evict")  # commands that name pods by their slots
 
 Groups = tuple[tuple[int, ...], ...]  # disjoint groups of ordinals; each has at least two
 
@@ -92,7 +90,7 @@ def decide(draft: Draft, owner: int, ordinal: int, *, chosen: Optional[P]) -> No
         draft.pods = [changed.get(pod, pod) for pod in draft.pods]
         slots = {slot(pod): slot(new) for pod, new in changed.items()}
         draft.todo = tuple(
-            (item[0], tuple(slots.get(named, named) for named in item[1]), *item[2:]) if item[0] in _NAMING else item
+            (item[0], tuple(slots.get(named, named) for named in item[1]), *item[2:]) if item[0] in NAMING else item
             for item in draft.todo
         )
     rest = tuple(item for item in group if item != ordinal)

@@ -100,7 +100,7 @@ class Model:
         for entry in entries if not world.is_widened else ():  # In a widened world, deleted pods are gone at once.
             old = [pod for pod in of_owner(entry.pods, owner) if pod.rev != spec.rev and pod.node >= 0]
             by_node = grouped((pod.node, ending(pod, Deletion.TERMINATING)) for pod in old)
-            self._terminating = max(self._terminating, *by_node.values(), key=len)
+            self._terminating = max([self._terminating, *by_node.values()], key=len)
         self._questions = Questions(world)
         self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
         self._seen_at: dict[tuple[int, ...], int] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
@@ -20,7 +20,6 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.objects.storage import Storage
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity as NodeAffinityPlugin
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
@@ -64,9 +63,7 @@ class Pins:
 
     def moved(self, pod: P, place: Mapping[int, int]) -> Optional[P]:
         """Return a pod after its node has changed its place; None if the pod requires no node."""
-        if pod.cls not in self._homes or not self._is_at_home(pod):
-            return None
-        return self._with_home(pod, place.get(pod.ordinal, pod.ordinal))
+        return self._with_home(pod, place.get(pod.ordinal, pod.ordinal)) if self._is_at_home(pod) else None
 
     @cached_method
     def _with_home(self, pod: P, home: int) -> P:
@@ -113,20 +110,6 @@ def leaves(tree: Tree) -> list[int]:
     return [tree] if isinstance(tree, int) else [leaf for item in tree for child in item for leaf in leaves(child)]
 
 
-class NodeTree(NamedTuple):
-    """Domains and nodes as a tree.
-
-    traits: what distinguishes each node, by its index; interchangeable nodes have equal traits.
-    domains: signature of each domain of a key; interchangeable domains have equal signatures. paths: signatures of each
-    node's domains and of itself; nodes with equal paths are interchangeable.
-    """
-
-    root: Tree
-    traits: dict[int, str]
-    domains: dict[str, dict[str, Any]]
-    paths: dict[int, tuple[Any, ...]]
-
-
 def node_tree(
     world: World,
     start: State,
@@ -135,8 +118,11 @@ def node_tree(
     joined: Collection[Node],
     marks: Mapping[str, object],
     pins: Pins,
-) -> NodeTree:
-    """Return the tree of domains and nodes.
+) -> tuple[Tree, dict[int, str], dict[str, dict[str, Any]], dict[int, tuple[Any, ...]]]:
+    """Return the tree of domains and nodes, with what tells which of them are interchangeable.
+
+    These are the traits of each node; the signature of each domain of a key; and for each node a path, the signatures
+    of its domains and of itself. Nodes, or domains, are interchangeable if theirs are equal.
 
     Args:
         world: the nodes and all references to them.
@@ -146,85 +132,61 @@ def node_tree(
         marks: other distinctions between nodes, by name.
         pins: pods of DaemonSets, which do not distinguish nodes by requiring them.
     """
-    classes = _classes(world, pins)
+    revisions = list(world.revisions)
+    homes = pins.homes()
+    classes = [
+        *dict.fromkeys(with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)),
+        *(_class_of_new_pods(world, rev) for rev in revisions),
+        *world.background_affinities,
+    ]
     nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
-    keys = _node_keys(world, classes, nodes)
-    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    selecting = _selecting_keys(world, classes)  # Selectors name their values.
+    topology = [key for key in _topology_keys(world, classes) if key not in selecting]  # They only distinguish domains.
+    nested = _nested(topology, nodes)
+    loose = [key for key in topology if key not in nested and not _is_unique(key, nodes)]
+    contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for pod in pins.nameless(start.pods):
-        found[pod.node].append((*pod[:4], *pod[5:]))
-    contents = found
+        contents[pod.node].append((*pod[:4], *pod[5:]))
     down = world.facts[start.facts].down
-    traits: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
+    traits: dict[int, Any] = {}
+    for at, node in nodes.items():
+        others = sorted(_look(world, pod) for pod in world.on_node(node.name))
+        room = tuple(sorted(node.allocatable.items()))
+        color = (node.taints, node.unschedulable, room, node.images, node.features, others)
+        traits[at] = (at in down, contents.get(at), color)
     traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
-    claims_bind_late = bool(world.claim_templates) and any(
-        item.waits for item in world.cluster.storage.classes.values()
-    )
-    domains = _joined_domains(keys.topology, joined, nodes.values())
+    # Claims of new pods may be bound to volumes only when their pods are placed.
+    claims_bind_late = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
+    domains = _joined_domains(topology, joined, nodes.values())
     signed: dict[int, str] = {}
-    terms = _node_terms(world, classes)
-    required = {name for term in terms for field in term.match_fields for name in field.values}
+    required = {name for term in _node_terms(world, classes) for field in term.match_fields for name in field.values}
     for at, node in nodes.items():
         own = at if claims_bind_late or node.name in required else 0
         # A provisioner knows domains by their names.
         names = None if world.provisioner is None else sorted((node.labels | {HOSTNAME: ""}).items())
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
-        selected = [node.labels.get(key) for key in keys.selecting]
-        signed[at] = repr((own, names, marks.get(node.name), traits[at], selected, special, keys.others(node)))
+        selected = [node.labels.get(key) for key in sorted(selecting)]
+        has_keys = [key in node.labels for key in topology], [node.labels.get(key) for key in loose]
+        signed[at] = repr((own, names, marks.get(node.name), traits[at], selected, special, has_keys))
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     levels = [
-        ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: (value is None,))
-        for key in keys.levels
+        ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: (value is None,)) for key in nested
     ]
     root, _ = tree_of(levels, signed, nodes, paths=paths)
-    domain_paths = {
-        key: {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
-        for key, depth in keys.depths()
-    }
-    return NodeTree(root, signed, domain_paths, paths)
+    signatures = {}
+    for key in topology:
+        if key not in loose:
+            depth = nested.index(key) + 1 if key in nested else len(nested) + 1
+            signatures[key] = {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
+    return root, signed, signatures, paths
 
 
-def _classes(world: World, pins: Pins) -> list[PodClass]:
-    """Return the classes of all pods, those of DaemonSets without the node that they require."""
-    made = [_made(world, rev) for rev in list(world.revisions)]
-    homes = pins.homes()
-    known = [with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)]
-    return [*dict.fromkeys(known), *made, *world.background_affinities]
-
-
-def _made(world: World, rev: Revision) -> PodClass:
+def _class_of_new_pods(world: World, rev: Revision) -> PodClass:
     """Return the class of new pods; for a DaemonSet, with the conditions on its nodes."""
     workload = rev.workload
     if workload.kind == "DaemonSet":
-        spec = workload.pod_spec
-        return read.pod({"metadata": {"namespace": workload.namespace}, "spec": spec}).cls
+        return read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec}).cls
     return world.classes[world.cls_of(rev.at, workload.first_ordinal)]
-
-
-class _NodeKeys(NamedTuple):
-    """Label keys of nodes, by their part in the symmetry."""
-
-    selecting: list[str]  # Selectors name their values.
-    topology: list[str]  # They only distinguish domains.
-    levels: list[str]  # Topology keys whose domains are nested, the coarsest first.
-    loose: list[str]  # Other topology keys with several nodes in a domain.
-
-    def others(self, node: Node) -> tuple[object, ...]:
-        """Return which topology keys the node has, and its domains outside of the levels."""
-        return [key in node.labels for key in self.topology], [node.labels.get(key) for key in self.loose]
-
-    def depths(self) -> Iterator[tuple[str, int]]:
-        """Yield each topology key that forms levels of the tree, with the depth of its domains."""
-        for key in self.topology:
-            if key not in self.loose:
-                yield key, self.levels.index(key) + 1 if key in self.levels else len(self.levels) + 1
-
-
-def _node_keys(world: World, classes: Sequence[PodClass], nodes: dict[int, Node]) -> _NodeKeys:
-    selecting = _selecting_keys(world, classes)
-    topology = [key for key in _topology_keys(classes, _default_keys(world)) if key not in selecting]
-    levels = _nested(topology, nodes)
-    loose = [key for key in topology if key not in levels and not _is_unique(key, nodes)]
-    return _NodeKeys(sorted(selecting), topology, levels, loose)
 
 
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
@@ -238,13 +200,6 @@ def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable
             if len(values) > 1:
                 found.update((key, value) for value in values if value is not None)
     return sorted(found)
-
-
-def _color(world: World, node: Node) -> Any:
-    """Return the traits that distinguish a node, except labels and own pods."""
-    others = sorted(_look(world, pod) for pod in world.on_node(node.name))
-    room = tuple(sorted(node.allocatable.items()))
-    return (node.taints, node.unschedulable, room, node.images, node.features, others)
 
 
 def _look(world: World, pod: Pod) -> int:
@@ -266,22 +221,16 @@ def _look(world: World, pod: Pod) -> int:
     return found
 
 
-def _default_keys(world: World) -> set[str]:
-    """Return the keys of the cluster's default constraints."""
-    found = {HOSTNAME, ZONE}
+def _topology_keys(world: World, classes: Iterable[PodClass]) -> list[str]:
+    """Return the label keys that only distinguish domains, also those of the cluster's default constraints."""
+    keys = {HOSTNAME, ZONE}
     for profile in world.profiles.values():
         plugin = profile.plugin(PodTopologySpread)
-        found.update(item.topology_key for item in (plugin and plugin.configured_defaults) or ())
-    return found
-
-
-def _topology_keys(classes: Iterable[PodClass], defaults: Iterable[str]) -> list[str]:
-    """Return the label keys that only distinguish domains."""
-    found = set(defaults)
+        keys.update(item.topology_key for item in (plugin and plugin.configured_defaults) or ())
     for cls in classes:
-        found.update(item.topology_key for item in cls.constraints)
-        found.update(term.topology_key for term in affinity_terms(cls))
-    return sorted(found)
+        keys.update(item.topology_key for item in cls.constraints)
+        keys.update(term.topology_key for term in affinity_terms(cls))
+    return sorted(keys)
 
 
 def affinity_terms(cls: PodClass) -> Iterator[PodAffinityTerm]:
@@ -297,7 +246,8 @@ def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
     storage = world.cluster.storage
     found = {key for cls in classes for key, _ in cls.node_selector}
     found.update(key for volume in storage.volumes.values() for key in volume.labels)
-    for term in (*_node_terms(world, classes), *_volume_terms(storage)):
+    of_volumes = (term for volume in storage.volumes.values() for term in volume.terms or ())
+    for term in (*_node_terms(world, classes), *of_volumes):
         found.update(requirement.key for requirement in term.match_expressions)
     for item in storage.classes.values():
         found.update(requirement.key for allowed in item.allowed or () for requirement in allowed)
@@ -314,11 +264,6 @@ def _node_terms(world: World, classes: Iterable[PodClass]) -> Iterator[NodeSelec
         yield from affinity.required or ()
         for preferred in affinity.preferred:
             yield preferred.term
-
-
-def _volume_terms(storage: Storage) -> Iterator[NodeSelectorTerm]:
-    for volume in storage.volumes.values():
-        yield from volume.terms or ()
 
 
 def _is_unique(key: str, nodes: dict[int, Node]) -> bool:

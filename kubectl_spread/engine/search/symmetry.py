@@ -25,7 +25,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reductions
 from kubectl_spread.engine.controllers import deployment, statefulset
 from kubectl_spread.engine.search.node_tree import leaves, node_tree, Pins, Tree
-from kubectl_spread.engine.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
+from kubectl_spread.engine.state import at_stage, NAMING, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.node import Node
 
@@ -249,9 +249,7 @@ def first_twins(nodes: Sequence[int], twins: Twins) -> Sequence[int]:
     if not twins:
         return nodes
     later = {node for _, second in twins for node in second}
-    found = list(nodes)
-    kept = [node for node in found if node not in later]
-    return kept or found
+    return [node for node in nodes if node not in later] or nodes
 
 
 def distinct(choices: Sequence[tuple[P, ...]], twins: Twins) -> Sequence[tuple[P, ...]]:
@@ -331,7 +329,6 @@ class _Pools:
         self.ready: dict[int, int] = defaultdict(int)  # by owner: how many pods of its newest revision are ready
         self.newest: dict[int, int] = {}
         self.ordinals: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        self.is_used = False
 
 
 _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
@@ -371,16 +368,15 @@ class Symmetry:
         self._keeps_ordinals = keeps_ordinals
         self.facts = start.facts
         self._pins = Pins(world)
-        tree = node_tree(world, start, self._named, joined=joined, marks=marks, pins=self._pins)
-        self.traits: Mapping[int, str] = tree.traits  # by node; interchangeable nodes have equal traits
-        self.nodes = Arrangement(tree.root)
+        root, self.traits, self._domains, self.paths = node_tree(
+            world, start, self._named, joined=joined, marks=marks, pins=self._pins
+        )
+        self.nodes = Arrangement(root)
         self.is_trivial = self.nodes.is_trivial
         self._roles: dict[tuple[Any, ...], list[Any]] = {}
         self._plain: dict[P, P] = {}
         self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
-        self._domains = tree.domains
-        self.paths = tree.paths  # by node; interchangeable nodes have equal paths
 
     def of(self, state: State, marks: Mapping[str, object] = _NO_MARKS) -> Symmetry:
         """Return the interchangeable nodes of another state of the same step; `marks` distinguish nodes by name."""
@@ -398,9 +394,14 @@ class Symmetry:
             place = self.nodes.places(self.nodes.contents(self._pins.nameless(pods)))
             if place is not None:
                 pods = [self._placed(pod, place) for pod in pods]
-                todo = tuple(self._moved_item(item, place) for item in todo)
+                todo = tuple(
+                    (item[0], tuple(sorted(self._pins.moved_slot(slot, place) for slot in item[1])), *item[2:])
+                    if item[0] in NAMING
+                    else item
+                    for item in todo
+                )
         pods.sort()
-        found = tuple(sorted(self._all_named(pods, pools)) if pools.is_used else pods)
+        found = tuple(sorted(self._all_named(pods, pools)) if pools.ready or pools.ordinals else pods)
         if (found, todo) == (state.pods, state.todo):
             return state
         return State(found, state.sets, state.facts, todo, state.claims)
@@ -410,7 +411,7 @@ class Symmetry:
 
         Each is a list of nodes; those at one position of both lists correspond.
         """
-        if self.is_trivial or any(item[0] in ("delete", "evict") for item in state.todo):
+        if self.is_trivial or any(item[0] in NAMING for item in state.todo):
             return []
         pods = state.pods if state.todo else self._anonymous(state, _Pools())
         return self.nodes.twins(self.nodes.contents(self._pins.nameless(pods)))
@@ -430,13 +431,6 @@ class Symmetry:
         if found is None:
             found = known[pod] = on_node(pod, node)
         return found
-
-    def _moved_item(self, item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
-        """Return one of the user's remaining steps, with the pods that it names at their new nodes."""
-        if item[0] not in ("delete", "evict"):
-            return item
-        slots = sorted(self._pins.moved_slot(slot, place) for slot in item[1])
-        return (item[0], tuple(slots), *item[2:])
 
     def _role(self, own: Any) -> Any:
         """Return which pods of a workload lose their readiness or their ordinal: the kind, and the revision."""
@@ -473,33 +467,23 @@ class Symmetry:
             else:
                 found.append(pod if role is None else self._of_set(pod, role, pools))
         for owner, number in Counter(ready).items():
-            pools.ready[owner], pools.newest[owner], pools.is_used = number, roles[owner][1], True
+            pools.ready[owner], pools.newest[owner] = number, roles[owner][1]
         return found
 
     def _of_set(self, pod: P, role: Any, pools: _Pools) -> P:
-        """Return a pod of a StatefulSet without an ordinal that does not matter."""
+        """Return a pod of a StatefulSet without an ordinal that does not matter, or that equal pods may exchange."""
         if isinstance(role[0], tuple):
-            return self._in_group(pod, role, pools)
-        if pod.rev != role[1] or pod.node == PENDING or pod.end:
-            return pod
-        return self._without_ordinal(pod, pools)
-
-    def _without_ordinal(self, pod: P, pools: _Pools) -> P:
-        if not pod.is_new or pod.ordinal < 0 or not self._world.is_anonymous(pod.cls):
-            return pod
-        shape = self._world.shape(pod.cls)
-        pools.ordinals[pod.owner, shape, pod.stage].append(pod.ordinal)
-        pools.is_used = True
-        return pod._replace(ordinal=_ANY, cls=shape)
-
-    def _in_group(self, pod: P, groups: statefulset.Groups, pools: _Pools) -> P:
-        """Return a pod without its ordinal if it may exchange it with equal pods."""
-        group = statefulset.group_of(groups, pod.ordinal)
-        if group < 0:
-            return pod
-        pools.ordinals[pod.owner, _FIRST_GROUP - group, NO_ORDINAL].append(pod.ordinal)
-        pools.is_used = True
-        return pod._replace(ordinal=_FIRST_GROUP - group, cls=self._world.shape(pod.cls))
+            group = statefulset.group_of(role, pod.ordinal)
+            if group < 0:
+                return pod
+            ordinal, key = _FIRST_GROUP - group, (pod.owner, _FIRST_GROUP - group, NO_ORDINAL)
+        else:
+            is_bound = pod.rev == role[1] and pod.node != PENDING and not pod.end
+            if not (is_bound and pod.is_new and pod.ordinal >= 0 and self._world.is_anonymous(pod.cls)):
+                return pod
+            ordinal, key = _ANY, (pod.owner, self._world.shape(pod.cls), pod.stage)
+        pools.ordinals[key].append(pod.ordinal)
+        return pod._replace(ordinal=ordinal, cls=self._world.shape(pod.cls))
 
     def _all_named(self, pods: Iterable[P], pools: _Pools) -> list[P]:
         """Restore anonymous pods: the first pods get the lowest ordinals, and are ready."""
