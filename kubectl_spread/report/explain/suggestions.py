@@ -27,13 +27,13 @@ _ORDINALS = ("first", "second", "third", "fourth")
 _AND = ", and "  # between the titles of changes that are made together
 
 
-def lines(suggestions: Suggestions, style: Style) -> list[str]:
+def lines(suggestions: Suggestions, style: Style, *, has_reasons: bool = True) -> list[str]:
     """Return the best change, or with all details every change; commands are never broken.
 
     The best change may have no command, for example a new node. Then the best change with a command follows.
     """
     if not suggestions.items:
-        return none_lines(suggestions, style)
+        return none_lines(suggestions, style, has_reasons=has_reasons)
     if not style.is_detailed:
         shown = zip(("Do: ", "Or: "), _shown(suggestions), strict=False)
         return [line for head, item in shown for line in item_lines(item, head, style)]
@@ -65,12 +65,15 @@ VERIFIED = "Suggestions, each simulated:"
 NOT_VERIFIED = "Suggestions that were not simulated to the end:"
 
 
-def none_lines(suggestions: Suggestions, style: Style = _USUAL) -> list[str]:
-    """Return that nothing helps, and why the most obvious changes do not."""
+def none_lines(suggestions: Suggestions, style: Style = _USUAL, *, has_reasons: bool = True) -> list[str]:
+    """Return that nothing helps, and with `has_reasons` why the most obvious changes do not."""
     if not suggestions.tried:
         return _left_out(suggestions)
     examples = ", such as:" if suggestions.failed else "."
     out = [f"No change that was tried helps; {count_noun(suggestions.tried, 'change')} tried{examples}"]
+    if suggestions.failed and not has_reasons:
+        titles = "; ".join(safe(item.title) for item in suggestions.failed)
+        return [*wrap(f"{out[0]} {titles}.", style), *_left_out(suggestions)]
     for item in suggestions.failed:
         text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", style, indent="    ")
         out += [f"  - {text[0].lstrip()}", *text[1:]]

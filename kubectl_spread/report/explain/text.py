@@ -120,7 +120,7 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
         out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    sections = _sections(report, style)
+    sections = _sections(report, style, has_evidence=has_evidence)
     for is_detail, section in sections if has_evidence else itertools.islice(sections, 1):
         if section and (style.is_detailed or (is_first and not is_detail)):
             out += ["", paint(table.unpainted(section[0]), "cyan"), *section[1:]]
@@ -129,13 +129,14 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
     return out
 
 
-def _sections(report: PodReport, style: Style) -> Iterator[tuple[bool, list[str]]]:
+def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterator[tuple[bool, list[str]]]:
     """Yield the sections after the answer, each with whether it repeats the answer; the first line is the heading."""
     explanation, comparison = report.explanation, report.comparison
     if report.node is not None:
         yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
-    yield False, suggestions.lines(report.suggestions, style) if report.suggestions is not None else []
+    found = report.suggestions
+    yield False, suggestions.lines(found, style, has_reasons=has_evidence) if found is not None else []
     if explanation.verdict is PodVerdict.GATED:
         yield False, _gate_lines(explanation.pod, style)
     yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
