@@ -301,11 +301,13 @@ class ConstraintStatus(NamedTuple):
         return self.counts.skew
 
     @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+    @property
     def is_fine(self) -> bool:
         """Return whether the constraint is soft, or neither violated nor partly counted."""
-        if self.when_unsatisfiable != DO_NOT_SCHEDULE:
-            return True
-        return self.state not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
+        return not self.is_hard or self.state not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
 
 
 class WorkloadStatus(NamedTuple):
@@ -337,7 +339,7 @@ class WorkloadStatus(NamedTuple):
     @property
     def has_own(self) -> bool:
         """Return whether the pods have constraints of their own, or hard default constraints."""
-        return any(not item.is_default or item.when_unsatisfiable == DO_NOT_SCHEDULE for item in self.constraints)
+        return any(not item.is_default or item.is_hard for item in self.constraints)
 
     @property
     def is_fine(self) -> bool:

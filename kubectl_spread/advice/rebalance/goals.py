@@ -29,7 +29,7 @@ from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, WorkloadStatus
-from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -99,7 +99,7 @@ def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:
     """Return whether evictions may repair a constraint that is violated, or uneven if soft ones are included."""
     if status.state not in _BROKEN or not status.counts.domains:
         return False
-    return has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE
+    return has_soft or status.is_hard
 
 
 def goals(
@@ -118,7 +118,7 @@ def goals(
         key = item.key
         for status, counts in zip(item.constraints, item.counts, strict=False):
             is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.counts.domains)
-            if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
+            if not is_goal or status.skew is None or not (has_soft or status.is_hard):
                 continue
             skew = status.max_skew if key in repaired else max(status.max_skew, status.skew)
             topology = counts.topology

@@ -31,7 +31,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.status import ConstraintStatus, counted_workloads, WorkloadStatus
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SOFT
+from kubectl_spread.objects.constraints.constraint import HONOR, SOFT
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
@@ -130,7 +130,7 @@ def roll_out(
         for item in known.items
         if (key := item.key) in statuses[0]
         for at, status in enumerate(item.constraints)
-        if status.counts.domains and (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE)
+        if status.counts.domains and (has_soft or status.is_hard)
     )
     return answer.steps[1:], changes, coverage
 
@@ -366,7 +366,7 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
         if status.is_default or key.kind not in RESTARTABLE or key not in case.known.cluster.controllers:
             continue
         for kind in kinds:
-            if kind in _OF_HARD and status.when_unsatisfiable != DO_NOT_SCHEDULE:
+            if kind in _OF_HARD and not status.is_hard:
                 continue
             skews = dict.fromkeys((status.max_skew + 1, status.skew or 0))
             numbers = {

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.report import documents
 from kubectl_spread.report.check import text
 from kubectl_spread.report.check.formats import HOME
-from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
+from kubectl_spread.report.check.report import CheckReport, PageFacts
 from kubectl_spread.report.pages import page
 from kubectl_spread.text.wording import count_noun
 
@@ -26,26 +25,34 @@ def render(report: CheckReport) -> str:
     facts = report.page or PageFacts(page.PageSource())
     workloads = _workloads(report, facts)
     severities = Counter(finding.rule.severity for finding in report.findings)
-    running = _running_lines(report.running)
-    pending = _pending(report, running)
+    running: list[WorkloadLine] = []
+    if report.running is not None and any(report.running):
+        from kubectl_spread.report.check.workloads import entries  # numpy: 80 ms
+
+        running = entries(report.running)
+    pending = sum(len(placement.stuck) + len(placement.refused) for placement in report.placements)
+    waiting = zip(report.running.waiting if report.running is not None else (), running, strict=False)
+    pending += sum(1 + len(item.explanation.others) for item, line in waiting if line.is_failure)
     is_stuck = any(line.is_failure for line in running) or any(item.is_stuck for item in report.rollouts)
     is_bad = bool(severities[Severity.ERROR] or pending or report.errors or is_stuck)
+    checked = count_noun(report.checked.get("workloads", 0) + report.checked.get("rejected", 0), "workload")
+    title = f"{checked} checked: {count_noun(len(report.findings), 'finding') if report.findings else 'no findings'}"
+    numbers = [
+        ("errors", severities[Severity.ERROR], "bad"),
+        ("warnings", severities[Severity.WARNING], "warn"),
+        ("notes", severities[Severity.INFO], "soft"),
+    ]
+    if report.placements:
+        numbers.append(("pods placed", sum(len(item.placed) for item in report.placements), "soft"))
+    if report.placements or report.running is not None:
+        numbers.append(("pods without a node", pending, "bad"))
+        title += f", {count_noun(pending, 'pod')} without a node" if pending else ", no pod Pending"
     return page.render(
         "check.html",
         facts.source,
-        title=_title(report, pending),
+        title=title,
         tone="bad" if is_bad else "warn" if severities[Severity.WARNING] else "good",
-        numbers=[
-            ("errors", severities[Severity.ERROR], "bad"),
-            ("warnings", severities[Severity.WARNING], "warn"),
-            ("notes", severities[Severity.INFO], "soft"),
-            *(
-                [("pods placed", sum(len(item.placed) for item in report.placements), "soft")]
-                if report.placements
-                else []
-            ),
-            *([("pods without a node", pending, "bad")] if report.placements or report.running is not None else []),
-        ],
+        numbers=numbers,
         findings=report.findings,
         tones=_SEVERITIES,
         pages=f"{HOME}/blob/main/kubectl_spread/lint/pages",
@@ -58,29 +65,6 @@ def render(report: CheckReport) -> str:
         unread=documents.line(report.unread),
         notes=list(facts.notes),
     )
-
-
-def _pending(report: CheckReport, running: Sequence[WorkloadLine]) -> int:
-    placed = sum(len(placement.stuck) + len(placement.refused) for placement in report.placements)
-    waiting = zip(report.running.waiting if report.running is not None else (), running, strict=False)
-    return placed + sum(1 + len(item.explanation.others) for item, line in waiting if line.is_failure)
-
-
-def _title(report: CheckReport, pending: int) -> str:
-    checked = count_noun(report.checked.get("workloads", 0) + report.checked.get("rejected", 0), "workload")
-    number = count_noun(len(report.findings), "finding") if report.findings else "no findings"
-    tail = f", {count_noun(pending, 'pod')} without a node" if pending else ""
-    if not pending and (report.placements or report.running is not None):
-        tail = ", no pod Pending"
-    return f"{checked} checked: {number}{tail}"
-
-
-def _running_lines(running: Optional[RunningResults]) -> list[WorkloadLine]:
-    if running is None or not any(running):
-        return []
-    from kubectl_spread.report.check import workloads  # numpy: 80 ms
-
-    return workloads.entries(running)
 
 
 def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:

@@ -14,13 +14,12 @@ enough, all nodes that look the same share one, and so do domains.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple, Optional, TypeVar
+from typing import NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.text.wording import count_noun
@@ -31,8 +30,6 @@ _MOST_DOMAINS = 24  # boxes of single domains
 _MOST_KINDS = 12  # boxes of equal nodes in a domain, or of equal domains
 _MOST_NAMES = 12  # names in a box of many
 _MOST_DOTS = 12  # dots of one look in a box; more are one dot and a number
-
-T = TypeVar("T")
 
 
 class Shape(Enum):
@@ -250,7 +247,7 @@ def _domain(value: Optional[str], nodes: list[NodeBox], own: Collection[str], *,
 def _alike_nodes(nodes: list[NodeBox]) -> list[NodeBox]:
     """Merge nodes with the same dots and notes; the fullest first, and nodes without pods last."""
     merged = []
-    for same in _grouped(nodes, lambda box: (_counts(box.dots), box.notes)):
+    for same in grouped(((_counts(box.dots), box.notes), box) for box in nodes).values():
         names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
         dots = same[0].dots if len(same) == 1 else tuple(item._replace(names=()) for item in same[0].dots)
         merged.append(NodeBox(names, dots, same[0].notes, len(same)))
@@ -260,7 +257,7 @@ def _alike_nodes(nodes: list[NodeBox]) -> list[NodeBox]:
 def _alike_domains(boxes: list[DomainBox]) -> list[DomainBox]:
     """Merge domains with the same pods and as many nodes; the fullest first."""
     merged = []
-    for same in _grouped(boxes, lambda box: (_counts(box.total), box.nodes, box.names == (None,))):
+    for same in grouped(((_counts(box.total), box.nodes, box.names == (None,)), box) for box in boxes).values():
         names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
         merged.append(same[0] if len(same) == 1 else DomainBox(names, (), same[0].total, same[0].nodes, len(same)))
     return sorted(merged, key=lambda box: -box.pods)
@@ -268,12 +265,6 @@ def _alike_domains(boxes: list[DomainBox]) -> list[DomainBox]:
 
 def _counts(dots: Iterable[Dots]) -> tuple[tuple[Look, int], ...]:
     return tuple((item.look, item.pods) for item in dots)
-
-
-def _grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Return the items with equal keys together, in the order of their first."""
-    groups = grouped((key(item), item) for item in items)
-    return list(groups.values())
 
 
 _MOST_BARS = 24  # more domains with equal counts share a bar
@@ -338,12 +329,12 @@ BADGES = {  # words for a state, and their tone: good, warn, bad or soft
 }
 
 
-def constraint_chart(item: ConstraintStatus, *, blocked: int) -> Chart:
+def constraint_chart(item: ConstraintStatus, *, not_spread: int) -> Chart:
     """Return the chart of a constraint of a running workload, with the arithmetic of its skew.
 
-    `blocked` pods are Pending because of it, so that it is not `ok` for them.
+    `not_spread` pods of the workload are Pending because of spreading, so that a hard constraint is not `ok` for them.
     """
-    is_hard = item.when_unsatisfiable == DO_NOT_SCHEDULE
+    is_hard, blocked = item.is_hard, not_spread if item.is_hard and item.state is ConstraintState.OK else 0
     skew = few = ""
     if item.counts.is_below_min_domains:
         few = f". The minimum is 0, because {count_noun(len(item.counts.domains), 'domain')} are fewer than minDomains"

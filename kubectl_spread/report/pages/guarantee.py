@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import workload_of
@@ -12,7 +12,7 @@ from kubectl_spread.guarantee.model import TransitionKind
 from kubectl_spread.guarantee.policy.policy import RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text
 from kubectl_spread.guarantee.recommendation import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, Witness, WitnessEvent, worst
+from kubectl_spread.guarantee.verdict import GroupResult, StuckPods, Witness, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
@@ -47,87 +47,69 @@ class _Place(NamedTuple):
     is_new: bool = False
 
 
-class WitnessArtist:
-    """Draws the moments of a way, event by event."""
+def _running_pods(workloads: Sequence[ObjectKey], cluster: Cluster) -> Iterator[_Place]:
+    for pod in cluster.pods:
+        key = workload_of(pod, cluster) if pod.node_name and pod.is_visible and not pod.terminating else None
+        if key in workloads and key is not None:
+            ordinal = natural(pod.name.removeprefix(f"{key.name}-")) if key.kind == "StatefulSet" else None
+            yield _Place(key, -1 if ordinal is None else ordinal, pod.node_name)
 
-    def __init__(self, witness: Witness, workloads: Sequence[ObjectKey], cluster: Cluster, topology_key: str) -> None:
-        """Begin with no pods, or with the running pods.
 
-        Args:
-            witness: the way.
-            workloads: of the group.
-            cluster: with the nodes, and the running pods.
-            topology_key: of the rule; empty if it has none.
-        """
-        self._witness = witness
-        self._workloads = {key: at for at, key in enumerate(workloads)}
-        self._cluster = cluster
-        self._key = map_key([topology_key], cluster.nodes)
-        self._places = []
-        for pod in cluster.pods if witness.from_running else ():
-            key = workload_of(pod, cluster) if pod.node_name and pod.is_visible and not pod.terminating else None
-            if key in self._workloads and key is not None:
-                ordinal = natural(pod.name.removeprefix(f"{key.name}-")) if key.kind == "StatefulSet" else None
-                self._places.append(_Place(key, -1 if ordinal is None else ordinal, pod.node_name))
-        self._rolling: set[ObjectKey] = set()
-        self._off: dict[str, str] = {}
-        self._has_revisions = any(event.is_new for event in witness.events)
-        nodes = {event.node for event in witness.events} | {place.node for place in self._places}
-        self._keep = frozenset(nodes - {""})
+def _look(owner: ObjectKey, workloads: Sequence[ObjectKey], state: str, shape: Shape) -> Look:
+    if len(workloads) == 1:
+        return Look(state, shape)
+    mark, hue = letter(workloads.index(owner) if owner in workloads else 0)
+    return Look(f"{owner.name}, {state}", shape, mark, hue)
 
-    def moments(self, beginning: str) -> Iterator[tuple[list[str], Drawing]]:
-        """Yield the sentences and the drawing of each moment, from the beginning on."""
-        yield [beginning], self._drawing("")
-        for event in self._witness.events:
-            self._apply(event)
-            yield [words.sentence(event)], self._drawing(event.node)
-        if self._witness.waiting:
-            yield words.waiting_sentences(self._witness), self._drawing("", is_end=True)
 
-    def _apply(self, event: WitnessEvent) -> None:
+def _moments(
+    witness: Witness, beginning: str, workloads: Sequence[ObjectKey], cluster: Cluster
+) -> Iterator[tuple[list[str], Drawing]]:
+    """Yield the sentences and the drawing of each moment of a way, from the beginning on."""
+    map_of = map_key([witness.evaluation.rule.topology_key], cluster.nodes)
+    places = list(_running_pods(workloads, cluster)) if witness.from_running else []
+    rolling: set[Optional[ObjectKey]] = set()
+    off: dict[str, str] = {}  # the nodes that take no pods, and why
+    has_revisions = any(event.is_new for event in witness.events)
+    keep = {event.node for event in witness.events} | {place.node for place in places}
+
+    def drawing(marked: str, waiting: Iterable[StuckPods] = ()) -> Drawing:
+        pods = []
+        for place in places:
+            state, shape = ("new revision", Shape.NEW) if place.is_new else ("earlier revision", Shape.EARLIER)
+            if place.owner not in rolling or not has_revisions:
+                state, shape = "running", Shape.CURRENT
+            pods.append(DrawnPod("-*", place.node, _look(place.owner, workloads, state, shape)))
+        for item in waiting:
+            pods += [DrawnPod("-*", "", _look(item.owner, workloads, "Pending", Shape.PENDING))] * item.number
+        nodes = drawn_nodes(
+            cluster.nodes, map_of, lambda node: (off[node.name],) if node.name in off else notes_of(node)
+        )
+        return draw(map_of, nodes, pods, keep=keep, marked={marked})
+
+    yield [f"At the start: {beginning}"], drawing("")
+    for event in witness.events:
         kind, owner = event.kind, event.owner
         if kind is TransitionKind.PLACED and owner is not None:
-            self._places.append(_Place(owner, event.ordinal, event.node, event.is_new))
+            places.append(_Place(owner, event.ordinal, event.node, event.is_new))
         elif kind in (TransitionKind.RESTARTED, TransitionKind.REMOVED, TransitionKind.EVICTED) and event.node:
-            there = [item for item in self._places if (item.owner, item.node) == (owner, event.node)]
+            there = [item for item in places if (item.owner, item.node) == (owner, event.node)]
             same = [item for item in there if item.is_new == event.is_new and event.ordinal in (-1, item.ordinal)]
             for place in (*same, *there)[:1]:  # of equal pods, any
-                self._places.remove(place)
-        elif kind is TransitionKind.ROLLED and owner is not None:
-            self._rolling.add(owner)
-        elif kind is TransitionKind.FINISHED and owner is not None:
-            self._rolling.discard(owner)
-            self._places = [item._replace(is_new=False) if item.owner == owner else item for item in self._places]
-        elif kind is TransitionKind.DISRUPTED and event.is_loss:
-            lost = [node.name for node in self._cluster.nodes if node.labels.get(event.topology_key) in event.domains]
-            self._off = dict.fromkeys(lost, "lost")
+                places.remove(place)
+        elif kind is TransitionKind.ROLLED:
+            rolling.add(owner)
+        elif kind is TransitionKind.FINISHED:
+            rolling.discard(owner)
+            places = [item._replace(is_new=False) if item.owner == owner else item for item in places]
         elif kind is TransitionKind.DISRUPTED:
-            self._off = dict.fromkeys(event.domains, "drained")
+            lost = (node.name for node in cluster.nodes if node.labels.get(event.topology_key) in event.domains)
+            off = dict.fromkeys(lost, "lost") if event.is_loss else dict.fromkeys(event.domains, "drained")
         elif kind is TransitionKind.RETURNED:
-            self._off.clear()
-
-    def _drawing(self, marked: str, *, is_end: bool = False) -> Drawing:
-        nodes = drawn_nodes(
-            self._cluster.nodes,
-            self._key,
-            lambda node: (self._off[node.name],) if node.name in self._off else notes_of(node),
-        )
-        pods = [DrawnPod("-*", item.node, self._look(item)) for item in self._places]
-        for waiting in self._witness.waiting if is_end else ():
-            pods += [DrawnPod("-*", "", self._named(waiting.owner, "Pending", Shape.PENDING))] * waiting.number
-        return draw(self._key, nodes, pods, keep=self._keep, marked={marked} - {""})
-
-    def _look(self, item: _Place) -> Look:
-        state, shape = ("new revision", Shape.NEW) if item.is_new else ("earlier revision", Shape.EARLIER)
-        if item.owner not in self._rolling or not self._has_revisions:
-            state, shape = "running", Shape.CURRENT
-        return self._named(item.owner, state, shape)
-
-    def _named(self, owner: ObjectKey, state: str, shape: Shape) -> Look:
-        if len(self._workloads) == 1:
-            return Look(state, shape)
-        mark, hue = letter(self._workloads.get(owner, 0))
-        return Look(f"{owner.name}, {state}", shape, mark, hue)
+            off = {}
+        yield [words.sentence(event)], drawing(event.node)
+    if witness.waiting:
+        yield words.waiting_sentences(witness), drawing("", witness.waiting)
 
 
 Plain = dict[str, Any]
@@ -179,9 +161,8 @@ def _way(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Opt
     if rule is None or witness is None:
         return None
     limit = witness.evaluation.limit if rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT) else None
-    artist = WitnessArtist(witness, result.workloads, cluster, rule.topology_key)
     begin = "the running pods" if witness.from_running else "no pods"
-    moments = list(artist.moments(f"At the start: {begin}"))
+    moments = list(_moments(witness, begin, result.workloads, cluster))
     looks = dict.fromkeys(look for _, drawing in moments for look in drawing.legend)
     size = -(-len(moments) // _MOST_MOMENTS)
     shown = [

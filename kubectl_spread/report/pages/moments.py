@@ -156,15 +156,11 @@ def frames_of(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     frames = []
     for moment in moments:
         boxes = {numbers.setdefault(box.names, len(numbers)): box for box in moment["drawing"].domains}
-        unmarked = {number: _unmarked(box) for number, box in boxes.items()}
-        same = {at for at, box in unmarked.items() if box is boxes[at] and box == last.get(at)}
+        unmarked = {
+            number: box._replace(boxes=tuple(node._replace(is_marked=False) for node in box.boxes))
+            for number, box in boxes.items()
+        }
+        same = {number for number, box in boxes.items() if box == unmarked[number] == last.get(number)}
         frames.append({**moment, "numbers": list(boxes), "same": same})
         last = unmarked
     return frames
-
-
-def _unmarked(box: DomainBox) -> DomainBox:
-    """Return a domain without marked nodes; the same object if there are none."""
-    if not any(node.is_marked for node in box.boxes):
-        return box
-    return box._replace(boxes=tuple(node._replace(is_marked=False) for node in box.boxes))

@@ -67,7 +67,6 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
 def _environment() -> jinja2.Environment:
     """Return the environment of the templates; it compiles each template once."""
     import jinja2  # 30 ms
-    from markupsafe import Markup
 
     environment = jinja2.Environment(
         autoescape=True,
@@ -78,16 +77,17 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["safe_text"] = safe_text
     environment.filters["command"] = lambda line, source: source.style.command(line)
-    environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(str(value).split("`"))))
+    environment.filters["coded"] = _coded
     return environment
 
 
-def _coded(part: tuple[int, str]) -> Markup:
-    """Return a part of a text that was split at backticks; each second one is code."""
+def _coded(value: object) -> Markup:
+    """Return a text in which code is between backticks."""
     from markupsafe import Markup
 
-    number, text = part
-    return Markup("<code>{}</code>" if number % 2 else "{}").format(safe_text(text))  # noqa: S704 (format escapes)
+    parts = (safe_text(part) for part in str(value).split("`"))
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 # A page may go to the log of a CI job. Systems take a line that begins with `::` or has `##[` for a command.

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import documents
 from kubectl_spread.report import rebalance as words
@@ -30,11 +29,20 @@ def render(
     unread: Sequence[Unread],
 ) -> str:
     """Return the page."""
-    pods = ClusterPods(cluster)
+    pods, title = ClusterPods(cluster), "No constraint is violated: there is nothing to rebalance"
+    if len(found.repairs) == 1:
+        (item,) = found.repairs
+        title = f"{', '.join(map(name, item.keys))}: {words.verdict(item)}"
+    elif found.repairs:
+        repaired = sum(len(item.keys) for item in found.repairs if item.is_repaired)
+        workloads = count_noun(sum(len(item.keys) for item in found.repairs), "workload")
+        evictions = sum(len(item.plan.evictions) for item in found.repairs if item.plan and item.is_repaired)
+        title = f"{repaired} of {workloads} can be repaired"
+        title += f", with {count_noun(evictions, 'eviction')}" if evictions else ""
     return page.render(
         "rebalance.html",
         source,
-        title=_title(found),
+        title=title,
         tone="good" if found.is_fine else "bad",
         errors=errors,
         found=found,
@@ -42,18 +50,6 @@ def render(
         words=words,
         unread=documents.line(unread),
     )
-
-
-def _title(found: Rebalance) -> str:
-    if not found.repairs:
-        return "No constraint is violated: there is nothing to rebalance"
-    if len(found.repairs) == 1:
-        (item,) = found.repairs
-        return f"{', '.join(map(name, item.keys))}: {words.verdict(item)}"
-    repaired = sum(len(item.keys) for item in found.repairs if item.is_repaired)
-    evictions = sum(len(item.plan.evictions) for item in found.repairs if item.plan and item.is_repaired)
-    of = f"{repaired} of {count_noun(sum(len(item.keys) for item in found.repairs), 'workload')} can be repaired"
-    return f"{of}, with {count_noun(evictions, 'eviction')}" if evictions else of
 
 
 def _pictures(item: Repair, cluster: Cluster, pods: ClusterPods) -> tuple[Drawing, list[Chart]]:
@@ -84,7 +80,7 @@ def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
     """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
     whose = "" if is_alone else f"{change.owner.name}: "
     title = f"{whose}{change.status.topology_key}, maxSkew {change.status.max_skew}"
-    is_hard = change.status.when_unsatisfiable == DO_NOT_SCHEDULE
+    is_hard = change.status.is_hard
     badges = {True: ("violated", "bad"), False: ("ok", "good")}
     counts = {item.value: item.before for item in change.domains}
     badge = badges[change.is_violated]

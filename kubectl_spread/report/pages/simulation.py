@@ -45,18 +45,19 @@ def render(
     unread: Sequence[Unread] = (),
 ) -> str:
     """Return the page."""
+    numbers = Counter(step.summary.verdict for step in simulation.steps)
+    counts = (f"{number} {(VERDICTS if number == 1 else OF_SEVERAL)[verdict]}" for verdict, number in numbers.items())
+    title = f"{plural(len(simulation.steps), 'step')}: {', '.join(counts)}"
+    if len(simulation.steps) == 1:
+        title = f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
     return _fitting(
         lambda boxes: page.render(
             "simulation.html",
             source,
-            script="steps.js",
-            title=_title(simulation),
+            **_STEPS,
+            title=title,
             tone=next((tone for tone in ("bad", "warn") if tone in map(_tone, simulation.steps)), "good"),
             steps=_steps(simulation, boxes),
-            words=words,
-            suggestions=suggestions,
-            verdict_of=_verdict,
-            tone_of=_tone,
             notes=simulation.notes,
             is_interrupted=simulation.is_interrupted,
             errors=errors,
@@ -81,17 +82,13 @@ def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource)
         lambda boxes: page.render(
             "scenarios.html",
             source,
-            script="steps.js",
+            **_STEPS,
             title=scenarios.total(results),
             tone="good" if all(result.is_fine for result in results) else "bad",
             scenarios=[
                 (item, _steps(item.simulation, boxes // len(results), has_run=not item.is_fine)) for item in results
             ],
             sentence_of=scenarios.sentence,
-            words=words,
-            suggestions=suggestions,
-            verdict_of=_verdict,
-            tone_of=_tone,
         )
     )
 
@@ -111,20 +108,22 @@ def render_table(found: replicas.ReplicaTable, source: page.PageSource) -> str:
     )
 
 
-def _title(simulation: Simulation) -> str:
-    if len(simulation.steps) == 1:
-        return f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
-    found = Counter(step.summary.verdict for step in simulation.steps)
-    counts = (f"{number} {(VERDICTS if number == 1 else OF_SEVERAL)[verdict]}" for verdict, number in found.items())
-    return f"{plural(len(simulation.steps), 'step')}: {', '.join(counts)}"
-
-
 def _tone(step: PlayedStep) -> str:
     return "bad" if step.refusal else TONES[step.summary.verdict]
 
 
 def _verdict(step: PlayedStep) -> str:
     return "kubectl stops before it is done" if step.refusal else words_of(step.summary.verdict, step.summary)
+
+
+# What steps.html needs
+_STEPS: Plain = {
+    "script": "steps.js",
+    "words": words,
+    "suggestions": suggestions,
+    "verdict_of": _verdict,
+    "tone_of": _tone,
+}
 
 
 def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[tuple[PlayedStep, Plain]]:
@@ -179,7 +178,11 @@ def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) 
 
 def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> Iterator[Plain]:
     """Yield at most some moments of a run, each with its sentences; if there are more, several events share one."""
-    yield _moment([f"Before {step.text}"], frames.before, None, artist)
+
+    def moment_of(sentences: list[str], moment: Moment, before: Optional[Moment] = None) -> Plain:
+        return {"sentences": sentences, "drawing": artist.drawing(moment, before), "skews": artist.skews(moment)}
+
+    yield moment_of([f"Before {step.text}"], frames.before)
     names = EventNames(event for frame in frames.run for event in frame.events)
     size = -(-len(frames.run) // max(_FEWEST_MOMENTS, min(_MOST_MOMENTS, most))) or 1
     before = frames.before
@@ -191,9 +194,5 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
             for event in frame.events
         ]
         shown = first_of(sentences, _MOST_SENTENCES, lambda left: f"{plural(left, 'more event')}.")
-        yield _moment(shown, together[-1].moment, before, artist)
+        yield moment_of(shown, together[-1].moment, before)
         before = together[-1].moment
-
-
-def _moment(sentences: list[str], moment: Moment, before: Optional[Moment], artist: Artist) -> Plain:
-    return {"sentences": sentences, "drawing": artist.drawing(moment, before), "skews": artist.skews(moment)}

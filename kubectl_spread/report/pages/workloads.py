@@ -19,7 +19,6 @@ from kubectl_spread.explain.status import (
     WorkloadStatus,
 )
 from kubectl_spread.guarantee.policy.status import PolicyStatus
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -161,11 +160,16 @@ def render(
         for row in status.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)
         for key in (ObjectKey(*row.about[:3]),)
     ]
+    troubled = sum(not item.is_fine for item in statuses)
+    title = f"{count_noun(len(statuses), 'workload')}: every DoNotSchedule constraint holds, and no pod is Pending"
+    if troubled:
+        verbs = "violates a constraint or lacks" if troubled == 1 else "violate constraints or lack"
+        title = f"{count_noun(len(statuses), 'workload')}: {troubled} {verbs} pods"
     return render_page(
         "status.html",
         source,
         script="status.js",
-        title=_title(statuses) if statuses else nothing,
+        title=title if statuses else nothing,
         risk=_risk(statuses, pods),
         tone=min((tone(item) for item in statuses), key=TONES.index, default="soft"),
         numbers=[
@@ -207,15 +211,6 @@ _NOT_SPREAD = REASONS[0].text  # in the scheduler's message
 _ENDING = ("Job", "CronJob", "DaemonSet")  # a node that is lost takes their pods along in any case
 
 
-def _title(statuses: Collection[WorkloadStatus]) -> str:
-    troubled = sum(not status.is_fine for status in statuses)
-    what = count_noun(len(statuses), "workload")
-    if not troubled:
-        return f"{what}: every DoNotSchedule constraint holds, and no pod is Pending"
-    verbs = "violates a constraint or lacks" if troubled == 1 else "violate constraints or lack"
-    return f"{what}: {troubled} {verbs} pods"
-
-
 def most_pictures(cluster: Cluster) -> int:
     """Return the number of pictures on a page: fewer in large clusters, so that a page takes a few seconds."""
     return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
@@ -225,28 +220,34 @@ def picture(workload: WorkloadStatus, pods: ClusterPods, made: Iterable[Node] = 
     """Return the drawing of a workload, with nodes that Karpenter adds, and the charts of its constraints."""
     key = map_key((item.topology_key for item in workload.constraints), pods.cluster.nodes)
     words = status.state_text(worst(workload), workload)
+    wanted, of = workload.running, ""
+    if workload.wanted is not None:
+        wanted, of = workload.wanted, f"{workload.running} of "
+    numbers = [f"{of}{count_noun(wanted, 'pod')} on a node"]
+    numbers += [f"{workload.terminating} terminating"] if workload.terminating else []
+    numbers += [f"{len(workload.pending)} Pending"] if workload.pending else []
+    # The scheduler's messages about Pending pods, with the number of their pods
+    messages = Counter(pod.message for pod in workload.pending)
+    if workload.uncreated is not None:
+        messages[workload.uncreated.message] = workload.uncreated.number
+    not_spread = sum(_NOT_SPREAD in pod.message for pod in workload.pending)
     return {
         "name": resource(workload.key),
         "namespace": workload.key.namespace,
         "badge": words or "no constraints",
         "tone": tone(workload),
-        "numbers": _pods_on_nodes(workload),
+        "numbers": ", ".join(numbers),
         "drawing": draw(
             key, pods.nodes(key) + added_nodes(made, key), pods.drawn_pods(workload.key, workload.constraints)
         ),
         "anchor": "",
-        "charts": [constraint_chart(item, blocked=_blocked(item, workload)) for item in workload.constraints],
-        "messages": _messages(workload),
+        "charts": [constraint_chart(item, not_spread=not_spread) for item in workload.constraints],
+        "messages": [{"text": text, "pods": count_noun(number, "pod")} for text, number in messages.items() if text][
+            :_MOST_MESSAGES
+        ],
         "why": workload.why,
         "lines": [],
     }
-
-
-def _blocked(item: ConstraintStatus, workload: WorkloadStatus) -> int:
-    """Return how many Pending pods a hard constraint that holds keeps from a node."""
-    if item.when_unsatisfiable != DO_NOT_SCHEDULE or item.state is not ConstraintState.OK:
-        return 0
-    return sum(_NOT_SPREAD in pod.message for pod in workload.pending)
 
 
 def rank(workload: WorkloadStatus) -> int:
@@ -268,28 +269,10 @@ def tone(workload: WorkloadStatus) -> str:
     return "soft" if state is None else BADGES[state][1]
 
 
-def _pods_on_nodes(workload: WorkloadStatus) -> str:
-    wanted = workload.running if workload.wanted is None else workload.wanted
-    of = "" if workload.wanted is None else f"{workload.running} of "
-    parts = [f"{of}{count_noun(wanted, 'pod')} on a node"]
-    parts += [f"{workload.terminating} terminating"] if workload.terminating else []
-    parts += [f"{len(workload.pending)} Pending"] if workload.pending else []
-    return ", ".join(parts)
-
-
-def _messages(workload: WorkloadStatus) -> list[dict[str, Any]]:
-    """Return the scheduler's messages about Pending pods, with the number of their pods."""
-    numbers = Counter(pod.message for pod in workload.pending)
-    if workload.uncreated is not None:
-        numbers[workload.uncreated.message] = workload.uncreated.number
-    messages = [{"text": text, "pods": count_noun(number, "pod")} for text, number in numbers.items() if text]
-    return messages[:_MOST_MESSAGES]
-
-
 def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) -> list[Picture]:
     """Return a picture of each placed workload; those with problems first."""
     results = grouped((item.key, item) for item in report.rollouts if not item.is_creation)
-    pictures: list[tuple[bool, Picture]] = []
+    troubled, others = list[Picture](), list[Picture]()
     for predicted in predictions(cluster, report.placements):
         pods = ClusterPods(predicted.cluster, predicted.new, unpredicted=predicted.unpredicted)
         placements = predicted.placements
@@ -312,8 +295,8 @@ def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) 
                 "messages": [],
                 "lines": as_paragraphs(lines),
             }
-            pictures.append((is_troubled, predicted_picture))
-    return [shown for is_troubled, shown in sorted(pictures, key=lambda entry: not entry[0])]
+            (troubled if is_troubled else others).append(predicted_picture)
+    return troubled + others
 
 
 def running_pictures(facts: PageFacts, cluster: Cluster) -> list[Picture]:
@@ -333,16 +316,13 @@ def as_paragraphs(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _badge(placement: Placement) -> tuple[str, str]:
-    if placement.stuck:
-        return f"{len(placement.stuck)} Pending", "bad"
-    if placement.pending:
-        return f"{len(placement.pending)} waiting for new nodes", "warn"
-    if placement.refused:
-        return f"{len(placement.refused)} refused", "bad"
-    if placement.on_missing_nodes:
-        return "on missing nodes", "bad"
-    if placement.gated:
-        return "gated", "warn"
-    if placement.unpredicted:
-        return "not predictable", "warn"
-    return "placed", "good"
+    """Return the words and the tone of the worst state of a pod."""
+    states = (
+        (placement.stuck, "{} Pending", "bad"),
+        (placement.pending, "{} waiting for new nodes", "warn"),
+        (placement.refused, "{} refused", "bad"),
+        (placement.on_missing_nodes, "on missing nodes", "bad"),
+        (placement.gated, "gated", "warn"),
+        (placement.unpredicted, "not predictable", "warn"),
+    )
+    return next(((words.format(len(pods)), tone) for pods, words, tone in states if pods), ("placed", "good"))
