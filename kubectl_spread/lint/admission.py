@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.finding import Finding, Fix, Label, Severity
@@ -16,11 +16,38 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule, spec_errors
-from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
-from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import created_labels, is_partial, Workload, workload
+from kubectl_spread.objects.workloads.kinds import BUILT_IN, EVERY, Kinds, PodPlace, WorkloadKind
+from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
+from kubectl_spread.objects.workloads.workload import (
+    created_labels,
+    DEFAULT_NAMESPACE,
+    is_partial,
+    Workload,
+    workload,
+)
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
+
+
+class SourceSettings(NamedTuple):
+    """Settings for the check of a source.
+
+    `namespace` is that of objects that name none, `minor` the API server's minor version, if it is known. `kinds` have
+    pod templates, and `around` are the kinds of other objects that the rules read.
+    """
+
+    namespace: str = DEFAULT_NAMESPACE
+    minor: Optional[int] = None
+    kinds: Kinds = BUILT_IN
+    around: frozenset[str] = frozenset()
+
+    def may_concern(self, text: str) -> bool:
+        """Return whether a text may hold a workload, an object that the rules read, or constraints."""
+        return looks_relevant(text, around=self.around, kinds=self.kinds)
+
+    def knows(self, kind: str, api_version: str) -> bool:
+        """Return whether objects of a kind are read."""
+        return kind in self.around or self.kinds.of(kind, api_version) is not None
 
 
 class DecidedBy(Enum):
@@ -157,19 +184,9 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
             yield from _routes_of_constraints(item, (*route, index))
 
 
-Refused = tuple[FieldError, Finding]
-Checked = tuple[list[Finding], Optional[list[Subject]]]
-
-
-def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = None) -> Checked:
-    """Return the API server's errors for an object, and the workloads in it; None if it does not decode.
-
-    Args:
-        manifest: the object.
-        namespace: the namespace of an object that names none.
-        minor: the API server's minor version, if it is known.
-    """
-    kind = manifest.workload_kind
+def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Finding], Optional[list[Subject]]]:
+    """Return the API server's errors for an object, and the workloads in it; None if it does not decode."""
+    kind, minor = manifest.workload_kind, settings.minor
     if kind is None:
         is_autoscaler = manifest.kind == "HorizontalPodAutoscaler" and manifest.api_version.startswith("autoscaling/")
         return _spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], []
@@ -198,7 +215,9 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         findings += wrong
         codes |= {finding.rule.code for finding in wrong}
     for place in places:
-        owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
+        owner = workload(
+            manifest.plain, manifest.kind, at=place, namespace=settings.namespace, is_foreign=kind.is_foreign
+        )
         spec = corrections.corrected_spec(fields(owner.template, "spec")) if problems else None
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
@@ -265,7 +284,7 @@ def _field_errors(
     *,
     constraints: tuple[TopologySpreadConstraint, ...],
     minor: Optional[int],
-) -> list[Refused]:
+) -> list[tuple[FieldError, Finding]]:
     """Return the API server's errors for the object, and for the pods that its controller creates."""
     if not constraints:
         return []

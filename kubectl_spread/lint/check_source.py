@@ -5,15 +5,13 @@ Source: text/template/parse lex.go: an action may span lines, and hold quoted st
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Container, Iterable, Iterator
 from enum import Enum
-from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import corrections
-from kubectl_spread.lint.admission import check_object
+from kubectl_spread.lint.admission import check_object, SourceSettings
 from kubectl_spread.lint.finding import Finding, Label, Severity
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.registry import kinds_around, RULES
@@ -24,7 +22,6 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds
 from kubectl_spread.objects.workloads.manifest import (
     looks_like_objects,
-    looks_relevant,
     Manifest,
     manifests,
     may_hold_constraints,
@@ -38,7 +35,7 @@ from kubectl_spread.text.source import Place, SourceFile, Span
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
-    from kubectl_spread.lint.outside import BareSubject, Outside
+    from kubectl_spread.lint.outside import BareSubject, NestedObjects
 
 
 # Each alternative matches in one way only, so that a long text costs no more than its length.
@@ -86,7 +83,8 @@ class Result(NamedTuple):
 
     rejected: the number of workloads that the API server would refuse; `subjects` has the decodable ones, too.
     others: the objects that are not workloads.
-    outside: constraints outside the pod specs of known kinds.
+    lists: the constraints outside the pod specs of known kinds.
+    worlds: the objects inside other documents.
     skipped: why parts were not checked.
     placeholders: the number of workloads that are neither accepted nor refused: another tool fills in a value.
     """
@@ -96,7 +94,8 @@ class Result(NamedTuple):
     rejected: int = 0
     subjects: tuple[Subject, ...] = ()
     others: tuple[Manifest, ...] = ()
-    outside: Optional[Outside] = None
+    lists: tuple[BareSubject, ...] = ()
+    worlds: tuple[NestedObjects, ...] = ()
     skipped: frozenset[SkipReason] = frozenset()
     placeholders: int = 0
 
@@ -108,7 +107,7 @@ class Result(NamedTuple):
 
 def bare_lists(results: Iterable[Result]) -> list[BareSubject]:
     """Return the constraints of some sources that are outside the pod specs of known kinds."""
-    return [item for result in results if result.outside is not None for item in result.outside.lists]
+    return [item for result in results for item in result.lists]
 
 
 def check_source(
@@ -132,44 +131,35 @@ def check_source(
     """
     # Two files with one Service are alternatives, whatever the rules look at.
     around = kinds_around(codes) | (_NAMING if FIELD in source.text else frozenset())
-    return _Reading(source, named=named, kinds=kinds, around=around, namespace=namespace, minor=minor).read()
+    return Reading(source, SourceSettings(namespace, minor, kinds, around), named=named).read()
 
 
 _NAMING = frozenset({"Service"})
 _OTHER_FORMAT = r"\.(?!ya?ml$|json$)\w+$"
 
 
-class _Reading:
-    """A reader of one source, document by document."""
+class Reading:
+    """A reader of one source, document by document, with the parts of the result."""
 
-    def __init__(
-        self,
-        source: SourceFile,
-        *,
-        named: bool,
-        kinds: Kinds,
-        around: frozenset[str],
-        namespace: str,
-        minor: Optional[int],
-    ) -> None:
+    def __init__(self, source: SourceFile, settings: SourceSettings, *, named: bool) -> None:
         self.source = source
+        self.settings = settings
         self.is_named = named
         self.matters = named or FIELD in source.text  # an error hides what the user asked for
-        self.minor = minor
-        self.kinds = kinds
-        self.around = around
-        self.namespace = namespace
         self.findings: list[Finding] = []
         self.subjects: list[Subject] = []
         self.others: list[Manifest] = []
+        self.lists: list[BareSubject] = []
+        self.worlds: list[NestedObjects] = []
         self.skipped: set[SkipReason] = set()
         self.undecodable = 0
-        self.outside: Optional[Outside] = None
+        self.is_searched = False  # for constraints outside the pod specs of known kinds
+        self.has_other_texts = False  # texts that name constraints and are not YAML
 
     def read(self) -> Result:
         """Read the text document by document. Without an object, it may hold constraints, as values of a chart do."""
         text, has_kind = self.source.text, looks_like_objects(self.source.text)
-        wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
+        wanted = self.settings.may_concern
         is_relevant = wanted(text) if has_kind else may_hold_constraints(text)
         are_objects = has_kind and is_relevant
         problems: list[compose.SyntaxProblem] = []
@@ -184,14 +174,15 @@ class _Reading:
             self._syntax(problem)
         if are_objects and not self.skipped:
             self.findings += map(self._separator_text, compose.separator_texts(text))
-        is_empty = not (self.subjects or self.others or self.skipped or self.findings or self.outside)
+        is_empty = not (self.subjects or self.others or self.skipped or self.findings or self.is_searched)
         if is_empty and not (has_kind and (not self.is_named or any(objects_of(self.source)))):
             self.skipped.add(SkipReason.NO_OBJECT)
-        if self.outside is not None:
+        if self.has_other_texts:
+            self.skipped.add(SkipReason.TEXT)
+        if self.lists:
             from kubectl_spread.lint.outside import partial_check_finding
 
-            self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
-            self.skipped |= {SkipReason.TEXT} if self.outside.has_other_texts else set()
+            self.findings += partial_check_finding(self.lists)
         refused = [item for item in self.subjects if item.refusals and not item.is_partial]
         placeholders = sum(item.is_open for item in refused)
         return Result(
@@ -200,7 +191,8 @@ class _Reading:
             self.undecodable + len(refused) - placeholders,
             tuple(self.subjects),
             tuple(self.others),
-            self.outside,
+            tuple(self.lists),
+            tuple(self.worlds),
             frozenset(self.skipped),
             placeholders,
         )
@@ -221,22 +213,19 @@ class _Reading:
             self.skipped.add(SkipReason.FACTS)
             return
         self.findings += _duplicate_keys(document)
-        self.findings += _wrong_items(document, self.kinds)
+        self.findings += _wrong_items(document, self.settings.kinds)
         is_object = False
-        for manifest in manifests(document, self.kinds):
+        for manifest in manifests(document, self.settings.kinds):
             is_object = True
-            found, subjects = check_object(manifest, self.namespace, minor=self.minor)
-            self.findings += found if self.matters else (item._replace(is_unreadable=False) for item in found)
+            findings, subjects = check_object(manifest, self.settings)
+            self.findings += findings if self.matters else (item._replace(is_unreadable=False) for item in findings)
             self.subjects += subjects or ()
             self.undecodable += subjects is None
-            is_searched = manifest.workload_kind is None or manifest.workload_kind.is_foreign
-            if is_searched and self._may_hold and constraint_lists.may_hold(document.text):
+            if manifest.workload_kind is None or manifest.workload_kind.is_foreign:
                 self._search(manifest)
             if subjects == []:
                 self.others.append(manifest)
-        if not is_object and self._may_hold and constraint_lists.may_hold(document.text):
-            if constraint_lists.is_suite(document.plain):
-                self.skipped.add(SkipReason.SUITE)
+        if not is_object:
             self._search(Manifest(document, (), fields(document.plain), "", ""))
 
     def _syntax(self, problem: compose.SyntaxProblem) -> None:
@@ -263,19 +252,16 @@ class _Reading:
             )
         self.skipped.add(SkipReason.TEMPLATE)
 
-    @cached_property
-    def _may_hold(self) -> bool:
-        """Return whether a document may hold constraints outside the pod specs of known kinds."""
-        return constraint_lists.may_hold(self.source.text)
-
     def _search(self, manifest: Manifest) -> None:
+        """Search for constraints outside the pods of an object; its kind is empty for a document that is no object."""
+        if not constraint_lists.may_hold(manifest.document.text):
+            return
         from kubectl_spread.lint import outside  # needed by few sources
 
-        if self.outside is None:
-            self.outside = outside.Outside(self.kinds, self.around, self.namespace, self.minor)
-        kind = manifest.workload_kind
-        places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
-        self.outside.search(manifest, is_own=lambda route: any(route[: len(place)] == place for place in places))
+        if not manifest.kind and constraint_lists.is_suite(manifest.plain):
+            self.skipped.add(SkipReason.SUITE)
+        self.is_searched = True
+        outside.search(self, manifest)
 
 
 _LEFT_OUT = r"(?m)^[ \t]*(?:-[ \t]*)?(?:\.\.\.|…|\[\.\.\.\])|(?<![${]){\w+}|<[A-Za-z][\w -]*>"

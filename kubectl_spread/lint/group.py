@@ -53,7 +53,7 @@ class SelectorGroup:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        return frozenset(subject.workload.kind for subject in self.applied_workloads)
+        return frozenset(subject.kind for subject in self.applied_workloads)
 
     @cached_property
     def independent(self) -> list[tuple[int, Subject]]:

@@ -6,21 +6,20 @@ server's checks, and every rule that speaks from as little as is known about its
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
-from kubectl_spread.lint.check_source import bare_lists, Result
+from kubectl_spread.lint.check_source import bare_lists, Reading, Result
 from kubectl_spread.lint.finding import Finding, Fix, Knowledge, Severity
 from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import check_subject, RULES
+from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
 from kubectl_spread.lint.selection import NamedPath
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
@@ -31,11 +30,11 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
-from kubectl_spread.objects.workloads.kinds import KINDS, Kinds, leads_to, PodPlace
-from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
+from kubectl_spread.objects.workloads.kinds import KINDS, leads_to, PodPlace
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.compose import SyntaxProblem
+from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span
 from kubectl_spread.text.wording import count_noun
@@ -55,93 +54,78 @@ class NestedObjects(NamedTuple):
     has_patches: bool  # of a kustomization: incomplete constraints are merged into others
 
 
-class _Target(NamedTuple):
-    """What a search through a value adds to, and how many texts deep it is."""
+class _Search(NamedTuple):
+    """A search through a value: what it adds to, and how many texts deep it is.
 
+    `own` are the routes of the pods that are checked as a workload. `seen` has the first entry of each list.
+    """
+
+    reading: Reading
     world: NestedObjects
-    is_own: Callable[[Route], bool]
-    seen: set[Span]  # of the first entry of each list
+    own: tuple[Route, ...]
+    seen: set[Span]
     level: int = 0
 
-
-class Outside:
-    """Constraints outside the known pod specs of a source, and whether there are texts that name some in other ways."""
-
-    def __init__(self, kinds: Kinds, around: frozenset[str], namespace: str, minor: Optional[int] = None) -> None:
-        """Set up a search with the kinds of workloads, the kinds of other objects, and the default namespace."""
-        self.findings: list[Finding] = []
-        self.lists: list[BareSubject] = []
-        self.worlds: list[NestedObjects] = []
-        self.has_other_texts = False
-        self._kinds = kinds
-        self._around = around
-        self._namespace = namespace
-        self._minor = minor
-
-    def search(self, manifest: Manifest, *, is_own: Callable[[Route], bool]) -> None:
-        """Search an object, or a document without one.
-
-        Args:
-            manifest: of an unknown kind, or with an empty kind for a document that is not an object.
-            is_own: returns whether the list at a route belongs to a pod spec that is checked as a workload.
-        """
-        root = manifest.document.follow(manifest.route)
-        if root is not None:
-            target = _Target(NestedObjects([], [], _is_kustomization(manifest)), is_own, set())
-            self._below(manifest, nodes.to_plain(root), target)
-            if target.world.subjects:
-                self.worlds.append(target.world)
-
-    def _below(self, manifest: Manifest, plain: Any, target: _Target) -> None:
-        for found in constraint_lists.search(plain, self._is_known):
-            if isinstance(found, constraint_lists.ConstraintList):
-                entry = manifest.document.follow((*manifest.route, *found.routes[0]))
-                if target.is_own(found.route) or (entry is not None and nodes.span(entry) in target.seen):
+    def below(self, manifest: Manifest, plain: Any) -> None:
+        settings = self.reading.settings
+        for part in constraint_lists.search(plain, settings.knows):
+            if isinstance(part, constraint_lists.ConstraintList):
+                entry = manifest.document.follow((*manifest.route, *part.routes[0]))
+                is_own = any(part.route[: len(route)] == route for route in self.own)
+                if is_own or (entry is not None and nodes.span(entry) in self.seen):
                     continue  # an alias of a list that was checked
-                target.seen.update([] if entry is None else [nodes.span(entry)])
-                self.lists.append(BareSubject(manifest, found, self.lists))
-            elif isinstance(found, constraint_lists.NestedObject):
-                kind, version = found.plain["kind"], found.plain["apiVersion"]
-                route, known = (*manifest.route, *found.route), self._kinds.of(kind, version)
-                self._object(Manifest(manifest.document, route, found.plain, kind, version, known), target.world)
-            elif target.level < _MOST_LEVELS:
-                self._text(manifest, found.route, target)
+                self.seen.update([] if entry is None else [nodes.span(entry)])
+                lists = self.reading.lists
+                lists.append(BareSubject(manifest, part, lists))
+            elif isinstance(part, constraint_lists.NestedObject):
+                self.object(manifest.document, (*manifest.route, *part.route), part.plain)
+            elif self.level < _MOST_LEVELS:
+                self.text(manifest, part.route)
 
-    def _is_known(self, kind: str, api_version: str) -> bool:
-        return kind in self._around or self._kinds.of(kind, api_version) is not None
-
-    def _object(self, manifest: Manifest, world: NestedObjects) -> None:
+    def object(self, document: Document, route: Route, plain: Plain) -> None:
         """Check an object of a known kind inside another document."""
-        found, subjects = check_object(manifest, self._namespace, minor=self._minor)
-        self.findings += found
-        world.subjects.extend(subjects or ())
+        kind, version, settings = plain["kind"], plain["apiVersion"], self.reading.settings
+        manifest = Manifest(document, route, plain, kind, version, settings.kinds.of(kind, version))
+        findings, subjects = check_object(manifest, settings)
+        self.reading.findings += findings
+        self.world.subjects.extend(subjects or ())
         if subjects == []:
-            world.others.append(manifest)
+            self.world.others.append(manifest)
 
-    def _text(self, manifest: Manifest, route: Route, target: _Target) -> None:
+    def text(self, manifest: Manifest, route: Route) -> None:
         """Search the documents in a text; objects of one text belong together."""
         from kubectl_spread.text import embedded  # needed by few documents
 
-        scalar = manifest.document.follow((*manifest.route, *route))
+        scalar, settings = manifest.document.follow((*manifest.route, *route)), self.reading.settings
         if not isinstance(scalar, nodes.Scalar):
             return
         world = NestedObjects([], [], _is_kustomization(manifest))
-        inside = target._replace(world=world, is_own=lambda _: False, level=target.level + 1)
-        wanted = functools.partial(looks_relevant, around=self._around, kinds=self._kinds)
-        for found in embedded.documents(manifest.document.source, scalar, wanted):
-            if isinstance(found, SyntaxProblem):
-                self.has_other_texts |= constraint_lists.names_a_list(scalar.text)
+        inside = self._replace(world=world, own=(), level=self.level + 1)
+        for document in embedded.documents(manifest.document.source, scalar, settings.may_concern):
+            if isinstance(document, SyntaxProblem):
+                self.reading.has_other_texts |= constraint_lists.names_a_list(scalar.text)
                 continue
-            plain, inner = found.plain, manifest._replace(document=found, route=())
-            kind, version = (plain.get("kind"), plain.get("apiVersion")) if isinstance(plain, dict) else (None, None)
+            plain, inner = fields(document.plain), manifest._replace(document=document, route=())
+            kind, version = plain.get("kind"), plain.get("apiVersion")
             if isinstance(kind, str) and isinstance(version, str):
-                inner = Manifest(found, (), plain, kind, version, self._kinds.of(kind, version))
-                if self._is_known(kind, version):
-                    self._object(inner, world)
+                if settings.knows(kind, version):
+                    inside.object(document, (), plain)
                     continue
-            self._below(inner, plain, inside)
+                inner = Manifest(document, (), plain, kind, version)
+            inside.below(inner, document.plain)
         if world.subjects:
-            self.worlds.append(world)
+            self.reading.worlds.append(world)
+
+
+def search(reading: Reading, manifest: Manifest) -> None:
+    """Search an object, or a document without one: then its kind is empty."""
+    root, kind = manifest.document.follow(manifest.route), manifest.workload_kind
+    if root is not None:
+        own = () if kind is None else tuple(place.template for place in kind.places(manifest.plain))
+        world = NestedObjects([], [], _is_kustomization(manifest))
+        _Search(reading, world, own, set()).below(manifest, nodes.to_plain(root))
+        if world.subjects:
+            reading.worlds.append(world)
 
 
 def _is_kustomization(manifest: Manifest) -> bool:
@@ -155,14 +139,14 @@ _HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check its pods:
 _HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
 
 
-def partial_check_finding(outside: Outside) -> list[Finding]:
+def partial_check_finding(lists: Iterable[BareSubject]) -> list[Finding]:
     """Return one finding for all custom resources of a file: their lists were checked without their pods.
 
     Patches, and files that an object carries, are not a custom resource's own constraints.
     """
     subjects = [
         subject
-        for subject in outside.lists
+        for subject in lists
         if subject.manifest.kind
         and subject.operator is None
         and not (subject.found.is_patch or subject.found.is_merged)
@@ -356,23 +340,29 @@ class RunLabels:
         return f"no workload of this run has {written} for `{requirement.key}`, as it seems: all others are here"
 
 
-def check_lists(
-    subjects: Sequence[BareSubject], project: Project, codes: Container[str], projects: Projects
-) -> list[Finding]:
-    """Return the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
+def check_lists(subjects: Sequence[BareSubject], codes: Container[str], projects: Projects) -> Iterator[Finding]:
+    """Yield the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
 
     A patch whose base is in the run is checked on its base instead.
     """
     charts, run = projects.charts, RunLabels(projects.subjects, subjects)
-    found: list[Finding] = []
+    alone = Project((), (), projects.context)
     for subject in subjects:
         source = subject.manifest.document.source
         subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
         subject.run = run
-        found += _api_errors(subject, project.for_manifest(subject.manifest).target.minor)
+        yield from _api_errors(subject, alone.for_manifest(subject.manifest).target.minor)
         if id(subject.manifest) not in projects.patches.manifests:
-            found += check_subject(subject, project, codes)
-    return found
+            yield from check_subject(subject, alone, codes)
+
+
+def check_worlds(worlds: Iterable[NestedObjects], codes: Container[str], projects: Projects) -> Iterator[Finding]:
+    """Yield what the rules find in objects inside other documents, which count only for one another."""
+    for world in worlds:
+        nested = Project(world.subjects, world.others, projects.context._replace(facts=None))
+        for manifest, findings in findings_by_object(nested, codes):
+            if id(manifest) not in projects.patches.manifests:
+                yield from findings
 
 
 def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]:

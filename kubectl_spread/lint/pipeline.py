@@ -7,8 +7,8 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import bare_lists, check_source, Result, SkipReason
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.projects import Projects, RunContext
+from kubectl_spread.lint.project import RunContext
+from kubectl_spread.lint.projects import Projects
 from kubectl_spread.lint.registry import RULES, sort_findings
 from kubectl_spread.lint.roots import ONE_ROOT, RootRules
 from kubectl_spread.lint.selection import Config, LintPolicy, RuleProfile
@@ -76,12 +76,11 @@ def findings_of(
         rules: those about roots.
     """
     sources = [result.source for result in results]
-    seen = RunContext(lambda source: policy.settings(source).target, facts, namespace)
-    rules = rules or ONE_ROOT
-    project = Projects(results, rules, seen)
+    context = RunContext(lambda source: policy.settings(source).target, facts, namespace)
+    project = Projects(results, rules or ONE_ROOT, context)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
-    findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, seen, codes, project)])
+    findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, codes, project)])
     unmatched: list[Finding] = []
     strict = policy._replace(profile=RuleProfile.STRICT) if policy.profile is RuleProfile.DEFAULT else policy
     about_coverage = [item for item in by_source if item.rule.code in _ABOUT_COVERAGE]
@@ -137,25 +136,17 @@ def _suppressed(
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:
     """Return the workloads that would run, in order; see `Project.workloads`."""
-    return Projects(results, rules or ONE_ROOT, RunContext(lambda _: TargetCluster(), None, namespace)).workloads
+    return Projects(results, rules or ONE_ROOT, RunContext(namespace=namespace)).workloads
 
 
-def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str], projects: Projects) -> list[Finding]:
-    """Return findings outside the pod specs of known kinds; nested objects count only for one another."""
-    findings: list[Finding] = []
-    outsides = [item.outside for item in results if item.outside is not None]
-    if outsides:
-        from kubectl_spread.lint.outside import check_lists
-        from kubectl_spread.lint.project import Project
-        from kubectl_spread.lint.registry import findings_by_object
+def _outside(results: Sequence[Result], codes: frozenset[str], projects: Projects) -> list[Finding]:
+    """Return findings outside the pod specs of known kinds."""
+    if not any(result.lists or result.worlds for result in results):
+        return []
+    from kubectl_spread.lint.outside import check_lists, check_worlds
 
-        alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
-        findings += check_lists(bare_lists(results), alone, codes, projects)
-        for world in (world for outside in outsides for world in outside.worlds):
-            nested = Project(world.subjects, world.others, target=seen.target, namespace=seen.namespace)
-            for manifest, found in findings_by_object(nested, codes):
-                findings += [] if id(manifest) in projects.patches.manifests else found
-    return findings
+    worlds = [world for result in results for world in result.worlds]
+    return [*check_lists(bare_lists(results), codes, projects), *check_worlds(worlds, codes, projects)]
 
 
 def is_seen(result: Result) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
@@ -14,6 +14,7 @@ from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
@@ -112,8 +113,17 @@ class TargetCluster(NamedTuple):
         """Return the threshold of a rule."""
         return dict(self.thresholds).get(code, default)
 
+    def stores(self, field: str) -> bool:
+        """Return whether the API server keeps a field of constraints; an unknown version keeps it."""
+        return field_versions.stores(field, self.minor)
 
-_ANY = TargetCluster()
+
+class RunContext(NamedTuple):
+    """The settings that all projects of a run share: the target cluster of each file, and the default namespace."""
+
+    target: Callable[[SourceFile], TargetCluster] = lambda _: TargetCluster()
+    facts: Optional[KnownCluster] = None
+    namespace: str = DEFAULT_NAMESPACE
 
 
 def applied(subjects: Sequence[Subject]) -> list[Subject]:
@@ -125,26 +135,22 @@ def applied(subjects: Sequence[Subject]) -> list[Subject]:
 class Project:
     """Workloads and other objects that are applied together, with facts about their target cluster.
 
-    If files are for different clusters, `target` is a function of the file.
+    `scope` has the other projects of the run. `target` is the target cluster of the object that a rule checks.
     """
 
     def __init__(
         self,
         subjects: Iterable[Subject],
         others: Iterable[Manifest] = (),
+        context: RunContext = RunContext(),  # noqa: B008 (immutable)
         *,
-        target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
-        facts: Optional[KnownCluster] = None,
-        namespace: str = DEFAULT_NAMESPACE,
         root: Optional[Root] = None,
+        scope: Optional[Projects] = None,
     ) -> None:
-        """Index workloads; `namespace` is the default one."""
-        self.scope: Optional[Projects] = None
+        self.scope = scope
         self.root = root
-        self.target = _ANY if callable(target) else target
-        self._target_of = target if callable(target) else None
-        self.facts = facts
-        self.namespace = namespace
+        self.target = TargetCluster()
+        self._target_of, self.facts, self.namespace = context
         self.others = tuple(others)
         self._by_kind = grouped((manifest.kind, manifest) for manifest in self.others)
         self._rollouts = self._referring_rollouts()
@@ -176,7 +182,7 @@ class Project:
 
     def for_manifest(self, manifest: Manifest) -> Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
-        return self if self._target_of is None else self._with_target(self._target_of(manifest.document.source))
+        return self._with_target(self._target_of(manifest.document.source))
 
     @cached_method
     def _with_target(self, target: TargetCluster) -> Project:
@@ -230,6 +236,10 @@ class Project:
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
         return self.replicas_here(subject) if self.scope is None else self.scope.replicas(subject)
+
+    def is_single(self, subject: Subject) -> bool:
+        """Return whether a workload has one pod or none, by the number in the manifest if an overlay may replace it."""
+        return self.replicas(subject).likely in (0, 1)
 
     def is_overlaid(self, subject: Subject) -> bool:
         """Return whether overlays of kustomize may change a workload."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization
-from kubectl_spread.lint.project import applied, Project, ReplicaRange, TargetCluster, widest_range
+from kubectl_spread.lint.project import applied, Project, ReplicaRange, RunContext, widest_range
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
 from kubectl_spread.lint.roots import names_in, reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
@@ -19,39 +19,26 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Place, SourceFile, Span
-
-if TYPE_CHECKING:
-    from kubectl_spread.operations.known_cluster import KnownCluster
-
+from kubectl_spread.text.source import Place, Span
 
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times
-
-
-class RunContext(NamedTuple):
-    """The settings that all projects of a run share."""
-
-    target: Callable[[SourceFile], TargetCluster]
-    facts: Optional[KnownCluster]
-    namespace: str
 
 
 class Projects:
     """The projects of a run. An object of several roots is in several of them."""
 
-    def __init__(self, results: Sequence[Result], rules: RootRules, seen: RunContext) -> None:
-        self.roots = roots_of(results, rules, seen.namespace)
+    def __init__(self, results: Sequence[Result], rules: RootRules, context: RunContext) -> None:
+        self.context = context
+        self.roots = roots_of(results, rules, context.namespace)
         self.patches = Patches(results, rules.kustomizations)
         self.charts = rules.charts
-        self._seen = seen
         self._projects = [
             Project(
                 [subject for item in root.held for subject in item.subjects],
                 [item.manifest for item in root.held if not item.subjects],
-                target=seen.target,
-                facts=seen.facts,
-                namespace=seen.namespace,
+                context,
                 root=root,
+                scope=self,
             )
             for root in self.roots
         ]
@@ -60,8 +47,6 @@ class Projects:
             for root, project in zip(self.roots, self._projects, strict=True)
             for item in root.held
         )
-        for project in self._projects:
-            project.scope = self
         self.subjects = tuple(_in_order(results, self._projects))
 
     @property
@@ -129,8 +114,7 @@ class Projects:
         return Project(
             [joined, *around] if len(around) < _MOST_AROUND else [joined],
             holder.others,
-            target=self._seen.target,
-            namespace=self._seen.namespace,
+            self.context._replace(facts=None),
             root=holder.root,
         )
 
@@ -185,7 +169,7 @@ class JoinedSubject(Subject):
         self.kept: list[tuple[Subject, int]] = []  # constraints that follow those of the patch, and their positions
         if patch.has_pod:
             plain = merged(base.manifest.plain, patch.manifest.plain)
-            owner = workload(plain, base.workload.kind, namespace=base.workload.namespace)
+            owner = workload(plain, base.kind, namespace=base.workload.namespace)
             rest = owner.template["spec"][FIELD][self.own :]
             self.kept += [(base, at) for at, item in enumerate(written) if any(item is other for other in rest)]
         else:
@@ -215,7 +199,7 @@ class JoinedSubject(Subject):
     @property
     def without_selector(self) -> str:
         """Return why the selector of the base does not count."""
-        return f"also in {self.workload.kind} `{self.workload.name}`, so the constraint counts no pods"
+        return f"also in {self.kind} `{self.workload.name}`, so the constraint counts no pods"
 
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a value: of the constraints in the patch, of everything else in the base."""
@@ -254,7 +238,7 @@ class Patches:
         self._kustomizations = kustomizations
         self._within: dict[str, list[tuple[Subject, set[str]]]] = {}  # see `_changed_by`, by the directory
         whole = [subject for result in results for subject in result.subjects if not subject.is_partial]
-        self._named = grouped(((item.workload.kind, item.workload.name), item) for item in whole)
+        self._named = grouped(((item.kind, item.workload.name), item) for item in whole)
         self._in_file = grouped((os.path.abspath(item.manifest.document.source.name), item) for item in whole)
         joined = [(patch, self._bases(patch)) for result in results for patch in _patches(result)]
         self.joined = [(patch, bases) for patch, bases in joined if bases]
@@ -299,14 +283,12 @@ class Patches:
                 base
                 for item, target in targets
                 for base, names in self._changed_by(item)
-                if target.is_exact and target.covers(base.workload.kind, names)
+                if target.is_exact and target.covers(base.kind, names)
             ]
         owner = patch.workload
         if naming:
             changed = (found for item in naming for found in self._changed_by(item))
-            found = {
-                id(base): base for base, names in changed if owner.kind == base.workload.kind and owner.name in names
-            }
+            found = {id(base): base for base, names in changed if owner.kind == base.kind and owner.name in names}
             return list(found.values())
         # An overlay is two directories below the one that it shares with its base: `overlays/production` and `base`.
         above = os.path.dirname(path)
@@ -337,8 +319,6 @@ class Patches:
 
 def _patches(result: Result) -> Iterator[Subject]:
     """Yield the patches with constraints in a source, those inside other documents included."""
-    outside = result.outside
-    worlds = () if outside is None else (world for world in outside.worlds if world.has_patches)
-    nested = (subject for world in worlds for subject in world.subjects)
+    nested = (subject for world in result.worlds if world.has_patches for subject in world.subjects)
     yield from (subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints)
-    yield from (item for item in (outside.lists if outside is not None else ()) if item.is_json_patch)
+    yield from (item for item in result.lists if item.is_json_patch)

@@ -13,7 +13,6 @@ from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings, value_at
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.text.node import Route
@@ -154,18 +153,18 @@ def route_of(subject: Subject, bound: AntiAffinity) -> Route:
 
 def stays_pending(subject: Subject) -> bool:
     """Return whether a pod without room waits for good: pods of Jobs end, other schedulers may differ."""
-    is_job = subject.workload.kind in ("Job", "CronJob")
+    is_job = subject.kind in ("Job", "CronJob")
     return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
 
 
 def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
     """Return the values that node affinity allows, if they are fewer than minDomains; else an empty set."""
     if (
-        subject.workload.kind == "DaemonSet"
+        subject.kind == "DaemonSet"
         or subject.spec.get("nodeName")  # SPR210
         or constraint.min_domains is None
         or constraint.node_affinity_policy == IGNORE
-        or not field_versions.stores("minDomains", project.target.minor)
+        or not project.target.stores("minDomains")
         or not subject.is_in_its_group(constraint)
     ):
         return frozenset()
@@ -185,12 +184,12 @@ def surge_text(subject: Subject) -> str:
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): a maxSurge above 0 is at
     least one pod. Rollouts have `strategy.canary.maxSurge`, and `blueGreen` runs both revisions in full.
     """
-    if subject.is_recreated or subject.workload.kind not in ("Deployment", "Rollout"):
+    if subject.is_recreated or subject.kind not in ("Deployment", "Rollout"):
         return ""
     strategy = fields(subject.runner.plain, "spec", "strategy")
     if "blueGreen" in strategy:
         return "blueGreen runs both revisions"
-    surge = fields(strategy.get("canary" if subject.workload.kind == "Rollout" else "rollingUpdate")).get("maxSurge")
+    surge = fields(strategy.get("canary" if subject.kind == "Rollout" else "rollingUpdate")).get("maxSurge")
     if surge is None:
         return f"maxSurge is {_DEFAULT_SURGE} by default"
     return "" if surge in (0, "0") or percentage(surge) == 0 else f"maxSurge is {surge}"
@@ -198,9 +197,9 @@ def surge_text(subject: Subject) -> str:
 
 def replaces_in_place(subject: Subject) -> bool:
     """Return whether an update stops an old pod before it makes each new one, so that there are never more pods."""
-    if subject.workload.kind == "StatefulSet":
+    if subject.kind == "StatefulSet":
         return True
-    is_rolled = subject.workload.kind in ("Deployment", "Rollout") and not subject.is_recreated
+    is_rolled = subject.kind in ("Deployment", "Rollout") and not subject.is_recreated
     return is_rolled and not surge_text(subject)
 
 
@@ -209,7 +208,7 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2).
     """
-    kind = subject.workload.kind
+    kind = subject.kind
     if {POD_TEMPLATE_HASH, subject.revision_label} & {*constraint.match_label_keys} & {*subject.labels}:
         return 0
     if kind in _UP_TO_TWICE:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
 from kubectl_spread.text.wording import join_with_and
 
-if TYPE_CHECKING:  # 10 ms, and --help needs none of it
-    from kubectl_spread.objects.workloads.workload import Workload
-
 _MOST_NAMES = 3
-
-
-def workload_name(workload: Workload) -> str:
-    """Return a workload's kind and name."""
-    return f"{workload.kind} `{workload.name}`"
 
 
 def list_names(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge
+from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge, Label
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
@@ -72,6 +72,7 @@ class Subject:
         """Read a workload; `spec` is by default the template's, and `constraints` are by default read from it."""
         self.manifest = manifest
         self.workload = owner
+        self.kind = owner.kind
         self.runner = manifest
         self.refusals = refusals
         self.is_open = False  # refused only because of values that another tool or a base has yet to fill in
@@ -83,6 +84,11 @@ class Subject:
         self.constraints: tuple[TopologySpreadConstraint, ...] = self._written
         if any(["$patch" in (entry or ()) for entry in written]):  # noqa: C419 (a generator takes twice as long)
             self.constraints = tuple(item for item in self._written if "$patch" not in (written[item.position] or ()))
+
+    @property
+    def title(self) -> str:
+        """Return the workload's kind and name for messages."""
+        return f"{self.kind} `{self.workload.name}`"
 
     @cached_property
     def key(self) -> str:
@@ -173,7 +179,7 @@ class Subject:
 
         See `RuleMeta.needs`.
         """
-        names = {self.workload.kind, *self.controller, *self.spec}
+        names = {self.kind, *self.controller, *self.spec}
         for entry in self.spec.get(FIELD) or ():
             names.update(entry or ())
         for constraint in self.constraints:
@@ -267,7 +273,7 @@ class Subject:
         Without labels of their own, that is a label that the controller sets, or else one that is to be added.
         """
         own = self.own_labels
-        label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.workload.kind)
+        label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.kind)
         if not own and label is not None and "name" in fields(self.manifest.plain, "metadata"):
             own = {label: self.workload.name}  # the controller gives it to all its pods
         written = emit.pairs(sorted(own.items())[:_HINTED])
@@ -281,9 +287,18 @@ class Subject:
         """Return the route of a constraint, or of something in it."""
         return self.at(constraint.position, steps)
 
+    @property
+    def list_route(self) -> Route:
+        """Return the route of the list of constraints in the pod spec."""
+        return (*self.spec_route, FIELD)
+
+    def related(self, text: str, *routes: Route, key: bool = False) -> tuple[Label, ...]:
+        """Return a label for each of some places, or for their keys."""
+        return tuple(Label(self.place(route, key=key), text) for route in routes)
+
     def at(self, position: int, steps: Route) -> Route:
         """Return the route of something in the constraint at a position."""
-        return (*self.spec_route, FIELD, position, *steps)
+        return (*self.list_route, position, *steps)
 
     def place(self, route: Route, *, key: bool = False) -> Place:
         """Return the place of a value, or of its key; for a missing value, the place where it would be."""

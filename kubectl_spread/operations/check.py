@@ -491,10 +491,10 @@ def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[
     """
     from kubectl_spread.lint.check_source import SkipReason
 
-    outside = [result.outside for result in run.results if result.outside is not None]
-    nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
+    nested = (subject for result in run.results for world in result.worlds for subject in world.subjects)
     rare = {
-        "lists": sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested),
+        "lists": sum(len(result.lists) for result in run.results)
+        + sum(bool(subject.constraints) for subject in nested),
         "templates": sum(SkipReason.TEMPLATE in result.skipped for result in run.results),
         "placeholders": sum(result.placeholders for result in run.results),
     }

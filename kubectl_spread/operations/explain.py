@@ -157,7 +157,7 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
-    from kubectl_spread.lint.project import Project
+    from kubectl_spread.lint.project import Project, RunContext
     from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
 
     errors = list(settings.known.errors)
@@ -186,7 +186,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
         others += result.others
     applied = cluster_facts.with_manifests(settings.known, sources, settings.namespace)
     errors += applied.errors[len(settings.known.errors) :]
-    workloads = Project(subjects, others, namespace=settings.namespace).workloads
+    workloads = Project(subjects, others, RunContext(namespace=settings.namespace)).workloads
     placements = cluster_facts.place(workloads, applied, explain_first=True)
     reports: list[PodReport] = []
     notes: list[str] = []

@@ -24,7 +24,7 @@ def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodPro
             yield found
     source = files.read_text(str(manifest))
     result = check_source(source, named=True, codes=(), namespace="default")
-    workloads = Project(result.subjects, result.others, namespace="default").workloads
+    workloads = Project(result.subjects, result.others).workloads
     cluster = manifest_objects.with_manifests(cluster, [source], "default")[0]
     placements = place(workloads, cluster, known)
     for at in range(len(placements)):

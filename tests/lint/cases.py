@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
 from kubectl_spread.lint.fixing import apply_fixes, FixResult
-from kubectl_spread.lint.project import Project, TargetCluster
+from kubectl_spread.lint.project import Project, RunContext, TargetCluster
 from kubectl_spread.lint.registry import findings_by_object, RULES, sort_findings
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.operations.known_cluster import KnownCluster
@@ -95,7 +95,7 @@ def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable
         subjects = [subject for result in results for subject in result.subjects]
         others = [manifest for result in results for manifest in result.others]
         by_source = [item for result in results for item in result.findings if item.rule.code in codes]
-        workloads = check_workloads(Project(subjects, others, target=target, facts=facts), codes)
+        workloads = check_workloads(Project(subjects, others, RunContext(lambda _: target, facts)), codes)
         return sort_findings([*by_source, *workloads], [result.source for result in results])
 
     return judged

@@ -18,7 +18,7 @@ from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.project import Project, RunContext
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
@@ -59,7 +59,7 @@ def placed(subject: Subject, cluster: Cluster) -> Placement:
 
 
 def errors(subject: Subject, cluster: Cluster) -> list[Finding]:
-    findings = check_workloads(Project([subject], facts=KnownCluster(cluster, PROFILES)), CODES)
+    findings = check_workloads(Project([subject], (), RunContext(facts=KnownCluster(cluster, PROFILES))), CODES)
     for finding in findings:
         event(f"{finding.rule.code} {finding.rule.severity.value}")
     return [finding for finding in findings if finding.rule.severity is Severity.ERROR]

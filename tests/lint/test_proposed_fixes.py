@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Fix
-from kubectl_spread.lint.project import Project, TargetCluster
+from kubectl_spread.lint.project import Project, RunContext, TargetCluster
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import selected_codes
 from kubectl_spread.text.edit import Append, Change, Drop, Put
@@ -29,7 +29,7 @@ FIXED = [rule.code for rule in WITH_AN_EXAMPLE if rule.fixes and not rule.needs_
 def check(text: str, code: str, minor: Optional[int] = None) -> list[Finding]:
     """What a rule, and the rules that are followed by default, find in a manifest."""
     result = check_source(SourceFile("case.yaml", text), named=True)
-    project = Project(result.subjects, result.others, target=TargetCluster(minor))
+    project = Project(result.subjects, result.others, RunContext(lambda _: TargetCluster(minor)))
     return [*result.findings, *check_workloads(project, selected_codes([], [], [code]))]
 
 

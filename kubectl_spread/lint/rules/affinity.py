@@ -20,7 +20,6 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.reading.plain import fields, mappings, value_at
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
@@ -37,7 +36,7 @@ from kubectl_spread.text.wording import count_noun
 )
 def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that count nothing but what anti-affinity keeps at one."""
-    if subject.workload.kind == "DaemonSet":
+    if subject.kind == "DaemonSet":
         return  # SPR206
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
@@ -49,7 +48,7 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
                 f"{in_domain('each', constraint.topology_key)}, so the constraint has no effect",
                 subject.route(constraint, "topologyKey"),
                 "remove the constraint or the anti-affinity",
-                (Label(subject.place(term.route), "the pod anti-affinity"),),
+                subject.related("the pod anti-affinity", term.route),
             )
 
 
@@ -75,7 +74,7 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
                     f"{domain(key, plural=True)}, all but {count_noun(constraint.max_skew, 'pod')} stay Pending",
                     route,
                     "remove the pod affinity or the constraint",
-                    (Label(subject.place(term.route), "the pod affinity"),),
+                    subject.related("the pod affinity", term.route),
                 )
 
 
@@ -121,7 +120,7 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
     affinity = fields(subject.spec, "affinity", "nodeAffinity")
     if not subject.spec.get("nodeSelector") and not affinity.get(queries.REQUIRED):
         return
-    if not field_versions.stores(_FIELD, project.target.minor):
+    if not project.target.stores(_FIELD):
         return
     known = dict(constraint_facts(subject, project))
     for constraint in subject.hard:
@@ -129,7 +128,7 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
             continue
         pods = project.likely_group_size(subject, constraint)
         # Fewer pods are SPR204; of a Pod's group others may run.
-        if pods is not None and pods <= constraint.max_skew and subject.workload.kind != "Pod":
+        if pods is not None and pods <= constraint.max_skew and subject.kind != "Pod":
             continue
         if constraint not in known or any(not item.chosen for item in known[constraint].counted_domains):
             is_certain = constraint in known or queries.node_values(subject, constraint.topology_key) is not None
@@ -169,7 +168,7 @@ _POSSIBLE = (
 def host_port_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find the first port of the node that the pods contend for."""
     pods = project.replicas(subject).maximum
-    if not subject.constraints or subject.workload.kind == "DaemonSet" or pods is None or pods < 2:
+    if not subject.constraints or subject.kind == "DaemonSet" or pods is None or pods < 2:
         return
     route = next(queries.host_ports(subject), None)
     if route is not None:
@@ -201,14 +200,14 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     # Something else may keep a second pod away.
     is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject))
-    if not strict or is_apart or subject.workload.kind == "DaemonSet" or any(queries.host_ports(subject)):
+    if not strict or is_apart or subject.kind == "DaemonSet" or any(queries.host_ports(subject)):
         return
     promise = next(_promises(subject), None)
     if promise is None:
         return
     for constraint in strict:
         pods = project.likely_group_size(subject, constraint)
-        least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
+        least = constraint.min_domains if project.target.stores("minDomains") else None
         # minDomains may keep the minimum at 0 until each pod has its node.
         is_capped = least is not None and (pods is None or pods <= least)
         if pods not in (0, 1) and subject.is_in_its_group(constraint) and not is_capped:
@@ -306,7 +305,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
             message,
             (*terms[key].route, "topologyKey"),
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
-            (Label(subject.place(written), "no old pod may stop first"),) if subject.node(written) is not None else (),
+            subject.related("no old pod may stop first", written) if subject.node(written) is not None else (),
             Severity.INFO if key == HOSTNAME and rollout is None else None,
             Fix("let one old pod stop before its successor is ready", (Put(route, value),)),
         )
@@ -321,7 +320,7 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
 )
 def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find preferences on pods whose constraints are all soft; once a workload."""
-    if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
+    if subject.hard or not subject.soft or project.is_single(subject):
         return
     affinity = fields(subject.spec, "affinity", "nodeAffinity")
     for index, term in enumerate(mappings(affinity.get(PREFERRED))):
@@ -329,20 +328,13 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
         if not term.get("weight") or not (preference.get("matchExpressions") or preference.get("matchFields")):
             continue
         route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
-        soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
+        are = "the constraint is" if len(subject.soft) == 1 else "all constraints are"
         yield RuleFinding(
             "preferred node affinity scores as much as all ScheduleAnyway constraints together, so all pods may go to "
             "the preferred nodes",
             route,
             "use DoNotSchedule for the constraint that matters, or remove the preference",
-            (
-                Label(
-                    soft,
-                    "the constraint is ScheduleAnyway"
-                    if len(subject.soft) == 1
-                    else "all constraints are ScheduleAnyway",
-                ),
-            ),
+            subject.related(f"{are} ScheduleAnyway", subject.route(subject.soft[0], "whenUnsatisfiable")),
             key=True,
             at=(*route, "preference"),
         )

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import queries
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts, outcome, unreachable_domains
 from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, rule, UNSAFE
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
-from kubectl_spread.lint.wording import workload_name
-from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.edit import Put
@@ -29,7 +27,7 @@ from kubectl_spread.text.wording import count_noun, join_with_and
 )
 def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that say how a node is paid for."""
-    if subject.workload.kind == "DaemonSet":
+    if subject.kind == "DaemonSet":
         return
     for constraint in subject.hard:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
@@ -67,12 +65,7 @@ def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[Rule
             f"{most.min_domains}, so after scaling down some of the domains have no pod",
             ("spec", field),
             f"set {field}: {most.min_domains}",
-            (
-                Label(
-                    subject.place(subject.route(most, "minDomains")),
-                    f"minDomains of {workload_name(subject.workload)}",
-                ),
-            ),
+            subject.related(f"minDomains of {subject.title}", subject.route(most, "minDomains")),
         )
 
 
@@ -91,9 +84,9 @@ _ZONES = 3  # of most regions
 def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
     most = project.replicas(subject).likely
-    if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
+    if subject.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
-    if not field_versions.stores("minDomains", project.target.minor):
+    if not project.target.stores("minDomains"):
         return
     zones = project.target.threshold("SPR701", _ZONES)
     for constraint in subject.hard:
@@ -166,16 +159,15 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints; once a workload."""
     most, soft = project.replicas(subject).likely, list(filter(subject.may_count, subject.soft))
-    if subject.workload.kind == "DaemonSet" or not soft or (most is not None and most < 2):
+    if subject.kind == "DaemonSet" or not soft or (most is not None and most < 2):
         return
     first, *rest = soft
-    others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
     yield RuleFinding(
         "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
         "like DoNotSchedule",
         subject.route(first, "whenUnsatisfiable"),
         "raise maxSkew, or set Karpenter's preference policy to Ignore",
-        tuple(Label(place, "also here") for place in others),
+        subject.related("also here", *(subject.route(item, "whenUnsatisfiable") for item in rest)),
     )
 
 
@@ -189,7 +181,7 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
 def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that count values of a NodePool which no pool gives to nodes for these pods."""
     plains = [manifest.plain for manifest in project.of_kind("NodePool")]
-    if not plains or subject.workload.kind == "DaemonSet" or not subject.has_pod:
+    if not plains or subject.kind == "DaemonSet" or not subject.has_pod:
         return
     from kubectl_spread.objects.workloads.replica import replica
     from kubectl_spread.provisioners import topology  # 20 ms
@@ -267,9 +259,7 @@ _FEW = 3  # pods: a node in each zone, whichever way
 def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints on the zone that leave no choice."""
     most = project.replicas(subject).likely
-    if subject.workload.kind in ("DaemonSet", "Pod") or (
-        most is not None and most <= project.target.threshold("SPR704", _FEW)
-    ):
+    if subject.kind in ("DaemonSet", "Pod") or (most is not None and most <= project.target.threshold("SPR704", _FEW)):
         return
     for constraint in subject.hard:
         if constraint.topology_key == ZONE and constraint.max_skew == 1 and subject.may_count(constraint):
@@ -297,7 +287,7 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
 
     `minDomains` is for clusters with an autoscaler (SPR701). It is reported only if the run has a policy.
     """
-    if subject.workload.kind == "DaemonSet" or project.replicas(subject).likely in (0, 1):
+    if subject.kind == "DaemonSet" or project.is_single(subject):
         return
     policies = project.of_kind(_DESCHEDULER)
     hard, soft = (list(filter(subject.may_count, items)) for items in (subject.hard, subject.soft))
@@ -319,7 +309,7 @@ def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[
     ):
         if items:
             first, *rest = [subject.route(item, field) for item in items]
-            yield RuleFinding(message, first, hint, tuple(Label(subject.place(route), "also here") for route in rest))
+            yield RuleFinding(message, first, hint, subject.related("also here", *rest))
 
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
@@ -352,7 +342,7 @@ def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleF
     yield RuleFinding(
         f"if {replicas.autoscaler.kind} {replicas.autoscaler.name} asks for its maximum of {count_noun(most, 'pod')}, "
         f"only {then.placed} find a node. The rest stay Pending because of {join_with_and(then.conflict)}",
-        (*subject.spec_route, FIELD),
+        subject.list_route,
         "make room in the domain that is full, raise maxSkew, or lower the maximum",
         key=True,
     )

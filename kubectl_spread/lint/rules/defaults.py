@@ -73,12 +73,12 @@ def _has_built_in(minor: Optional[int]) -> bool:
 )
 def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find lists that are written, and empty."""
-    if subject.workload.kind not in REPLICATED_KINDS or project.replicas(subject).likely in (0, 1):
+    if subject.kind not in REPLICATED_KINDS or project.is_single(subject):
         return
     if subject.spec.get(FIELD) == [] and _has_built_in(project.target.minor):
         yield RuleFinding(
             "an empty list does not switch the scheduler's default constraints off, so they still apply to the pods",
-            (*subject.spec_route, FIELD),
+            subject.list_route,
             "remove the list; only a constraint replaces the defaults",
         )
 
@@ -93,7 +93,7 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
 )
 def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
-    if not _has_defaults(subject, project) or project.replicas(subject).likely in (0, 1):
+    if not _has_defaults(subject, project) or project.is_single(subject):
         return
     own = [item for item in subject.constraints if subject.is_in_its_group(item)]
     keys = {SUCCESSORS.get(item.topology_key, item.topology_key) for item in subject.constraints}
@@ -105,7 +105,7 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     is_apart |= missing == HOSTNAME and any(host_ports(subject))
     if is_apart or missing in project.patched_keys(subject) or _is_moot(subject, missing, project):
         return
-    route = (*subject.spec_route, FIELD)
+    route = subject.list_route
     is_node = missing == HOSTNAME
     what = "nodes by default, so pods of one zone may share a node"
     written = mappings(subject.spec.get(FIELD))[own[0].position]
@@ -131,7 +131,7 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
     These select by the controller. Pods with another kind of controller count only if a Service selects them.
     """
     return (
-        subject.workload.kind in SCALED_KINDS
+        subject.kind in SCALED_KINDS
         and not subject.refusals
         and not subject.is_owned
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
@@ -236,7 +236,7 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
 )
 def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads whose constraints leave out a key of the configured defaults."""
-    if not subject.constraints or subject.workload.kind == "DaemonSet":
+    if not subject.constraints or subject.kind == "DaemonSet":
         return
     own = {constraint.topology_key for constraint in subject.constraints}
     defaults = project.cluster.configured_defaults(subject.workload) or ()
@@ -248,7 +248,7 @@ def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]
         yield RuleFinding(
             "the pods have constraints of their own, so these defaults of the scheduler no longer spread them: "
             f"{listed}",
-            (*subject.spec_route, FIELD),
+            subject.list_route,
             "add a constraint over the key, if the pods should be spread over it",
             key=True,
         )

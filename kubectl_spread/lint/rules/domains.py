@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import fix_builders, queries
-from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import (
     constraint_facts,
@@ -27,7 +27,6 @@ from kubectl_spread.lint.wording import domain, domains, in_domain, named_domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.node import NodeReasonKind
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
@@ -89,7 +88,7 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
 )
 def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints over a label for which the pods accept only one value. SPR307 reports those with Ignore."""
-    if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
+    if subject.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
     for constraint in subject.constraints:
         values = queries.node_values(subject, constraint.topology_key)
@@ -113,7 +112,7 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
             f"the pods can only run where `{constraint.topology_key}` is `{value}`{effect}",
             subject.route(constraint, "topologyKey"),
             "allow more values, or remove the constraint",
-            (Label(subject.place(cause, key=True), "allows only one value"),),
+            subject.related("allows only one value", cause, key=True),
             severity=Severity.ERROR if is_too_many and is_capped else None,
         )
 
@@ -132,7 +131,7 @@ def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFi
             "with the fewest pods, so this constraint has no effect",
             subject.route(soft, "whenUnsatisfiable"),
             "remove it, or give the other constraint a larger maxSkew",
-            (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
+            subject.related("the DoNotSchedule constraint", subject.route(hard, "maxSkew")),
         )
 
 
@@ -147,8 +146,8 @@ _FIELD = "nodeTaintsPolicy"
 )
 def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
-    is_tied = subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName")  # SPR206, SPR210
-    if is_tied or queries.tolerates_all(subject) or not field_versions.stores(_FIELD, project.target.minor):
+    is_tied = subject.kind == "DaemonSet" or subject.spec.get("nodeName")  # SPR206, SPR210
+    if is_tied or queries.tolerates_all(subject) or not project.target.stores(_FIELD):
         return
     for constraint in subject.hard:
         # The cluster facts may be about other labels only.
@@ -220,18 +219,17 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
         return
     for constraint in pair:
         most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
-        if most is None or pods is None or subject.workload.kind == "Pod":
+        if most is None or pods is None or subject.kind == "Pod":
             continue  # a single Pod may be counted with others that run
         if not subject.is_in_its_group(constraint) or pods + surge(subject, constraint, most) <= _ALWAYS_FIT:
             return
     if find_conflict(subject, project) is None:
-        other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(
             "zone and hostname are both DoNotSchedule with maxSkew 1. If zones have different numbers of nodes, both "
             "cannot be satisfied together, and pods may stay Pending although nodes have room",
             subject.route(by_key[HOSTNAME], "whenUnsatisfiable"),
             "use ScheduleAnyway for this one",
-            (Label(other, "the zone's constraint"),),
+            subject.related("the zone's constraint", subject.route(by_key[ZONE], "whenUnsatisfiable")),
             fix=fix_builders.soften(subject, by_key[HOSTNAME]),
         )
 
@@ -249,7 +247,7 @@ def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFindi
         facts, fewest = project.cluster, with_fewest_replicas(subject, project)
         helps = (
             constraint.node_taints_policy != HONOR
-            and field_versions.stores("nodeTaintsPolicy", project.target.minor)
+            and project.target.stores("nodeTaintsPolicy")
             and _pending(facts, with_field(fewest, constraint, nodeTaintsPolicy=HONOR), fault) is not None
         )
         route = subject.route(constraint, "nodeTaintsPolicy")
@@ -338,7 +336,7 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
         else f"no node satisfies all constraints together{because}. So all pods stay Pending",
         subject.route(blamed, "topologyKey"),
         f"use ScheduleAnyway for {' or '.join(keys) or 'every constraint'}: then all pods find a node",
-        tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
+        subject.related("conflicts with this one", *(subject.route(item, "topologyKey") for item in others)),
     )
 
 
@@ -351,7 +349,7 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
 def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints whose minimum is 0 in every cluster."""
     replicas = project.replicas(subject).maximum
-    if replicas is None or replicas < 2 or not field_versions.stores("minDomains", project.target.minor):
+    if replicas is None or replicas < 2 or not project.target.stores("minDomains"):
         return
     for constraint in subject.hard:
         group = project.group_size(subject, constraint)

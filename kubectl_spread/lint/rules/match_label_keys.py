@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import replaces_in_place, surge_text
 from kubectl_spread.lint.rule import EITHER, rule, SAFE, UNSAFE
 from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import key_errors
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS, ROLLOUT_HASH
 from kubectl_spread.text.edit import Append, Change, Put
@@ -54,7 +53,7 @@ _NEAR = 0.8
 )
 def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find keys that neither the template nor the controller sets."""
-    if subject.workload.kind == "PodTemplate" or not subject.has_known_labels:
+    if subject.kind == "PodTemplate" or not subject.has_known_labels:
         return
     for constraint in subject.constraints:
         if constraint.label_selector is None:
@@ -63,11 +62,11 @@ def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding
             if key_errors(key):
                 continue  # refused for that: SPR111
             # SPR403 reports this key of a Rollout.
-            if key not in subject.labels and not (subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH):
+            if key not in subject.labels and not (subject.kind == "Rollout" and key == POD_TEMPLATE_HASH):
                 # A label that controllers set does not belong in a template.
                 is_set = key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(key.rpartition("/")[0])
                 yield RuleFinding(
-                    f"the pods of this {subject.workload.kind} have no label `{key}`, so the key has no effect",
+                    f"the pods of this {subject.kind} have no label `{key}`, so the key has no effect",
                     subject.route(constraint, "matchLabelKeys", index),
                     "remove the key" if is_set else "remove the key, or add the label to the pods",
                     fix=_fix(subject, constraint, index),
@@ -98,10 +97,10 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
 )
 def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
-    if not field_versions.stores("matchLabelKeys", project.target.minor):
+    if not project.target.stores("matchLabelKeys"):
         return  # nothing to be done
     surge = surge_text(subject)
-    if not surge or project.replicas(subject).likely in (0, 1):
+    if not surge or project.is_single(subject):
         return
     # SPR403 reports a Rollout's constraint with the key of a Deployment.
     blind = [
@@ -110,7 +109,7 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
         if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
         and subject.is_in_its_group(constraint)
         and not (
-            subject.workload.kind == "Rollout"
+            subject.kind == "Rollout"
             and POD_TEMPLATE_HASH in constraint.match_label_keys
             and POD_TEMPLATE_HASH not in subject.labels
         )
@@ -127,7 +126,7 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
             f"({surge})",
             subject.route(first, "matchLabelKeys"),
             f"add matchLabelKeys: [{key}]",
-            tuple(Label(subject.place(subject.route(item)), "also here") for item in rest),
+            subject.related("also here", *map(subject.route, rest)),
             fix=Fix("let each revision count its own pods", tuple(changes)),
         )
 
@@ -170,9 +169,9 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
 )
 def revision_key_on_statefulset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints that tell revisions apart, where updates replace pods in place."""
-    if project.replicas(subject).likely in (0, 1) or not replaces_in_place(subject):
+    if project.is_single(subject) or not replaces_in_place(subject):
         return
-    key, kind = subject.revision_label, subject.workload.kind
+    key, kind = subject.revision_label, subject.kind
     who = "a StatefulSet" if kind == "StatefulSet" else f"a {kind} with maxSurge 0"
     for constraint in subject.constraints:
         if constraint.label_selector is None or key not in constraint.match_label_keys:

@@ -18,14 +18,12 @@ from kubectl_spread.lint.rule import (
     rule,
     UNSAFE,
 )
-from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.decode import LABEL_SELECTOR, TOPOLOGY_SPREAD_CONSTRAINT
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.releases.version import default_release, LATEST
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
@@ -125,7 +123,7 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
             and added.get(item.key, "") is not None
             and (subject.has_known_labels or item.key in subject.labels)
             # SPR215 reports a revision label with a fixed value.
-            and not (item.operator == "In" and item.key in REVISION_LABELS and subject.workload.kind != "Pod")
+            and not (item.operator == "In" and item.key in REVISION_LABELS and subject.kind != "Pod")
             and not any(map(has_placeholder, (subject.labels.get(item.key), item.key, *item.values)))
         ]
         if missed:
@@ -134,11 +132,11 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
             # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
                 f"{_unmatched_label(subject, missed[0])}"
-                f"{f', as those of {workload_name(others[0].workload)} have it' if others else ''}. So the constraint "
+                f"{f', as those of {others[0].title} have it' if others else ''}. So the constraint "
                 "counts none of these pods, and does not spread them",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
-                (Label(subject.place(place, key=True), "the labels of the pods"),) if subject.template_labels else (),
+                subject.related("the labels of the pods", place, key=True) if subject.template_labels else (),
                 severity=Severity.WARNING
                 if (missed[0].key not in subject.labels and lacks_selector(subject.workload))
                 else None,
@@ -201,13 +199,12 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             item
             for namespace in others
             for item in project.matching(selector, namespace)
-            if (item.workload.kind, item.workload.name) != (subject.workload.kind, subject.workload.name)
+            if (item.kind, item.workload.name) != (subject.kind, subject.workload.name)
         ]
         if found:
-            first = found[0].workload
             yield RuleFinding(
-                f"labelSelector matches the pods of {workload_name(first)} in namespace `{first.namespace}`, but only "
-                f"pods of namespace `{own}` count",
+                f"labelSelector matches the pods of {found[0].title} in namespace `{found[0].workload.namespace}`, but "
+                f"only pods of namespace `{own}` count",
                 subject.route(constraint, "labelSelector"),
                 _HINT,
                 tuple(Label(item.place(("metadata",), key=True), "in another namespace") for item in found),
@@ -226,7 +223,7 @@ _Written = tuple[Route, LabelRequirement]
 )
 def volatile_selector_label(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find labels of a revision or a release; those of a release that the pods do not have are SPR203's."""
-    if subject.workload.kind == "Pod":
+    if subject.kind == "Pod":
         return
     for constraint in subject.constraints:
         volatile = [
@@ -247,9 +244,9 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
             else f"`{key}` changes with the pod template, so {values} matches no pod and the pods are not spread",
             route,
             f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
-            tuple(Label(subject.place(other, key=True), "also here") for other, _ in rest),
+            subject.related("also here", *(other for other, _ in rest), key=True),
             severity=None if is_own else Severity.ERROR,
-            fix=_without_volatile_labels(subject, constraint, volatile, minor=project.target.minor),
+            fix=_without_volatile_labels(subject, constraint, volatile, project),
             key=True,
         )
 
@@ -267,7 +264,7 @@ def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator
 
 
 def _without_volatile_labels(
-    subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written], *, minor: Optional[int]
+    subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written], project: Project
 ) -> Optional[Fix]:
     """Remove the labels from the selector, and let matchLabelKeys take their values from each pod that has them."""
     gone = {route for route, _ in volatile}
@@ -283,7 +280,7 @@ def _without_volatile_labels(
     else:
         return None
     keys = list(dict.fromkeys(item.key for _, item in volatile if item.key in subject.labels))
-    if not keys or not field_versions.stores("matchLabelKeys", minor):
+    if not keys or not project.target.stores("matchLabelKeys"):
         return Fix("remove changing labels from the selector", removed)
     route = subject.route(constraint, "matchLabelKeys")
     if constraint.match_label_keys:
@@ -303,7 +300,7 @@ _NAMED = 3  # other workloads that a finding names
 )
 def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that also match other workloads' pods; once a workload."""
-    if subject.workload.kind == "Pod" or project.replicas(subject).maximum == 1:
+    if subject.kind == "Pod" or project.replicas(subject).maximum == 1:
         return  # single pods are spread as a group, if at all
     broad = [
         (item, group)
@@ -327,7 +324,7 @@ def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFindi
             changes += [Put((*route, key), value) for key, value in labels.items()]
     constraint, group = broad[0]
     others = list(itertools.islice(group.others(subject), _NAMED))
-    names = ", ".join(workload_name(item.workload) for item in others)
+    names = ", ".join(item.title for item in others)
     count = group.count_others(subject)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
     telling = emit.pairs(next(iter(known.values())).items())
@@ -368,7 +365,7 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neig
 def selector_differs_from_workload(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that match only the workload's own pods, and differ from the workload's selector."""
     plain = subject.workload.selector  # a ReplicationController's has another form
-    if subject.workload.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
+    if subject.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
         return
     own = _required(constraint_reader.label_selector(plain))
     for constraint in subject.constraints if own else ():
@@ -389,7 +386,7 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
                 "may count other pods than the workload has",
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
-                (Label(subject.place(("spec", "selector"), key=True), "the workload's selector"),),
+                subject.related("the workload's selector", ("spec", "selector"), key=True),
                 key=True,
             )
 
@@ -409,11 +406,11 @@ def _required(selector: Optional[LabelSelector]) -> frozenset[LabelRequirement]:
 )
 def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that start from a skew which is not the workload's own."""
-    if subject.workload.kind == "Pod":
+    if subject.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
     for constraint, account in hard_constraint_facts(subject, project):
         found = project.cluster.others(subject.workload, constraint)
-        read = {(item.workload.kind, item.workload.name) for item in project.subjects} if found else set()
+        read = {(item.kind, item.workload.name) for item in project.subjects} if found else set()
         others = [item for item in found if (item.kind, item.name) not in read]
         numbers = Counter({item.value: 0 for item in account.counted_domains})  # of their pods, by domain
         numbers.update(value for item in others for value in item.domains if value in numbers)

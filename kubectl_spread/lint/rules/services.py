@@ -12,8 +12,7 @@ from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Seve
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import terms
 from kubectl_spread.lint.rule import rule, UNSAFE
-from kubectl_spread.lint.wording import workload_name
-from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
@@ -115,13 +114,11 @@ def _count(subject: Subject, project: Project) -> Label:
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = replicas.autoscaler.place(("spec", field))
-        return Label(
-            place, f"{workload_name(subject.workload)} can have as few as {count_noun(replicas.minimum or 0, 'pod')}"
-        )
+        return Label(place, f"{subject.title} can have as few as {count_noun(replicas.minimum or 0, 'pod')}")
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
     place = replicas.origins[0] if replicas.origins else place
-    return Label(place, f"the pods of {workload_name(subject.workload)}")
+    return Label(place, f"the pods of {subject.title}")
 
 
 @rule(
@@ -144,13 +141,12 @@ def pdb_smaller_than_domain(manifest: Manifest, project: Project) -> Iterator[Ru
         return
     share = -(-found.pods // zones)
     if found.disruptions < share:
-        place = subject.place(subject.route(spread[0], "topologyKey"))
         yield RuleFinding(
             f"a zone has {share} of {count_noun(found.pods, 'pod')}, and only {found.disruptions} can be evicted at a "
             "time, so draining a zone takes several rounds",
             ("spec", found.field),
             f"write maxUnavailable: {share}, if the other zones can take the load",
-            (Label(place, f"the pods are spread over {zones} zones"),),
+            subject.related(f"the pods are spread over {zones} zones", subject.route(spread[0], "topologyKey")),
         )
 
 
@@ -170,7 +166,7 @@ _REPLICAS = 2  # fewer need no spreading
 )
 def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
-    if subject.workload.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
+    if subject.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
     if project.patched_keys(subject) or fields(subject.spec, "affinity").get("podAntiAffinity"):
         return
@@ -184,7 +180,7 @@ def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     constraints: list[Any] = [
         plain_constraint(key, SCHEDULE_ANYWAY, {"matchLabels": dict(labels)}) for key in (ZONE, HOSTNAME)
     ]
-    route = (*subject.spec_route, FIELD)
+    route = subject.list_route
     yield RuleFinding(
         f"{'the' if least == most else 'up to'} {most} replicas behind Service `{first.name}` have neither constraints "
         "nor pod anti-affinity, so they may all run on one node or in one zone",
@@ -218,15 +214,15 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
     for subject in project.backends(manifest):
         apart = [term.topology_key for term in terms(subject) if term.repels and term.is_required]
         is_spread = not {*apart, *(item.topology_key for item in subject.constraints)}.isdisjoint(_ZONES)
-        if subject.workload.kind not in SCALED_KINDS or is_spread:
+        if subject.kind not in SCALED_KINDS or is_spread:
             continue
-        if project.replicas(subject).likely in (0, 1):
+        if project.is_single(subject):
             continue
         yield RuleFinding(
-            f"the Service keeps traffic in its zone, but nothing spreads the pods of {workload_name(subject.workload)} "
+            f"the Service keeps traffic in its zone, but nothing spreads the pods of {subject.title} "
             "over zones, so a zone may have no endpoint",
             route,
             f"add a constraint over {ZONE} to the pods",
-            (Label(subject.place(("metadata", "name")), "the Service selects its pods"),),
+            subject.related("the Service selects its pods", ("metadata", "name")),
         )
         return

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import (
     rule,
 )
-from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.releases import field_versions
 
 
@@ -32,7 +32,7 @@ def _lost_fields(
             else f"{server} silently drops `{name}`, whose feature gate is off until {row.begin}. So {without}",
             places[0],
             hint.format(row.begin),
-            tuple(Label(subject.place(route, key=True), "also here") for route in places[1:]),
+            subject.related("also here", *places[1:], key=True),
             severity=severity,
             key=True,
         )
@@ -69,7 +69,7 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
 )
 def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find rules of policies that some order of events violates."""
-    route = (*subject.spec_route, FIELD)
+    route = subject.list_route
     for found in project.cluster.refuted_rules(subject.workload):
         yield RuleFinding(
             f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}"

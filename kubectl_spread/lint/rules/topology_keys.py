@@ -7,7 +7,7 @@ from typing import Union
 
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint import fix_builders, queries, topology_keys
-from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.rule import (
@@ -92,7 +92,7 @@ def _written_keys(subject: Subject) -> Iterator[tuple[str, Route, str, Union[que
 def _has_nodes(subject: Subject) -> bool:
     """Return whether all pods of an object from a cluster run, so nodes have the labels it needs."""
     status = fields(subject.manifest.plain, "status")
-    if subject.workload.kind == "Pod":
+    if subject.kind == "Pod":
         return bool(status and subject.spec.get("nodeName"))
     wanted = status.get("replicas")
     return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
@@ -171,7 +171,7 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
                 "for one, so one of them may get lost",
                 subject.route(constraint, "topologyKey"),
                 "keep one of the two, or use kubectl apply --server-side",
-                (Label(subject.place(subject.route(earlier, "topologyKey")), "the other constraint"),),
+                subject.related("the other constraint", subject.route(earlier, "topologyKey")),
             )
 
 

@@ -41,7 +41,7 @@ ClaimTemplate = tuple[Plain, Route]  # the spec of a claim that is made for each
 
 def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
     """Yield the claims of a StatefulSet."""
-    if subject.workload.kind == "StatefulSet":
+    if subject.kind == "StatefulSet":
         for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
             yield fields(item, "spec"), ("spec", "volumeClaimTemplates", index, "spec")
 
@@ -121,7 +121,7 @@ def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFindin
                 f"constraint refuses its own zone, as there are {replicas} pods, and the pod may stay Pending for good",
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
-                (Label(subject.place(tied[0][:3], key=True), "the volumes"),),
+                subject.related("the volumes", tied[0][:3], key=True),
                 fix=fix_builders.soften(subject, constraint),
             )
 
@@ -138,7 +138,7 @@ _MODE = "volumeBindingMode"
 )
 def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
-    if project.replicas(subject).likely in (0, 1):
+    if project.is_single(subject):
         return
     keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
     if not any(is_zone(key) for key in keys):

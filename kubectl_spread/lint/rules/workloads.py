@@ -9,7 +9,6 @@ from kubectl_spread.lint.finding import Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import fields_to_compare, first_difference
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import rule, UNSAFE
-from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
@@ -20,11 +19,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, REPLICA
 def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
     count = project.replicas(subject)
-    if (
-        (subject.has_pod and subject.workload.kind not in REPLICATED_KINDS)
-        or count.maximum != 1
-        or not subject.constraints
-    ):
+    if (subject.has_pod and subject.kind not in REPLICATED_KINDS) or count.maximum != 1 or not subject.constraints:
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
         where = list(count.origins)
@@ -47,7 +42,7 @@ def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, p
         return subject.names_itself(constraint)
     if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) != 1:
         return False
-    if subject.workload.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:
+    if subject.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:
         return True
     asked = {item.key for item in subject.selector(constraint).requirements or () if item.operator == "In"}
     return bool(subject.own_labels) and subject.own_labels.keys() <= asked
@@ -65,7 +60,7 @@ def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if subject.constraints:
         yield RuleFinding(
             "each pod of a DaemonSet is tied to one node, so the constraints have no effect",
-            (*subject.spec_route, FIELD),
+            subject.list_route,
             f"remove {FIELD}",
             fix=fix_builders.without_constraints(subject),
             key=True,
@@ -75,7 +70,7 @@ def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 @rule("SPR210", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
 def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
-    is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
+    is_bound = subject.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
         yield RuleFinding(
             f"nodeName bypasses the scheduler, so all pods go to node `{subject.spec['nodeName']}`, whatever the "
@@ -107,7 +102,7 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
             found = None if twin is None else first_difference(constraint, twin)
             if found is not None and twin is not None:
                 name, value = found
-                what = f"{name} {dict(fields_to_compare(twin))[name]} in {workload_name(other.subject.workload)}"
+                what = f"{name} {dict(fields_to_compare(twin))[name]} in {other.subject.title}"
                 there = Label(other.subject.place(other.subject.route(twin, name)), what)
                 either = ". Karpenter takes either number for all of them, which may differ from round to round"
                 either = either if name == "minDomains" and project.has_karpenter else ""
@@ -132,7 +127,7 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     spec = subject.controller
     # No two Jobs of this manifest may run side by side.
     is_alone = bool(fields(subject.manifest.plain, "metadata").get("name"))
-    if subject.workload.kind == "CronJob":
+    if subject.kind == "CronJob":
         is_alone = spec.get("concurrencyPolicy") in ("Forbid", "Replace")
         spec = fields(spec, "jobTemplate", "spec")
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
@@ -146,8 +141,8 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if any(other.workload.key != subject.workload.key for other in matching):
             return
     yield RuleFinding(
-        f"this {subject.workload.kind} runs one pod at a time, so the constraints spread nothing",
-        (*subject.spec_route, FIELD),
+        f"this {subject.kind} runs one pod at a time, so the constraints spread nothing",
+        subject.list_route,
         f"remove {FIELD}, or raise parallelism",
         fix=fix_builders.without_constraints(subject),
         key=True,

@@ -334,7 +334,7 @@ def _templates(found: list[Result], command: Callable[..., str]) -> str:
 
 def _unknown_pods(results: Sequence[Result], command: Callable[..., str]) -> Iterator[str]:
     """Yield the lines about releases and custom resources, whose pods are not in the files."""
-    lists = [item for result in results if result.outside is not None for item in result.outside.lists]
+    lists = [item for result in results for item in result.lists]
     kinds = [item.manifest.kind for item in lists if not item.manifest.document.is_embedded and not item.found.is_patch]
     charts = Counter(kind for kind in kinds if kind in _OF_CHARTS)
     others = Counter(kind for kind in kinds if kind and kind not in (*_OF_CHARTS, *_WITHOUT_PODS))

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.project import Project, TargetCluster
+from kubectl_spread.lint.project import Project, RunContext, TargetCluster
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection import by_code, FileChoice, LintPolicy, RuleProfile, RuleSelection
 from kubectl_spread.text.glob import Globs
@@ -127,7 +127,7 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
         subject for name, text in texts.items() for subject in check_source(SourceFile(name, text), named=True).subjects
     ]
     policy = LintPolicy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
-    project = Project(subjects, target=lambda source: policy.settings(source).target)
+    project = Project(subjects, (), RunContext(lambda source: policy.settings(source).target))
 
     assert [28, 30] == [project.for_manifest(subject.manifest).target.minor for subject in subjects]
     assert [2, 2] == [len(project.for_manifest(subject.manifest).subjects) for subject in subjects]
