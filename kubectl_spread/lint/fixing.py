@@ -144,7 +144,16 @@ def apply_fixes(
                 if id(item) in uncovered
                 and not any(isinstance(change, Drop) for change in (item.repair and item.repair.fix.changes) or ())
             ]
-            done = _one_pass(made, tracked, refused, recheck)
+            by_source = grouped((id(pair[1].repair and pair[1].repair.source), pair) for pair in tracked)
+            done: list[Finding] = []
+            for at, result in enumerate(made):
+                if id(result.source) in by_source:
+                    attempts = list(_attempts(by_source[id(result.source)], refused))
+                    kept, harmful = _sifted(result, [], attempts)
+                    refused += harmful
+                    if kept:
+                        done += [attempt.finding for attempt in kept]
+                        made[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
             fixed.update((id(finding), finding) for finding in done)
             unfixed.drop(fixed.values())
             if not done:
@@ -206,27 +215,6 @@ def _added(first: list[Finding], findings: list[Finding]) -> list[Finding]:
     return found
 
 
-def _one_pass(
-    results: list[Result],
-    tracked: Iterable[TrackedFinding],
-    refused: list[SkippedFix],
-    recheck: Callable[[SourceFile], Result],
-) -> list[Finding]:
-    """Fix what can be fixed in one pass over each source, and return it; `results` then holds the changed sources."""
-    by_source = grouped((id(pair[1].repair and pair[1].repair.source), pair) for pair in tracked)
-    done: list[Finding] = []
-    for at, result in enumerate(results):
-        if id(result.source) not in by_source:
-            continue
-        attempts = list(_apart(_attempts(by_source[id(result.source)], refused)))
-        kept, harmful = _sifted(result, [], attempts)
-        refused += harmful
-        if kept:
-            done += [attempt.finding for attempt in kept]
-            results[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
-    return done
-
-
 def edits_of(repair: DocumentFix) -> tuple[Edit, ...]:
     """Return the edits that make a fix.
 
@@ -264,7 +252,8 @@ def _sifted(result: Result, kept: list[_Attempt], more: list[_Attempt]) -> tuple
 
 
 def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterator[_Attempt]:
-    """Yield the fixes as edits."""
+    """Yield the fixes as edits; those whose edits touch earlier ones wait for the next pass."""
+    taken: list[Edit] = []  # in order; no two of them touch, except different additions
     for first, now in pairs:
         repairs = () if now.repair is None else (now.repair, *now.repeated)
         edits: dict[Edit, None] = {}
@@ -274,20 +263,12 @@ def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterato
                 edits.update(dict.fromkeys(edits_of(repair)))
             except editing.NoEditError as error:
                 problem = problem or str(error)
-        if edits:
-            yield _Attempt(first, repairs, tuple(edits))
-        else:
+        if not edits:
             refused.append(SkippedFix(first, problem))
-
-
-def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
-    """Yield the attempts whose edits touch no earlier ones; the others wait for the next pass."""
-    taken: list[Edit] = []  # in order; no two of them touch, except different additions
-    for attempt in attempts:
-        if not any(_touches(edit, taken) for edit in attempt.edits):
-            for edit in attempt.edits:
+        elif not any(_touches(edit, taken) for edit in edits):
+            for edit in edits:
                 insort(taken, edit)
-            yield attempt
+            yield _Attempt(first, repairs, tuple(edits))
 
 
 def _touches(edit: Edit, taken: list[Edit]) -> bool:

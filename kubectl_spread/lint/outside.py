@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
@@ -20,7 +20,6 @@ from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
-from kubectl_spread.lint.selection import NamedPath
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints import constraint_lists
@@ -30,13 +29,13 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.selectors import LabelRequirement
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
-from kubectl_spread.objects.workloads.kinds import KINDS, leads_to, PodPlace
+from kubectl_spread.objects.workloads.kinds import KINDS, leads_to, PodPlace, PodSpecPath
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
@@ -340,7 +339,7 @@ class RunLabels:
         return f"no workload of this run has {written} for `{requirement.key}`, as it seems: all others are here"
 
 
-def check_lists(subjects: Sequence[BareSubject], codes: Container[str], projects: Projects) -> Iterator[Finding]:
+def check_lists(subjects: Sequence[BareSubject], codes: Collection[str], projects: Projects) -> Iterator[Finding]:
     """Yield the API server's errors that hold for any pod, and what the rules find that may speak of such lists.
 
     A patch whose base is in the run is checked on its base instead.
@@ -356,7 +355,7 @@ def check_lists(subjects: Sequence[BareSubject], codes: Container[str], projects
             yield from check_subject(subject, alone, codes)
 
 
-def check_worlds(worlds: Iterable[NestedObjects], codes: Container[str], projects: Projects) -> Iterator[Finding]:
+def check_worlds(worlds: Iterable[NestedObjects], codes: Collection[str], projects: Projects) -> Iterator[Finding]:
     """Yield what the rules find in objects inside other documents, which count only for one another."""
     for world in worlds:
         nested = Project(world.subjects, world.others, projects.context._replace(facts=None))
@@ -585,7 +584,9 @@ def _pods_of(controller: Plain) -> Any:
     return 0 if kind == "daemonset" else controller.get("replicas", 1)
 
 
-def unmatched_entries(paths: Sequence[NamedPath], results: Sequence[Result], *, is_whole: bool) -> Iterator[Finding]:
+def unmatched_entries(
+    paths: Iterable[tuple[PodSpecPath, Place]], results: Sequence[Result], *, is_whole: bool
+) -> Iterator[Finding]:
     """Yield entries that match nothing; where the run is not whole, only those whose kind is in it."""
     everything = [subject.manifest for result in results for subject in result.subjects]
     everything += [manifest for result in results for manifest in result.others]

@@ -17,7 +17,7 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
-    from kubectl_spread.lint.suppress import AnySuppression, Waiver
+    from kubectl_spread.lint.suppress import AnySuppression
     from kubectl_spread.operations.known_cluster import KnownCluster
 
 _ABOUT_COVERAGE = ("SPR002", "SPR006")
@@ -33,7 +33,7 @@ def read(
     namespace: str = DEFAULT_NAMESPACE,
 ) -> Result:
     """Read a source with the kinds that the selected rules look at and the config adds."""
-    kinds = with_paths(config.podspec_paths) if config.podspec_paths else BUILT_IN
+    kinds = with_paths(path for path, _ in config.podspec_paths) if config.podspec_paths else BUILT_IN
     minor = policy.settings(source).target.minor
     return check_source(source, named=named, codes=policy.possible, kinds=kinds, namespace=namespace, minor=minor)
 
@@ -83,55 +83,36 @@ def findings_of(
     findings = policy.select_findings([*by_source, *project.findings(codes), *_outside(results, codes, project)])
     unmatched: list[Finding] = []
     strict = policy._replace(profile=RuleProfile.STRICT) if policy.profile is RuleProfile.DEFAULT else policy
-    about_coverage = [item for item in by_source if item.rule.code in _ABOUT_COVERAGE]
-    selected = {item.rule.code for item in findings}
-    unchecked = strict.select_findings(item for item in about_coverage if item.rule.code not in selected)
-    if config.named_paths:
+    about_coverage = {*_ABOUT_COVERAGE} - {item.rule.code for item in findings}
+    unchecked = strict.select_findings(item for item in by_source if item.rule.code in about_coverage)
+    if config.podspec_paths:
         from kubectl_spread.lint.outside import unmatched_entries
 
-        entries = unmatched_entries(config.named_paths, results, is_whole=is_whole)
+        entries = unmatched_entries(config.podspec_paths, results, is_whole=is_whole)
         unmatched = strict.select_findings(entries)
     configs = [config.source] if config.source is not None else []
     ignored = 0
     may_suppress = config.ignores or any(word in source.text for source in sources for word in _SUPPRESSING)
     if has_ignores and may_suppress:
+        from kubectl_spread.lint import suppress
+
+        subjects = (*project.subjects, *bare_lists(results))
+        annotated = (item for subject in subjects for item in suppress.from_annotations(subject))
+        suppressions: list[AnySuppression] = [item for source in sources for item in suppress.from_comments(source)]
+        suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
+        kept, used = suppress.apply(findings, [*suppressions, *config.ignores])
+        suppressions += config.ignores if is_whole else ()
         followed = frozenset(code for code, rule in RULES.items() if facts is not None or not rule.needs_facts)
-        findings, ignored = _suppressed(
-            findings, results, policy, config.ignores, is_whole=is_whole, project=project, followed=followed
-        )
-    found = sort_findings([*findings, *unmatched], [*sources, *configs])
-    return SelectedFindings(found, ignored, project.workloads, unchecked, project.patches.unjoined)
 
+        def asked(suppression: AnySuppression) -> frozenset[str]:
+            """Return the rules selected for the files that a suppression covers, or for any file if it covers none."""
+            reached = [source for source in sources if suppression.reaches(source)]
+            return policy.codes(reached or sources) & followed
 
-def _suppressed(
-    findings: list[Finding],
-    results: Sequence[Result],
-    policy: LintPolicy,
-    waivers: tuple[Waiver, ...],
-    *,
-    is_whole: bool,
-    project: Projects,
-    followed: frozenset[str],
-) -> tuple[list[Finding], int]:
-    """Return the findings that are not suppressed, those about suppressions, and how many were suppressed."""
-    from kubectl_spread.lint import suppress
-
-    sources = [result.source for result in results]
-    subjects = (*project.subjects, *bare_lists(results))
-    annotated = (item for subject in subjects for item in suppress.from_annotations(subject))
-    suppressions = [item for source in sources for item in suppress.from_comments(source)]
-    suppressions += dict.fromkeys(annotated)  # an object with two templates has its annotation once
-    kept, used = suppress.apply(findings, [*suppressions, *waivers])
-    doubtful: list[AnySuppression] = [*suppressions, *(waivers if is_whole else ())]
-
-    def asked(suppression: AnySuppression) -> frozenset[str]:
-        """Return the rules selected for the files that a suppression covers, or for any file if it covers none."""
-        reached = [source for source in sources if suppression.reaches(source)]
-        return policy.codes(reached or sources) & followed
-
-    unused = suppress.without_effect(doubtful, used, asked)
-    about_suppressions = policy.select_findings([*unused, *suppress.without_reason(suppressions)])
-    return [*kept, *about_suppressions], len(findings) - len(kept)
+        ignored = len(findings) - len(kept)
+        findings = [*kept, *policy.select_findings(suppress.findings_about(suppressions, used, asked))]
+    ordered = sort_findings([*findings, *unmatched], [*sources, *configs])
+    return SelectedFindings(ordered, ignored, project.workloads, unchecked, project.patches.unjoined)
 
 
 def workloads(results: Sequence[Result], namespace: str, rules: Optional[RootRules] = None) -> list[Workload]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_spread.caching import cached_method
@@ -70,7 +70,7 @@ class Projects:
         holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
         return widest_range([project.replicas_here(project.same(subject)) for project in holders])
 
-    def findings(self, codes: Container[str] = RULES) -> list[Finding]:
+    def findings(self, codes: Collection[str] = RULES) -> list[Finding]:
         """Return the findings of the rules. For an object in several roots, return the findings that each root has.
 
         A patch is checked on each of its bases, and not by itself.
@@ -94,7 +94,7 @@ class Projects:
         )
         return [*alone, *(finding for findings in shared for finding in findings), *self._of_patches(codes)]
 
-    def _of_patches(self, codes: Container[str]) -> Iterator[Finding]:
+    def _of_patches(self, codes: Collection[str]) -> Iterator[Finding]:
         """Yield what the rules find in patches on their bases, once for each place."""
         seen: set[tuple[object, ...]] = set()
         for patch, bases in self.patches.joined:

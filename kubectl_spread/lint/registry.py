@@ -6,7 +6,8 @@ them. All other rules are declared beside their functions in `lint/rules`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+import functools
+from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Optional
 
 import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
@@ -103,67 +104,50 @@ def superseded_rules(refusals: frozenset[str]) -> frozenset[str]:
 
 
 def findings_by_object(
-    project: Project, codes: Container[str] = RULES, asked: Optional[Container[int]] = None
+    project: Project, codes: Collection[str] = RULES, asked: Optional[Container[int]] = None
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
     """Yield objects with the findings of the rules of these codes; `asked` has the id() of their manifests.
 
     Objects that a controller of the project made are left out: their findings are the controller's.
     """
-    rules = _rules(project, RuleTarget.WORKLOAD, codes)
-    followed: dict[tuple[frozenset[str], Knowledge], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
     keys = {subject.key for subject in project.subjects}
     for subject in project.subjects:
-        if (asked is not None and id(subject.manifest) not in asked) or subject.maker in keys:
-            continue
-        key = subject.words, subject.knowledge
-        if key not in followed:
-            followed[key] = _with_words(rules, *key)
-        yield subject.manifest, list(_follow(subject, project, followed[key]))
-    for rule in _rules(project, RuleTarget.AROUND, codes):
-        for kind in rule.needs:
-            for manifest in project.of_kind(kind):
-                if asked is not None and id(manifest) not in asked:
-                    continue
-                found = CHECKS[rule.code](manifest, project.for_manifest(manifest))
-                yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in found]
+        if (asked is None or id(subject.manifest) in asked) and subject.maker not in keys:
+            yield subject.manifest, list(check_subject(subject, project, codes))
+    for rule in RULES.values():
+        if rule.target is RuleTarget.AROUND and rule.code in codes and (project.facts or not rule.needs_facts):
+            for manifest in (item for kind in rule.needs for item in project.of_kind(kind)):
+                if asked is None or id(manifest) in asked:
+                    problems = CHECKS[rule.code](manifest, project.for_manifest(manifest))
+                    yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in problems]
 
 
-def check_subject(subject: Subject, project: Project, codes: Container[str]) -> Iterator[Finding]:
+def check_subject(subject: Subject, project: Project, codes: Collection[str]) -> Iterator[Finding]:
     """Yield what the rules of these codes find in one workload."""
-    rules = _rules(project, RuleTarget.WORKLOAD, codes)
-    yield from _follow(subject, project, _with_words(rules, subject.words, subject.knowledge))
-
-
-def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     seen = project.for_manifest(subject.manifest)
     skipped = superseded_rules(subject.refusals)
-    for rule in rules:
-        if rule.code not in skipped:
-            for found in CHECKS[rule.code](subject, seen):
+    for rule in _rules_about(subject.words, subject.knowledge, frozenset(codes)):
+        if rule.code not in skipped and (project.facts or not rule.needs_facts):
+            for problem in CHECKS[rule.code](subject, seen):
                 if subject.knowledge < rule.fixes_from:
-                    found = found._replace(fix=None)  # noqa: PLW2901
-                finding = _finding(rule, subject.manifest, found, subject.path(found.route))
+                    problem = problem._replace(fix=None)  # noqa: PLW2901
+                finding = _finding(rule, subject.manifest, problem, subject.path(problem.route))
                 if not is_filled_in(finding.place):
                     yield finding
 
 
-def _with_words(rules: Iterable[RuleMeta], words: frozenset[str], knowledge: Knowledge) -> tuple[RuleMeta, ...]:
+@functools.lru_cache(maxsize=256)  # many workloads have the same words
+def _rules_about(words: frozenset[str], knowledge: Knowledge, codes: frozenset[str]) -> tuple[RuleMeta, ...]:
     """Return the rules that may speak about a workload, by its words and by how much is known about its pods."""
     return tuple(
         rule
-        for rule in rules
-        if rule.needs <= words
+        for rule in RULES.values()
+        if rule.target is RuleTarget.WORKLOAD
+        and rule.code in codes
+        and rule.needs <= words
         and (not rule.one_of or not words.isdisjoint(rule.one_of))
         and rule.speaks_from <= knowledge
     )
-
-
-def _rules(project: Project, target: RuleTarget, codes: Container[str]) -> list[RuleMeta]:
-    return [
-        rule
-        for rule in RULES.values()
-        if rule.target is target and rule.code in codes and (project.facts is not None or not rule.needs_facts)
-    ]
 
 
 def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding, path: str) -> Finding:

@@ -211,32 +211,22 @@ class LintPolicy(NamedTuple):
         """
         only_errors = self.profile.codes if self.profile is RuleProfile.MINIMAL else frozenset()
         kept = []
-        by_source: dict[int, Settings] = {}
         for finding in findings:
-            source = finding.place.source
-            settings = by_source.get(id(source)) or by_source.setdefault(id(source), self.settings(source))
-            severity = settings.severities.get(finding.rule.code)
+            settings, rule = self.settings(finding.place.source), finding.rule
+            is_left_out = rule.code in only_errors and rule.severity is not Severity.ERROR
             if finding.is_unreadable:
                 kept.append(finding)
-            elif finding.rule.code in settings.codes:
-                if finding.rule.code in only_errors and finding.rule.severity is not Severity.ERROR:
-                    continue
-                stated = finding.rule._replace(severity=severity) if severity else finding.rule
-                kept.append(finding if stated is finding.rule else finding._replace(rule=stated))
+            elif rule.code in settings.codes and not is_left_out:
+                severity = settings.severities.get(rule.code)
+                kept.append(finding._replace(rule=rule._replace(severity=severity)) if severity else finding)
         return kept
-
-
-class NamedPath(NamedTuple):
-    """An entry of the config, and the place of its path there."""
-
-    path: PodSpecPath
-    place: Place
 
 
 class Config(NamedTuple):
     """A `.kubectl-spread.yaml`, or the defaults without one.
 
-    `root` is the absolute path of its directory; `paths`, `baseline` and `policies` start there.
+    `root` is the absolute path of its directory; `paths`, `baseline` and `policies` start there. `podspec_paths` are
+    the kinds that it adds with the paths of their pods, each with the place of its entry.
     """
 
     root: str
@@ -252,14 +242,9 @@ class Config(NamedTuple):
     ignores: tuple[Waiver, ...] = ()
     baseline: str = ""
     domains: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    named_paths: tuple[NamedPath, ...] = ()
+    podspec_paths: tuple[tuple[PodSpecPath, Place], ...] = ()
     roots: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
-
-    @property
-    def podspec_paths(self) -> tuple[PodSpecPath, ...]:
-        """Return the kinds from the configuration, with the places of their pods."""
-        return tuple(named.path for named in self.named_paths)
 
 
 @functools.lru_cache(maxsize=256)

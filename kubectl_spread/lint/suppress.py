@@ -177,29 +177,32 @@ def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -
     return kept, used
 
 
-def without_effect(
+def findings_about(
     suppressions: Iterable[AnySuppression], used: Used, asked: Callable[[AnySuppression], frozenset[str]]
 ) -> Iterator[Finding]:
-    """Yield findings for suppressions without effect.
+    """Yield findings for suppressions without effect, and for comments and annotations that give no reason.
 
     A suppression of a rule that does not run on the covered files is not reported.
     """
     for suppression in suppressions:
         if not suppression.words:
             hint = "name the rules in brackets: # spread: ignore[SPR304]"
-            yield _finding(suppression, "this suppression names no rule, so it has no effect", hint)
+            yield _finding("SPR005", suppression, "this suppression names no rule, so it has no effect", hint)
         for word in suppression.words:
-            found = suppression.codes(word)
-            if not found:
-                yield _finding(suppression, f"no rule is called `{word}`", "see kubectl spread rule")
-            elif found & asked(suppression) and used.isdisjoint((suppression, code) for code in found):
-                missing = next(iter(found)) if len(found) == 1 else word
+            codes = suppression.codes(word)
+            if not codes:
+                yield _finding("SPR005", suppression, f"no rule is called `{word}`", "see kubectl spread rule")
+            elif codes & asked(suppression) and used.isdisjoint((suppression, code) for code in codes):
+                missing = next(iter(codes)) if len(codes) == 1 else word
                 message = f"this suppression has no effect: there is no {missing} here"
-                yield _finding(suppression, message, "remove it")._replace(repair=_without(word, suppression))
+                yield _finding("SPR005", suppression, message, "remove it")._replace(repair=_without(word, suppression))
+        if isinstance(suppression, Suppression) and suppression.words and not suppression.reason:
+            message = f"no reason is given for ignoring {', '.join(suppression.words)}"
+            yield _finding("SPR607", suppression, message, "write the reason after the rules")
 
 
-def _finding(suppression: AnySuppression, message: str, hint: str) -> Finding:
-    return Finding(RULES["SPR005"], message, suppression.place, suppression.object, hint=hint)
+def _finding(code: str, suppression: AnySuppression, message: str, hint: str) -> Finding:
+    return Finding(RULES[code], message, suppression.place, suppression.object, hint=hint)
 
 
 def _without(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
@@ -218,15 +221,6 @@ def _without(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
     else:
         edit = Edit(line, source.offset(number + 1), "")
     return DocumentFix(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
-
-
-def without_reason(suppressions: Iterable[Suppression]) -> Iterator[Finding]:
-    """Yield findings for comments and annotations that give no reason."""
-    for suppression in suppressions:
-        if suppression.words and not suppression.reason:
-            message = f"no reason is given for ignoring {', '.join(suppression.words)}"
-            hint = "write the reason after the rules"
-            yield Finding(RULES["SPR607"], message, suppression.place, suppression.object, hint=hint)
 
 
 def _reason(text: str) -> str:

@@ -133,5 +133,5 @@ class DocumentChecker(NamedTuple):
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)
-        config = self.config._replace(named_paths=())
+        config = self.config._replace(podspec_paths=())
         return pipeline.findings_of(results, self.policy, config, rules=rules).findings

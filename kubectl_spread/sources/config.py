@@ -13,7 +13,6 @@ from kubectl_spread.lint.selection import (
     Config,
     FileChoice,
     named_codes,
-    NamedPath,
     RuleProfile,
     RuleSelection,
     UnknownRuleError,
@@ -86,7 +85,7 @@ class _ConfigReader(Document):
             ignores=tuple(self._waiver(route, empty.root) for route in self.items(("ignores",))),
             baseline=self.text(("baseline",)),
             domains=self._domains(),
-            named_paths=tuple(self._podspec_path(route) for route in self.items(("podspecPaths",))),
+            podspec_paths=tuple(self._podspec_path(route) for route in self.items(("podspecPaths",))),
             roots=self._globs(("roots",)),
             policies=self._texts(("policies",)),
         )
@@ -131,7 +130,7 @@ class _ConfigReader(Document):
             found[key] = tuple(text for _, text in written)
         return found
 
-    def _podspec_path(self, route: Route) -> NamedPath:
+    def _podspec_path(self, route: Route) -> tuple[PodSpecPath, Place]:
         group: Optional[str] = self.text((*route, "group")) or None
         if self.has((*route, "apiVersion")):
             if group:
@@ -139,7 +138,7 @@ class _ConfigReader(Document):
             group = self.text((*route, "apiVersion")).rpartition("/")[0]
         is_spec = self.value((*route, "podSpec")) is True
         path = PodSpecPath(self.text((*route, "kind")), self.text((*route, "path")), group, is_spec)
-        return NamedPath(path, Place(self.source, self.span((*route, "path"))))
+        return path, Place(self.source, self.span((*route, "path")))
 
     def _words(self, route: Route) -> tuple[str, ...]:
         """Return the names of rules in a list of texts; one text may have several, separated by commas."""

@@ -98,7 +98,7 @@ podspecPaths:
         PodSpecPath("Bar", "spec.pools[*].template", "example.com"),
         PodSpecPath("Baz", "spec", "example.com", is_spec=True),
         PodSpecPath("Qux", "spec", ""),
-    ) == found.podspec_paths
+    ) == tuple(path for path, _ in found.podspec_paths)
 
 
 def test_anchors_and_merges_are_followed(tmp_path: Path) -> None:
