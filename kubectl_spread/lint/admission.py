@@ -12,7 +12,6 @@ from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stand
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import FIELD, is_live, repair, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule, spec_errors
@@ -85,11 +84,6 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
 
 
 _UNRELATED = frozenset(("containers", "initContainers", "resources", "volumes"))  # fields without constraints
-
-
-def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
-    """Return whether a value does not decode because a tool has yet to fill it in."""
-    return problem.kind is decode.ProblemKind.TYPE and stands_for(_written(manifest, problem.route))
 
 
 def with_nulls(plain: Any, routes: list[Route]) -> Any:
@@ -186,7 +180,7 @@ def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
 
 def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Finding], Optional[list[Subject]]]:
     """Return the API server's errors for an object, and the workloads in it; None if it does not decode."""
-    kind, minor = manifest.workload_kind, settings.minor
+    kind, minor, namespace = manifest.workload_kind, settings.minor, settings.namespace
     if kind is None:
         is_autoscaler = manifest.kind == "HorizontalPodAutoscaler" and manifest.api_version.startswith("autoscaling/")
         return _spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], []
@@ -196,7 +190,8 @@ def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Fin
         # Directives of a merge patch are `$patch` and `$setElementOrder/...`.
         if not (item.kind is decode.ProblemKind.UNKNOWN and str(item.route[-1]).startswith("$"))
     ]
-    open_routes = [item.route for item in problems if is_open(manifest, item)]
+    types = [item.route for item in problems if item.kind is decode.ProblemKind.TYPE]
+    open_routes = [route for route in types if stands_for(_written(manifest, route))]  # a tool has yet to fill them in
     findings = [
         _undecodable(manifest, item, is_open=item.route in open_routes)
         for item in problems
@@ -204,7 +199,7 @@ def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Fin
     ]
     places = kind.places(manifest.plain)
     findings += _misplaced(manifest, kind, places)
-    if any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems):
+    if len(types) > len(open_routes):
         return findings, None
     subjects = []
     manifest = manifest._replace(plain=with_nulls(manifest.plain, open_routes))
@@ -215,9 +210,7 @@ def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Fin
         findings += wrong
         codes |= {finding.rule.code for finding in wrong}
     for place in places:
-        owner = workload(
-            manifest.plain, manifest.kind, at=place, namespace=settings.namespace, is_foreign=kind.is_foreign
-        )
+        owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         spec = corrections.corrected_spec(fields(owner.template, "spec")) if problems else None
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
@@ -254,51 +247,39 @@ def _check_pod_spec(
 
     The workload is refused with the codes of the errors, besides `codes`.
     """
-    constraints = constraint_reader.constraints(fields(owner.template, "spec"))
-    errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
-    lasting = errors
+    errors = lasting = _field_errors(manifest, owner, place, minor)
     if spec is not None:  # some errors end once misspelt fields have the intended names
         meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
-        read = constraint_reader.constraints(spec)
-        left = _field_errors(manifest, meant, place, constraints=read, minor=minor)
-        remaining = {(error.rule, finding.path) for error, finding in left}
-        lasting = [(error, finding) for error, finding in errors if (error.rule, finding.path) in remaining]
-    openness = {id(error): decider_of(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
-    findings = [
-        finding if openness[id(error)] is DecidedBy.MANIFEST else as_information(finding)
-        for error, finding in lasting
-        if openness[id(error)] in (DecidedBy.MANIFEST, DecidedBy.TOOL)
-    ]
-    refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not DecidedBy.SAME)
-    known = constraints if spec is None else None
-    subject = Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
-    is_decided = DecidedBy.MANIFEST in openness.values() or Rule.SPEC_INVALID.value in codes
-    subject.is_open = bool(refusals) and not is_decided
+        lasting = _field_errors(manifest, meant, place, minor)
+    remaining = {(error.rule, finding.path) for error, finding in lasting}
+    findings: list[Finding] = []
+    is_decided = Rule.SPEC_INVALID.value in codes
+    for error, finding in errors:
+        decider = decider_of(manifest, owner, error=error, spec=place.spec)
+        is_decided |= decider is DecidedBy.MANIFEST
+        codes |= set() if decider is DecidedBy.SAME else {error.rule.value}
+        if (error.rule, finding.path) in remaining and decider in (DecidedBy.MANIFEST, DecidedBy.TOOL):
+            findings.append(finding if decider is DecidedBy.MANIFEST else as_information(finding))
+    subject = Subject(manifest, owner, place, codes, spec=spec)
+    subject.is_open = bool(codes) and not is_decided
     return findings, subject
 
 
 def _field_errors(
-    manifest: Manifest,
-    owner: Workload,
-    place: PodPlace,
-    *,
-    constraints: tuple[TopologySpreadConstraint, ...],
-    minor: Optional[int],
+    manifest: Manifest, owner: Workload, place: PodPlace, minor: Optional[int]
 ) -> list[tuple[FieldError, Finding]]:
     """Return the API server's errors for the object, and for the pods that its controller creates."""
+    constraints = constraint_reader.constraints(fields(owner.template, "spec"))
     if not constraints:
         return []
+    created_with = None if place.template or is_live(manifest) else created_labels(owner)
+    errors = constraint_errors(constraints, created_with=created_with, minor=minor)
     later: list[FieldError] = []
-    if not place.template:
-        created_with = None if is_live(manifest) else created_labels(owner)
-        errors = constraint_errors(constraints, created_with=created_with, minor=minor)
-    else:
-        errors = constraint_errors(constraints, created_with=None, minor=minor)
-        if any(constraint.match_label_keys for constraint in constraints):
-            # Creating a pod merges matchLabelKeys into the selector.
-            known = {(error.rule, error.route) for error in errors}
-            created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
-            later = [error for error in created if (error.rule, error.route) not in known]
+    if place.template and any(constraint.match_label_keys for constraint in constraints):
+        # Creating a pod merges matchLabelKeys into the selector.
+        known = {(error.rule, error.route) for error in errors}
+        created = constraint_errors(constraints, created_with=created_labels(owner), minor=minor)
+        later = [error for error in created if (error.rule, error.route) not in known]
     labels = fields(owner.selector, "matchLabels")  # it may not decode
     labels = labels or constraint_reader.labels(fields(owner.template, "metadata"))
     root = decode.path_text(place.spec)

@@ -173,7 +173,16 @@ class Reading:
         for problem in problems if are_objects else problems[:1]:
             self._syntax(problem)
         if are_objects and not self.skipped:
-            self.findings += map(self._separator_text, compose.separator_texts(text))
+            for span in compose.separator_texts(text):
+                separator = f"invalid Yaml document separator: {text[slice(*span)]}"
+                finding = Finding(
+                    RULES["SPR004"],
+                    f"kubectl stops here and applies nothing below: {separator}",
+                    Place(self.source, span),
+                    hint="remove the text, turn it into a comment, or move it to a line of its own",
+                    repair=corrections.fix_for_separator(self.source, span),
+                )
+                self.findings.append(finding)
         is_empty = not (self.subjects or self.others or self.skipped or self.findings or self.is_searched)
         if is_empty and not (has_kind and (not self.is_named or any(objects_of(self.source)))):
             self.skipped.add(SkipReason.NO_OBJECT)
@@ -195,17 +204,6 @@ class Reading:
             tuple(self.worlds),
             frozenset(self.skipped),
             placeholders,
-        )
-
-    def _separator_text(self, span: Span) -> Finding:
-        """Return the finding about a separator at which kubectl stops."""
-        text = self.source.text[span.start : span.end]
-        return Finding(
-            RULES["SPR004"],
-            f"kubectl stops here and applies nothing below: invalid Yaml document separator: {text}",
-            Place(self.source, span),
-            hint="remove the text, turn it into a comment, or move it to a line of its own",
-            repair=corrections.fix_for_separator(self.source, span),
         )
 
     def _document(self, document: compose.Document) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_spread.caching import cached_method
@@ -47,7 +47,9 @@ class Projects:
             for root, project in zip(self.roots, self._projects, strict=True)
             for item in root.held
         )
-        self.subjects = tuple(_in_order(results, self._projects))
+        self.subjects = tuple(
+            self._holders[id(subject.manifest)][0].same(subject) for result in results for subject in result.subjects
+        )
 
     @property
     def workloads(self) -> list[Workload]:
@@ -117,17 +119,6 @@ class Projects:
             self.context._replace(facts=None),
             root=holder.root,
         )
-
-
-def _in_order(results: Iterable[Result], projects: Iterable[Project]) -> Iterator[Subject]:
-    """Yield the subjects of all projects in the order of the sources, each once."""
-    known: dict[int, dict[object, Subject]] = {}  # by id() of a manifest
-    for project in projects:
-        for subject in project.subjects:
-            known.setdefault(id(subject.manifest), {}).setdefault(subject.template_route, subject)
-    for result in results:
-        for subject in result.subjects:
-            yield known[id(subject.manifest)][subject.template_route]
 
 
 def _agreed(held: list[list[Finding]]) -> Iterator[Finding]:
@@ -236,7 +227,6 @@ class Patches:
 
     def __init__(self, results: Sequence[Result], kustomizations: Mapping[str, Kustomization]) -> None:
         self._kustomizations = kustomizations
-        self._within: dict[str, list[tuple[Subject, set[str]]]] = {}  # see `_changed_by`, by the directory
         whole = [subject for result in results for subject in result.subjects if not subject.is_partial]
         self._named = grouped(((item.kind, item.workload.name), item) for item in whole)
         self._in_file = grouped((os.path.abspath(item.manifest.document.source.name), item) for item in whole)
@@ -282,12 +272,12 @@ class Patches:
             return [
                 base
                 for item, target in targets
-                for base, names in self._changed_by(item)
+                for base, names in self._changed_by(item.directory)
                 if target.is_exact and target.covers(base.kind, names)
             ]
         owner = patch.workload
         if naming:
-            changed = (found for item in naming for found in self._changed_by(item))
+            changed = (found for item in naming for found in self._changed_by(item.directory))
             found = {id(base): base for base, names in changed if owner.kind == base.kind and owner.name in names}
             return list(found.values())
         # An overlay is two directories below the one that it shares with its base: `overlays/production` and `base`.
@@ -301,20 +291,20 @@ class Patches:
             and os.path.abspath(base.manifest.document.source.name).startswith(os.path.join(above, ""))
         ]
 
-    def _changed_by(self, item: Kustomization) -> list[tuple[Subject, set[str]]]:
+    @cached_method
+    def _changed_by(self, directory: str) -> list[tuple[Subject, set[str]]]:
         """Return the workloads that the patches of a kustomization may change, with the names that they have there.
 
         A component changes what its users list.
         """
-        if item.directory not in self._within:
-            users = [other for other in self._kustomizations.values() if item.directory in other.components]
-            chains = (found for user in (item, *users) for found in reached((user,), self._kustomizations))
-            self._within[item.directory] = [
-                (base, set(names_in(chain[:-1], base.workload.name)))
-                for path, chain in chains
-                for base in self._in_file.get(path, ())
-            ]
-        return self._within[item.directory]
+        every = self._kustomizations
+        users = [every[directory], *(other for other in every.values() if directory in other.components)]
+        return [
+            (base, set(names_in(chain[:-1], base.workload.name)))
+            for user in users
+            for path, chain in reached((user,), every)
+            for base in self._in_file.get(path, ())
+        ]
 
 
 def _patches(result: Result) -> Iterator[Subject]:

@@ -67,9 +67,8 @@ class Subject:
         refusals: frozenset[str],
         *,
         spec: Optional[Plain] = None,
-        constraints: Optional[tuple[TopologySpreadConstraint, ...]] = None,
     ) -> None:
-        """Read a workload; `spec` is by default the template's, and `constraints` are by default read from it."""
+        """Read a workload; `spec` is by default the template's."""
         self.manifest = manifest
         self.workload = owner
         self.kind = owner.kind
@@ -80,7 +79,7 @@ class Subject:
         self.spec_route: Route = at.spec
         self.spec: Plain = fields(owner.template, "spec") if spec is None else spec
         written = self.spec.get(FIELD) or ()
-        self._written = constraint_reader.constraints(self.spec) if constraints is None else constraints
+        self._written = constraint_reader.constraints(self.spec)
         self.constraints: tuple[TopologySpreadConstraint, ...] = self._written
         if any(["$patch" in (entry or ()) for entry in written]):  # noqa: C419 (a generator takes twice as long)
             self.constraints = tuple(item for item in self._written if "$patch" not in (written[item.position] or ()))
