@@ -39,7 +39,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import as_text, fields, mappings, name_of, Plain
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.objects.selectors import compile_selector, Labels, NAMESPACE_NAME, Selector
+from kubectl_spread.objects.selectors import compile_selector, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.replica import controller_selector
@@ -51,12 +51,6 @@ _OF_CONTROLLERS = ANNOTATIONS | {LAST_APPLIED}
 _MAX_INDEXES = 1_000_000  # of a Job; a range in a snapshot may be any
 
 
-def _about(reference: Plain) -> ObjectKey:
-    """Return the object of an event, which is in the namespace `default` if it names none."""
-    name, namespace = reference.get("name") or "", reference.get("namespace") or "default"
-    return ObjectKey(reference.get("kind") or "", namespace, name)
-
-
 def event(plain: Plain) -> ClusterEvent:
     """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
     series = fields(plain, "series")
@@ -65,9 +59,12 @@ def event(plain: Plain) -> ClusterEvent:
         _first(plain, "lastTimestamp", "deprecatedLastTimestamp"),
         _first(plain, "eventTime", "firstTimestamp"),
     )
-    source = _first(plain, "source", "deprecatedSource") or {}
+    source, about = (
+        _first(plain, "source", "deprecatedSource") or {},
+        _first(plain, "involvedObject", "regarding") or {},
+    )
     return ClusterEvent(
-        about=_about(_first(plain, "involvedObject", "regarding") or {}),
+        about=ObjectKey(about.get("kind") or "", about.get("namespace") or "default", about.get("name") or ""),
         reason=_first(plain, "reason") or "",
         message=_first(plain, "message", "note") or "",
         kind=_first(plain, "type") or "",
@@ -80,12 +77,6 @@ def event(plain: Plain) -> ClusterEvent:
 def _first(plain: Plain, *names: str) -> Any:
     """Return the first field that is set; None if none is."""
     return next((plain[name] for name in names if plain.get(name)), None)
-
-
-def by_object(events: Iterable[ClusterEvent]) -> dict[ObjectKey, tuple[ClusterEvent, ...]]:
-    """Group events by the object they are about, the latest first."""
-    found = grouped((event.about, event) for event in events)
-    return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
 
 
 def _priority_class(plain: Plain) -> PriorityClass:
@@ -109,11 +100,6 @@ def _revision_of(plain: Plain) -> Optional[tuple[ObjectKey, StoredRevision]]:
     known = {field: value for field, value in template.items() if field != "$patch"}
     key = ObjectKey(owner.kind, name_of(plain).namespace, owner.name)
     return key, StoredRevision(int(plain.get("revision") or 0), known)
-
-
-def _attachment(plain: Plain) -> tuple[str, str]:
-    spec = fields(plain, "spec")
-    return spec.get("nodeName") or "", fields(spec, "source").get("persistentVolumeName") or ""
 
 
 class ClusterBuilder:
@@ -167,6 +153,7 @@ class ClusterBuilder:
         every = {kind: tuple(found.values()) for kind, found in of.items()}
         drivers = named["CSINode"]
         oldest_first = sorted(of["ControllerRevision"].items(), key=lambda item: (item[1][1].number, item[0]))
+        by_object = grouped((item.about, item) for item in every["Event"]).items()
         return Cluster(
             nodes=tuple(sorted(every["Node"], key=lambda node: node.name)),
             pods=tuple(self._pods.values()),
@@ -192,7 +179,7 @@ class ClusterBuilder:
             device_classes={resource: name for name, resource in named["DeviceClass"].items()},
             priority_classes={**Cluster(()).priority_classes, **named["PriorityClass"]},
             controllers=self._counted(),
-            events=by_object(every["Event"]),
+            events={about: tuple(sorted(own, key=lambda item: item.last, reverse=True)) for about, own in by_object},
             limit_ranges=every["LimitRange"],
             quotas=every["ResourceQuota"],
             runtime_classes=named["RuntimeClass"],
@@ -331,7 +318,10 @@ _READERS: dict[str, Callable[[Plain], Any]] = {
     "CSINode": storage.csi_drivers,
     "CSIDriver": lambda plain: fields(plain, "spec"),
     "CSIStorageCapacity": storage.capacity,
-    "VolumeAttachment": _attachment,
+    "VolumeAttachment": lambda plain: (
+        fields(plain, "spec").get("nodeName") or "",
+        fields(plain, "spec", "source").get("persistentVolumeName") or "",
+    ),
     **dict.fromkeys(PROVISIONING, lambda plain: plain),
 }
 
@@ -381,7 +371,7 @@ def _with_priority(spec: Plain, cluster: Cluster) -> Plain:
     return {**policy, **spec, "priority": found.value}
 
 
-Named = TypeVar("Named", LimitRange, Quota)
+Named = TypeVar("Named", LimitRange, Quota, Service, DisruptionBudget)
 
 
 # Kinds in manifests that are applied besides workloads; cluster-scoped kinds second.
@@ -414,13 +404,19 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
         namespace: of objects that name none.
     """
     extra = cluster_of(_in_namespace(plain, namespace) for plain in objects)
-    services = {(service.namespace, service.name): service for service in (*cluster.services, *extra.services)}
+    budgets = tuple(budget._replace(disruptions_allowed=_allowed(budget, cluster)) for budget in extra.budgets)
+    known = _by_name(cluster.budgets)
     named: dict[str, Any] = {field: {**getattr(cluster, field), **getattr(extra, field)} for field in _BY_NAME}
     return cluster._replace(
         **named,
-        services=tuple(services.values()),
-        namespaces=_namespaces(cluster, extra),
-        budgets=(*cluster.budgets, *_budgets(extra, cluster)),
+        services=tuple({**_by_name(cluster.services), **_by_name(extra.services)}.values()),
+        # The API server adds a label to namespaces. Labels that a manifest leaves out stay.
+        namespaces=cluster.namespaces
+        | {
+            name: {**cluster.namespaces.get(name, {}), NAMESPACE_NAME: name, **labels}
+            for name, labels in extra.namespaces.items()
+        },
+        budgets=(*cluster.budgets, *(item for key, item in _by_name(budgets).items() if key not in known)),
         storage=_storage(cluster.storage, extra.storage),
         limit_ranges=tuple({**_by_name(cluster.limit_ranges), **_by_name(extra.limit_ranges)}.values()),
         quotas=tuple({**_by_name(extra.quotas), **_by_name(cluster.quotas)}.values()),
@@ -438,15 +434,6 @@ def _in_namespace(plain: Plain, namespace: str) -> Plain:
     return {**plain, "metadata": {**metadata, "namespace": namespace}}
 
 
-def _namespaces(cluster: Cluster, extra: Cluster) -> dict[str, Labels]:
-    """Return namespaces with the label that the API server adds; labels that a manifest leaves out stay."""
-    made = {
-        name: {**cluster.namespaces.get(name, {}), NAMESPACE_NAME: name, **labels}
-        for name, labels in extra.namespaces.items()
-    }
-    return {**cluster.namespaces, **made}
-
-
 def _storage(own: Storage, extra: Storage) -> Storage:
     """Return storage with new claims, which are not bound yet, and volumes, which are available at once."""
     both = own._replace(classes={**own.classes, **extra.classes})
@@ -462,16 +449,6 @@ def _storage(own: Storage, extra: Storage) -> Storage:
     return both._replace(claims={**claims, **own.claims}, volumes=dict(sorted(every.items())))
 
 
-def _budgets(extra: Cluster, cluster: Cluster) -> list[DisruptionBudget]:
-    """Return new budgets, with the evictions that their controller would allow."""
-    known = {(budget.namespace, budget.name) for budget in cluster.budgets}
-    return [
-        budget._replace(disruptions_allowed=_allowed(budget, cluster))
-        for budget in extra.budgets
-        if (budget.namespace, budget.name) not in known
-    ]
-
-
 def _allowed(budget: DisruptionBudget, cluster: Cluster) -> int:
     """Return how many evictions a budget allows if every running pod is healthy.
 
@@ -479,16 +456,9 @@ def _allowed(budget: DisruptionBudget, cluster: Cluster) -> int:
     """
     running = [pod for pod in cluster.bound_pods() if pod.namespace == budget.namespace and not pod.terminating]
     healthy = sum(budget.selector.matches(pod.labels) for pod in running)
-    at_least, at_most = budget.min_available, budget.max_unavailable
-    if at_most is not None:
-        desired = healthy - _scaled(at_most, healthy)
-    elif at_least is not None:
-        desired = _scaled(at_least, healthy)
-    else:
-        return 0
-    return max(0, healthy - max(0, desired))
-
-
-def _scaled(value: Any, total: int) -> int:
-    """Return a number, or a percentage of the total rounded up; anything else counts as 0."""
-    return scaled_value(value, total, round_up=True) or 0
+    # What is neither a number nor a percentage counts as 0.
+    if budget.max_unavailable is not None:
+        return min(healthy, scaled_value(budget.max_unavailable, healthy, round_up=True) or 0)
+    if budget.min_available is not None:
+        return max(0, healthy - (scaled_value(budget.min_available, healthy, round_up=True) or 0))
+    return 0

@@ -147,27 +147,15 @@ class Topology(NamedTuple):
 
     codes: int32 (N,), index into `values`, -1 for a node without the label.
     order: intp (D,), sorts the values.
-    sorted_values: the values in that order.
     """
 
     codes: Int32s
     values: tuple[str, ...]
     order: NDArray[np.intp]
-    sorted_values: tuple[str, ...]
 
     def by_value(self, numbers: Int64s) -> dict[str, int]:
         """Return a number for each domain, int64 (D,), by the sorted values."""
-        return dict(zip(self.sorted_values, numbers[self.order].tolist(), strict=True))
-
-
-class FirstTaints(NamedTuple):
-    """The first untolerated taint of each node.
-
-    codes: intp (N,) into `taints`, -1 if all are tolerated. taints: in the order of the first node that has each.
-    """
-
-    codes: NDArray[np.intp]
-    taints: tuple[Taint, ...]
+        return dict(zip(sorted(self.values), numbers[self.order].tolist(), strict=True))
 
 
 class Tainted:
@@ -184,13 +172,16 @@ class Tainted:
         return any(self._sets)
 
     @cached_method
-    def first(self, tolerations: tuple[Toleration, ...]) -> FirstTaints:
-        """Return the first NoSchedule or NoExecute taint of each node that is not tolerated."""
+    def first(self, tolerations: tuple[Toleration, ...]) -> tuple[NDArray[np.intp], tuple[Taint, ...]]:
+        """Return the first NoSchedule or NoExecute taint of each node that is not tolerated.
+
+        This is an array of codes, intp (N,), -1 if all are tolerated; and the taints by code, in the order of the first
+        node that has each.
+        """
         by_set = [first_untolerated(taints, tolerations) for taints in self._sets]
-        taints = tuple(dict.fromkeys(taint for taint in by_set if taint is not None))
-        at = {taint: code for code, taint in enumerate(taints)}
-        codes = np.array([-1 if taint is None else at[taint] for taint in by_set], np.intp)
-        return FirstTaints(codes[self._codes], taints)
+        numbers = Numbering[Taint]()
+        codes = np.array([-1 if taint is None else numbers[taint] for taint in by_set], np.intp)
+        return codes[self._codes], tuple(numbers.listed)
 
     def count(self, counts: Callable[[tuple[Taint, ...]], int]) -> NDArray[np.int64]:
         """Return a number for each node that depends only on its taints, int64 (N,)."""
@@ -245,7 +236,7 @@ class NodeColumns:
         column = [codes[node.labels[key]] if key in node.labels else -1 for node in self.nodes]
         values = tuple(codes.listed)
         order = np.array(sorted(range(len(values)), key=values.__getitem__), np.intp)
-        return Topology(np.array(column, np.int32), values, order, tuple(sorted(values)))
+        return Topology(np.array(column, np.int32), values, order)
 
 
 def wrapped(total: int) -> int:
@@ -319,7 +310,8 @@ class Columns:
         """Start the log with some pods; rows: int32 (4, P)."""
         self.bound_pods = pods
         self._rows = np.concatenate([rows, np.zeros((4, 64), np.int32)], axis=1)
-        self._last = tuple(rows[:, -1].tolist()) if pods else (-1, -1, -1, -1)
+        # The node, group, class and sign of the last change
+        self.last_bound: tuple[int, ...] = tuple(rows[:, -1].tolist()) if pods else (-1, -1, -1, -1)
 
     def copy_for_cluster(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
         """Return columns of a slightly different cluster, with the pods that are bound here.
@@ -433,8 +425,8 @@ class Columns:
         at = len(self.bound_pods)
         if at == self._rows.shape[1]:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
-        self._last = (node, *self._group_and_class(pod), sign)
-        self._rows[:, at] = self._last
+        self.last_bound = (node, *self._group_and_class(pod), sign)
+        self._rows[:, at] = self.last_bound
         self.bound_pods.append(pod)
 
     def _group_and_class(self, pod: Pod) -> tuple[int, int]:
@@ -504,10 +496,6 @@ class Columns:
     @property
     def bound_signs(self) -> Int32s:
         return self._row(_SIGN)
-
-    def last_bound(self) -> tuple[int, int, int, int]:
-        """Return the node, group, class and sign of the last change."""
-        return self._last
 
     @property
     def images(self) -> dict[str, tuple[int, list[int]]]:
@@ -589,24 +577,22 @@ class MatchCounter:
         new = slice(self._seen, end)
         self._seen = end
         if new.stop - new.start == 1:
-            node, group, _, sign = columns.last_bound()
+            node, group, _, sign = columns.last_bound
             if not self._matches[group]:
                 return _NO_NODES
             self.amounts = sign
             self.counts[node] += self.amounts
             return np.array([node], np.int32)
-        matching = self._matching(new.start)
+        # The places in the log, from the start on, of the pods that match
+        if new.start:
+            matching = new.start + np.flatnonzero(self._matches[columns.bound_groups[new]])
+        else:
+            matching = columns.positions(self._matches)
         nodes = columns.bound_nodes[matching]
         self.amounts = columns.bound_signs[matching] if columns.unbound else 1
         if len(nodes):
             np.add.at(self.counts, nodes, self.amounts)
         return nodes
-
-    def _matching(self, start: int) -> NDArray[np.intp]:
-        """Return the places in the log, from a start on, of the pods that match."""
-        if not start:
-            return self._columns.positions(self._matches)
-        return start + np.flatnonzero(self._matches[self._columns.bound_groups[start:]])
 
 
 def refines(fine: Iterable[Hashable], coarse: Iterable[Hashable]) -> bool:

@@ -102,23 +102,18 @@ def _there(value: Any) -> Any:
 def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Keep only the events of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
-    waiting = {(plain["kind"], *name_of(plain)) for plain in every if _waits(plain)}
+    awaited = {"Pod": "nodeName", "PersistentVolumeClaim": "volumeName"}  # by kind
+    waiting = {
+        (kind, *name_of(plain))
+        for plain in every
+        if (kind := plain["kind"]) in awaited and not fields(plain, "spec").get(awaited[kind])
+    }
     for plain in every:
-        if plain.get("kind") != "Event" or _is_relevant(plain, waiting):
+        about = plain.get("involvedObject") or fields(plain, "regarding")
+        if plain.get("kind") != "Event":
             yield plain
-
-
-def _waits(plain: Plain) -> bool:
-    """Return whether an object is a pod without a node, or a claim without a volume."""
-    spec = fields(plain, "spec")
-    if plain.get("kind") == "Pod":
-        return not spec.get("nodeName")
-    return plain.get("kind") == "PersistentVolumeClaim" and not spec.get("volumeName")
-
-
-def _is_relevant(event: Plain, waiting: set[tuple[Any, str, str]]) -> bool:
-    about = event.get("involvedObject") or fields(event, "regarding")
-    kind = about.get("kind")
-    if kind in ("Pod", "PersistentVolumeClaim"):
-        return (kind, about.get("namespace") or "default", about.get("name") or "") in waiting
-    return str(event.get("reason") or "").startswith("Failed")
+        elif about.get("kind") in awaited:
+            if (about["kind"], about.get("namespace") or "default", about.get("name") or "") in waiting:
+                yield plain
+        elif str(plain.get("reason") or "").startswith("Failed"):
+            yield plain

@@ -46,7 +46,7 @@ def _told(columns: Columns) -> Plain:
         "pods": [[pod.name for pod in pods] for pods in columns.pods],
         "bound": [pod.name for pod in columns.bound_pods],
         "beside": [columns.bound_nodes.tolist(), columns.bound_groups.tolist(), columns.bound_classes.tolist()],
-        "last": columns.last_bound(),
+        "last": columns.last_bound,
         "groups": columns.groups,
         "classes": columns.classes,
     }

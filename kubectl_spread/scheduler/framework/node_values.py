@@ -39,7 +39,7 @@ class NodeValues:
         if values is None:
             values = self._values = self._compute(np.arange(self._columns.n))
         elif self._seen + 1 == end:
-            node = self._columns.last_bound()[0]
+            node = self._columns.last_bound[0]
             key = tuple([array.item(node) for array in self._requests])
             if key not in self._known:
                 self._known[key] = self._compute(np.array([node], np.intp))[0]

@@ -98,8 +98,8 @@ def match_taints(pod_class: PodClass, columns: Columns) -> Bools:
     """Return bool (N,): nodes that nodeTaintsPolicy Honor includes, without regard to `spec.unschedulable`."""
     if not columns.has_taints:
         return np.ones(columns.n, np.bool_)
-    tolerated: Bools = columns.tainted.first(pod_class.tolerations).codes < 0
-    return tolerated
+    codes, _ = columns.tainted.first(pod_class.tolerations)
+    return codes < 0
 
 
 def match_node_inclusion_policies(constraint: Constraint, pod_class: PodClass, columns: Columns) -> Bools:
