@@ -45,7 +45,12 @@ def parse(value: Any) -> int:
     Raises:
         QuantityError: with the API server's words.
     """
-    return _parse(value.strip(" ") if isinstance(value, str) else _number_text(value))
+    if isinstance(value, str):
+        return _parse(value.strip(" "))
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise QuantityError(FORMAT_WRONG)
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
+    return _parse(str(int(value)) if is_whole else repr(value))
 
 
 @functools.lru_cache(maxsize=4096)  # a cluster has few different quantities
@@ -61,8 +66,10 @@ def _parse(text: str) -> int:
     digits = whole + fraction
     if len(digits) > _LONGEST or (not digits and (suffix in _NEED_DIGITS or power < -9)):
         raise QuantityError(NUMERIC_WRONG)
-    number = -int(digits or "0") if sign == "-" else int(digits or "0")
-    return _scaled(number << _BINARY.get(suffix, 0), power - len(fraction) + 3)
+    number = (-int(digits or "0") if sign == "-" else int(digits or "0")) << _BINARY.get(suffix, 0)
+    power += 3 - len(fraction)
+    number = number * 10**power if power >= 0 else _divide_up(number, 10**-power)
+    return max(-_MAX, min(_MAX, number))
 
 
 def _leading_digits(text: str) -> str:
@@ -98,32 +105,14 @@ def _power(suffix: str) -> int:
     return -power if exponent[1] == "-" else power
 
 
-def _scaled(number: int, power: int) -> int:
-    if power >= 0:
-        return _capped(number * 10**power)
-    return _capped(_divide_up(number, 10**-power))
-
-
 def _divide_up(number: int, by: int) -> int:
     """Divide, rounding away from zero."""
     up = -(-abs(number) // by)
     return -up if number < 0 else up
 
 
-def _capped(thousandths: int) -> int:
-    return max(-_MAX, min(_MAX, thousandths))
-
-
 def _int64(number: int) -> int:
     return max(-(2**63), min(2**63 - 1, number))
-
-
-def _number_text(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise QuantityError(FORMAT_WRONG)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    return repr(value)
 
 
 class Sums(Enum):

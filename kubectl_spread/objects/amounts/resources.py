@@ -13,6 +13,7 @@ GetNonzeroRequests (v1.26.15, v1.31.8, v1.32.5).
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kubectl_spread.objects.amounts import quantity
@@ -231,9 +232,11 @@ def older_requests(spec: Plain, status: Plain, latest: Requests) -> tuple[tuple[
     """Return the requests by each way of adding up that leads to others than the latest way."""
     if not _may_differ(spec, status):
         return ()
+    per_container = _per_container(spec)
     ways = {
-        Sums.PER_CONTAINER: _per_container(spec),
-        Sums.WITHOUT_OVERHEAD: _without_overhead(spec),
+        Sums.PER_CONTAINER: per_container,
+        # Scores leave out the overhead: resource_allocation.go, calculatePodResourceRequest; fit.go, NewFit (v1.23.9).
+        Sums.WITHOUT_OVERHEAD: per_container._replace(scored=_per_container({**spec, "overhead": None}).scored),
         Sums.EXACT: _exact(spec),
         Sums.SIDECARS: _without_pod_level(spec, {}),
         Sums.RESIZED: _without_pod_level(spec, status),
@@ -256,15 +259,13 @@ def _may_differ(spec: Plain, status: Plain) -> bool:
 def _has_fraction(container: Plain) -> bool:
     """Return whether an amount may be fractional; CPU counts in thousandths."""
     written = fields(container, "resources")
-    return any(
-        name != CPU and not (isinstance(value, int) or (isinstance(value, str) and _is_whole(value)))
+    texts = (
+        "." if isinstance(value, float) else str(value)
         for entries in (written.get("requests"), written.get("limits"))
         for name, value in (entries or {}).items()
+        if name != CPU
     )
-
-
-def _is_whole(text: str) -> bool:
-    return text[-1:] not in ("m", "u", "n") and "." not in text and "-" not in text
+    return any(text[-1:] in ("m", "u", "n") or "." in text or "-" in text for text in texts)
 
 
 def _without_pod_level(spec: Plain, status: Plain) -> Requests:
@@ -280,34 +281,18 @@ def _exact(spec: Plain) -> Requests:
 
     Source: calculateResource, PodRequests (v1.31.8).
     """
-    found = _without_pod_level(spec, {})
-    running = [_nonzero(container_requests(item)) for item in mappings(spec.get("containers"))]
-    most = [_nonzero(requests) for requests in _starting(spec)]
-    overhead = units(parse_quantities(spec.get("overhead")))
-    cpu, memory = (
-        max(sum(amounts[at] for amounts in running), max((amounts[at] for amounts in most), default=0)) for at in (0, 1)
-    )
-    return found._replace(nonzero=(cpu + overhead.get(CPU, 0), memory + overhead.get(MEMORY, 0)))
-
-
-def _starting(spec: Plain) -> list[Quantities]:
-    """Return the usage while each init container starts: its own requests and those of earlier sidecars."""
+    running: Units = {}
+    for container in mappings(spec.get("containers")):
+        add(running, _with_defaults(container_requests(container)))
     sidecars: Quantities = {}
-    found = []
     for container in mappings(spec.get("initContainers")):
-        requests = container_requests(container)
-        together = dict(sidecars)
-        add(together, requests)
+        together = dict(sidecars)  # the usage while it starts: its own requests and those of earlier sidecars
+        add(together, container_requests(container))
         if container.get("restartPolicy") == "Always":
             sidecars = together
-        found.append(together)
-    return found
-
-
-def _nonzero(requests: Quantities) -> tuple[int, int]:
-    """Return CPU and memory, with defaults for missing requests."""
-    found = units(requests)
-    return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
+        _raise_to(running, _with_defaults(together))
+    add(running, units(parse_quantities(spec.get("overhead"))))
+    return _without_pod_level(spec, {})._replace(nonzero=(running.get(CPU, 0), running.get(MEMORY, 0)))
 
 
 def _per_container(spec: Plain) -> Requests:
@@ -315,44 +300,28 @@ def _per_container(spec: Plain) -> Requests:
 
     Source: calculateResource, calculatePodResourceRequest (v1.26.15).
     """
-    containers = [container_requests(item) for item in mappings(spec.get("containers"))]
-    starting = [container_requests(item) for item in mappings(spec.get("initContainers"))]
     overhead = parse_quantities(spec.get("overhead"))
-    plain = _summed(list(map(units, containers)), list(map(units, starting)))
-    scored = _summed(list(map(_with_defaults, containers)), list(map(_with_defaults, starting)))
-    on_top, unscaled = units(overhead), _unscaled(overhead)
-    total, nonzero = _plus(plain, on_top), _plus(scored, on_top)
-    return requests_of(total, nonzero, _plus(scored, unscaled), balanced=_plus(plain, unscaled))
+    on_top = units(overhead)
+    # CPU in cores, which upstream adds to milli-cores
+    unscaled = {**on_top, CPU: quantity.whole_units(overhead[CPU])} if CPU in overhead else on_top
 
+    def summed(convert: Callable[[Quantities], Units], extra: Units) -> Units:
+        """Return the sum of the containers, or the maximum of an init container if that is larger."""
+        total: Units = {}
+        for container in mappings(spec.get("containers")):
+            add(total, convert(container_requests(container)))
+        for container in mappings(spec.get("initContainers")):
+            _raise_to(total, convert(container_requests(container)))
+        add(total, extra)
+        return total
 
-def _without_overhead(spec: Plain) -> Requests:
-    """Return the requests; scores leave out the overhead.
-
-    Source: resource_allocation.go, calculatePodResourceRequest; fit.go, NewFit (v1.23.9).
-    """
-    return _per_container(spec)._replace(scored=_per_container({**spec, "overhead": None}).scored)
+    return requests_of(
+        summed(units, on_top),
+        summed(_with_defaults, on_top),
+        summed(_with_defaults, unscaled),
+        balanced=summed(units, unscaled),
+    )
 
 
 def _with_defaults(requests: Quantities) -> Units:
-    cpu, memory = _nonzero(requests)
-    return {**units(requests), CPU: cpu, MEMORY: memory}
-
-
-def _unscaled(overhead: Quantities) -> Units:
-    """Return the overhead in whole units, CPU in cores, which upstream adds to milli-cores."""
-    found = units(overhead)
-    return {**found, CPU: quantity.whole_units(overhead[CPU])} if CPU in overhead else found
-
-
-def _summed(containers: list[Units], starting: list[Units]) -> Units:
-    """Return the sum of the containers, or the maximum of an init container if that is larger."""
-    total: Units = {}
-    for requests in containers:
-        total = _plus(total, requests)
-    for requests in starting:
-        total = {name: max(total.get(name, 0), requests.get(name, 0)) for name in {**total, **requests}}
-    return total
-
-
-def _plus(total: Units, more: Units) -> Units:
-    return {name: total.get(name, 0) + more.get(name, 0) for name in {**total, **more}}
+    return {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY, **units(requests)}

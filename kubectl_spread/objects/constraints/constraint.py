@@ -195,8 +195,22 @@ def plain_constraint(topology_key: str, when_unsatisfiable: str, selector: Any, 
 
 def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
     """Return `spec.topologySpreadConstraints` in order."""
-    entries = mappings(spec.get("topologySpreadConstraints"))
-    return tuple([_constraint(index, entry) for index, entry in enumerate(entries)])
+    return tuple(
+        [
+            TopologySpreadConstraint(  # perf: without the names of the fields
+                position,
+                int(plain.get("maxSkew") or 0),
+                plain.get("topologyKey") or "",
+                plain.get("whenUnsatisfiable") or "",
+                label_selector(plain.get("labelSelector")),
+                strings(plain.get("matchLabelKeys")),
+                None if (least := plain.get("minDomains")) is None else int(least),
+                plain.get("nodeAffinityPolicy"),
+                plain.get("nodeTaintsPolicy"),
+            )
+            for position, plain in enumerate(mappings(spec.get("topologySpreadConstraints")))
+        ]
+    )
 
 
 def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
@@ -213,18 +227,3 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
 def requirement(plain: Plain) -> LabelRequirement:
     """Read one entry of `matchExpressions` or `matchFields`."""
     return LabelRequirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
-
-
-def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
-    min_domains = plain.get("minDomains")
-    return TopologySpreadConstraint(  # perf: without the names of the fields
-        position,
-        int(plain.get("maxSkew") or 0),
-        plain.get("topologyKey") or "",
-        plain.get("whenUnsatisfiable") or "",
-        label_selector(plain.get("labelSelector")),
-        strings(plain.get("matchLabelKeys")),
-        None if min_domains is None else int(min_domains),
-        plain.get("nodeAffinityPolicy"),
-        plain.get("nodeTaintsPolicy"),
-    )

@@ -292,10 +292,8 @@ def operator_of(kind: str, api_version: str, route: Route) -> Optional[OperatorK
     for operator in OPERATORS:
         if operator.group == group and kind in operator.kinds:
             holder = tuple(map(str, route[:-1]))
-            if any(_leads_to(tuple(path.split(".")), holder) for path in operator.paths):
-                return operator
+            for path in (path.split(".") for path in operator.paths):
+                steps = zip(path, holder, strict=False)
+                if len(path) == len(holder) and all(step in ("*", taken) for step, taken in steps):
+                    return operator
     return None
-
-
-def _leads_to(path: tuple[str, ...], route: tuple[str, ...]) -> bool:
-    return len(path) == len(route) and all(step in ("*", taken) for step, taken in zip(path, route, strict=True))

@@ -266,17 +266,12 @@ def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Proble
         for key, item in value.items():
             yield from _walk(item, shape.value, (*route, key), owner)
     else:
-        yield from _walk_struct(value, shape, route)
-
-
-def _walk_struct(value: dict[str, Any], shape: Struct, route: Route) -> Iterator[Problem]:
-    for key, item in value.items():
-        if key in shape.fields:
-            if item is not None:
-                yield from _walk(item, shape.fields[key], (*route, key), shape.name)
-        elif shape.closed:
+        for key, item in value.items():
             at = (*route, key)
-            yield Problem(ProblemKind.UNKNOWN, at, f'strict decoding error: unknown field "{short_path(at)}"')
+            if key in shape.fields:
+                yield from _walk(item, shape.fields[key], at, shape.name)
+            elif shape.closed:
+                yield Problem(ProblemKind.UNKNOWN, at, f'strict decoding error: unknown field "{short_path(at)}"')
 
 
 def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.amounts import resources
@@ -80,6 +80,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
     refused = scheduled if scheduled.get("status") == "False" else {}  # why it has no node
     disrupted = condition(status, "DisruptionTarget")
     ready = condition(status, "Ready") if bound_to else {}
+    finalizers = metadata.get("finalizers")
     return Pod(
         name=_pod_name(metadata),
         uid=_uid(namespace, metadata),
@@ -95,7 +96,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         created=as_text(metadata.get("creationTimestamp")),
         refused_since=as_text(refused.get("lastTransitionTime")),
         deleted=as_text(metadata.get("deletionTimestamp")),
-        finalizers=_texts(metadata.get("finalizers")),
+        finalizers=tuple(filter(None, map(as_text, finalizers))) if isinstance(finalizers, list) else (),
         is_ready=ready.get("status") == "True" if ready else None,
         ready_since=as_text(ready.get("lastTransitionTime")),
         deletion_cost=_deletion_cost(metadata),
@@ -324,29 +325,17 @@ _DISKS = (
 )
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(filter(None, map(as_text, value))) if isinstance(value, list) else ()
-
-
 _UNSPECIFIED = "UNSPECIFIED"
 
 
-class _Plugin(NamedTuple):
-    """The field of a volume, the inner field with the disk's name, the provisioner, and the CSI driver."""
-
-    field: str
-    disk: str
-    provisioner: str
-    driver: str
-
-
+# The field of a volume, the inner field with the disk's name, the provisioner, and the CSI driver.
 _PLUGINS = (
-    _Plugin("awsElasticBlockStore", "volumeID", "kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
-    _Plugin("gcePersistentDisk", "pdName", "kubernetes.io/gce-pd", "pd.csi.storage.gke.io"),
-    _Plugin("azureDisk", "diskURI", "kubernetes.io/azure-disk", "disk.csi.azure.com"),
-    _Plugin("cinder", "volumeID", "kubernetes.io/cinder", "cinder.csi.openstack.org"),
+    ("awsElasticBlockStore", "volumeID", "kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
+    ("gcePersistentDisk", "pdName", "kubernetes.io/gce-pd", "pd.csi.storage.gke.io"),
+    ("azureDisk", "diskURI", "kubernetes.io/azure-disk", "disk.csi.azure.com"),
+    ("cinder", "volumeID", "kubernetes.io/cinder", "cinder.csi.openstack.org"),
 )
-_DRIVERS = {plugin.provisioner: plugin.driver for plugin in _PLUGINS}
+_DRIVERS = {provisioner: driver for _, _, provisioner, driver in _PLUGINS}
 
 
 def driver_of(provisioner: str) -> str:
@@ -361,12 +350,12 @@ def driver_and_handle(source: Plain, labels: Labels) -> Optional[tuple[str, str]
         source: the spec of a PersistentVolume, or a pod's volume.
         labels: of the PersistentVolume; a GCE disk's name is unique within one zone.
     """
-    for plugin in _PLUGINS:
-        if source.get(plugin.field) is not None:
-            name = source[plugin.field].get(plugin.disk) or ""
-            if plugin.field == "gcePersistentDisk":
+    for field, disk, _, driver in _PLUGINS:
+        if source.get(field) is not None:
+            name = source[field].get(disk) or ""
+            if field == "gcePersistentDisk":
                 name = f"{labels.get(ZONE) or labels.get(LEGACY[ZONE]) or _UNSPECIFIED}/{name}"
             elif name.startswith("aws://"):
                 name = name.rpartition("/")[2]
-            return plugin.driver, name
+            return driver, name
     return None

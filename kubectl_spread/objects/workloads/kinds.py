@@ -192,21 +192,19 @@ BUILT_IN = Kinds(KINDS.values())
 def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
     """Return the known kinds and the kinds of the configuration, which take precedence for the same kind and group."""
     by_kind = grouped(((path.kind, path.group), path) for path in paths)
-    return Kinds((*map(_named_by_run, by_kind.values()), *KINDS.values()))
-
-
-def _named_by_run(given: list[PodSpecPath]) -> WorkloadKind:
-    """Return the entry of one kind with all the paths that the configuration gives it."""
-    kind, _, group, _ = given[0]
-    return WorkloadKind(
-        kind,
-        frozenset() if group is None else frozenset({group}),
-        tuple(_route(path.path) for path in given if not path.is_spec),
-        (),
-        has_fixed_place=False,
-        is_foreign=True,
-        pod_specs=tuple(_route(path.path) for path in given if path.is_spec),
+    configured = (
+        WorkloadKind(
+            kind,
+            frozenset() if group is None else frozenset({group}),
+            tuple(_route(path.path) for path in given if not path.is_spec),
+            (),
+            has_fixed_place=False,
+            is_foreign=True,
+            pod_specs=tuple(_route(path.path) for path in given if path.is_spec),
+        )
+        for (kind, group), given in by_kind.items()
     )
+    return Kinds((*configured, *KINDS.values()))
 
 
 def leads_to(path: PodSpecPath, plain: Plain) -> bool:

@@ -88,21 +88,16 @@ def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]
     for route, item in _objects((), document.plain):
         kind, api_version = as_text(item.get("kind")), as_text(item.get("apiVersion"))
         found = Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
-        yield found if not route or route[0] != "objects" else _with_defaults(found)
+        known = parameter_defaults(document.plain) if route and route[0] == "objects" else {}
+        if known:  # an object of an OpenShift Template
+            plain, routes = fill_defaults(item, known)
+            found = found._replace(plain=plain, defaults=routes)
+        yield found
 
 
 def objects_of(source: SourceFile, wanted: Callable[[str], bool] = bool) -> Iterator[Manifest]:
     """Yield the objects of a source; parts that are not YAML, or not wanted by their text, are left out."""
     return itertools.chain.from_iterable(map(manifests, compose.documents(source, wanted)))
-
-
-def _with_defaults(manifest: Manifest) -> Manifest:
-    """Return an object of an OpenShift Template with the defaults of the parameters."""
-    known = parameter_defaults(manifest.document.plain)
-    if not known:
-        return manifest
-    plain, routes = fill_defaults(manifest.plain, known)
-    return manifest._replace(plain=plain, defaults=routes)
 
 
 def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]:
