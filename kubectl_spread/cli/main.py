@@ -165,7 +165,12 @@ def run(args: Optional[list[str]] = None) -> int:
         print_error("there is not enough memory for this input")
         return Exit.UNREADABLE
     except OSError as error:  # it is not about an input: inputs have their own errors
-        print_error(_of_machine(error))
+        message = f"the output could not be written: {(error.strerror or str(error)).lower()}"
+        try:
+            os.getcwd()
+        except OSError:
+            message = "the working directory no longer exists; change to another one first"
+        print_error(message)
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         import traceback
@@ -174,14 +179,6 @@ def run(args: Optional[list[str]] = None) -> int:
         click.echo(f"error: this is a bug in kubectl spread {__version__}; please report it: {_ISSUES}", err=True)
         return Exit.BUG
     return outcome if isinstance(outcome, int) else Exit.CLEAN
-
-
-def _of_machine(error: OSError) -> str:
-    try:
-        os.getcwd()
-    except OSError:
-        return "the working directory no longer exists; change to another one first"
-    return f"the output could not be written: {(error.strerror or str(error)).lower()}"
 
 
 def _program() -> str:

@@ -40,8 +40,7 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     request = request._replace(source=request.source.or_live())
     session = cluster_facts.open_session(request.source) if request.known is None else None
     known = request.known or (check.in_files(request.source, config) if session is None else None)
-    named = request._replace(namespace=request.namespace or None)
-    asked = check.settings(named, config, session=session, known=known)
+    asked = check.settings(request, config, session=session, known=known)
     kinds = request.selection.all_kinds
     namespace = request.namespace if request.namespace == "" else asked.namespace
     question = Question(namespace, kinds, is_overview=not kinds, has_new_nodes=True)
@@ -49,11 +48,7 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     cluster, is_live = known.cluster, asked.source.live
     wanted = request.selection._replace(namespace=own_namespace(request.namespace, session, cluster))
     asked = asked._replace(namespace="default")  # running workloads name their own
-    controllers = {
-        key: controller
-        for key, controller in sorted(cluster.controllers.items())
-        if key not in cluster.owners and wanted.includes(key, controller.labels)
-    }
+    controllers = wanted.controllers(cluster)
     results = [asked.read(_source(controller)) for controller in controllers.values()]
     pending = list(_of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted))
     groups = tuple(waiting(pending, cluster, known.profiles))
@@ -104,24 +99,16 @@ def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iter
 def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, ...]:
     """Return notes on workloads that cannot be checked, because only their pods are in the cluster facts."""
     unseen: dict[str, str] = {}
-    for pod in cluster.bound_pods():
-        key = workload_of(pod, cluster)
-        if (
-            key.kind in KINDS
-            and key.kind != "Pod"
-            and key not in cluster.controllers
-            and wanted.includes(key, pod.labels)
-        ):
+    for key, _ in _of_wanted(cluster.bound_pods(), cluster, wanted):
+        if key.kind in KINDS and key.kind != "Pod" and key not in cluster.controllers:
             unseen[f"{key.kind.lower()}/{key.name}"] = key.kind
     if not unseen:
         return ()
-    names = comma_list(unseen)
+    them = "the workloads themselves, so they were"
     if len(unseen) == 1:
         them = f"the {next(iter(unseen.values()))}, so it was"
-    else:
-        them = "the workloads themselves, so they were"
     source = "cluster" if is_live else "snapshot"
-    problem = f"the {source} has the pods of {names} but not {them} not checked"
+    problem = f"the {source} has the pods of {comma_list(unseen)} but not {them} not checked"
     if is_live:
         return (problem,)
     plurals = {full_name(kind).partition(".")[0] for kind in unseen.values()}

@@ -126,11 +126,7 @@ def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> f
         NotFoundError: one does not exist.
     """
     selection = selection._replace(namespace=read.selected_namespace).named(cluster)
-    found = frozenset(
-        key
-        for key, controller in cluster.controllers.items()
-        if key not in cluster.owners and selection.includes(key, controller.labels)
-    )
+    found = frozenset(selection.controllers(cluster))
     for error in missing_targets(found, selection, cluster, is_live=True):
         raise error
     if not found:

@@ -12,7 +12,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list, short
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.cluster.snapshot import Cluster, Controller
     from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
     from kubectl_spread.objects.selectors import Labels, Selector
     from kubectl_spread.sources.live.reading import Session
@@ -46,6 +46,14 @@ class Selection(NamedTuple):
         elif self.kinds and key.kind not in self.kinds:
             return False
         return self.selector is None or self.selector.matches(labels)
+
+    def controllers(self, cluster: Cluster) -> dict[ObjectKey, Controller]:
+        """Return the selected workloads that no other workload controls, sorted."""
+        return {
+            key: controller
+            for key, controller in sorted(cluster.controllers.items())
+            if key not in cluster.owners and self.includes(key, controller.labels)
+        }
 
     @property
     def all_kinds(self) -> tuple[str, ...]:

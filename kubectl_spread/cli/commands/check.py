@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.selection import Config
     from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.operations.fix import Fixable
-    from kubectl_spread.report.check.report import CheckReport, RunningResults
+    from kubectl_spread.report.check.report import RunningResults
 
 FORMATS = tuple(RENDERERS)
 
@@ -403,7 +403,14 @@ def _results(outcome: CheckResult) -> list[str]:
     parts = [f"{counts['fixed']} fixed"] if counts["fixed"] else []
     left = " left" if parts else ""
     if report.findings or results or not unread:
-        parts.append(_findings(report, results) + left)
+        empty = [item.source.name for item in results if "noObject" in {reason.value for reason in item.skipped}]
+        # An input that could not be read is no success.
+        text = "nothing found in the readable resources" if report.unread else "no findings"
+        if report.findings:
+            text = count_noun(len(report.findings), "finding")
+        elif empty and len(empty) == len(results):
+            text = f"no Kubernetes object in {comma_list(empty, most=3)}"
+        parts.append(text + left)
     parts += _counted("input", {"not read": unread})
     parts += [f"{counts['ignored']} ignored"] if counts["ignored"] else []
     parts += [f"{counts['baselined']} in the baseline"] if counts["baselined"] else []
@@ -422,16 +429,6 @@ def _results(outcome: CheckResult) -> list[str]:
         numbers = {text: sum(item.verdict is verdict for item in report.rollouts) for text, verdict in verdicts.items()}
         parts += _counted("rollout", numbers)
     return parts
-
-
-def _findings(report: CheckReport, results: list[Result]) -> str:
-    """Return the number of findings; do not report success if an input could not be read."""
-    if report.findings:
-        return count_noun(len(report.findings), "finding")
-    empty = [item.source.name for item in results if "noObject" in {reason.value for reason in item.skipped}]
-    if empty and len(empty) == len(results):
-        return f"no Kubernetes object in {comma_list(empty, most=3)}"
-    return "nothing found in the readable resources" if report.unread else "no findings"
 
 
 def _counted(noun: str, numbers: dict[str, int]) -> list[str]:

@@ -109,7 +109,14 @@ def command(
     with redirect_output(output):
         _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
     if form in ("", "wide") and not (no_headers or found.missing):
-        _print_findings(found, source)
+        number = 0
+        with contextlib.suppress(SpreadError):  # check says what is wrong with its configuration
+            number = count_workloads_with_findings(found, source)
+        if number:
+            flush()
+            scope = ("-n", found.selection.namespace) if found.selection.namespace else ("-A",)
+            what = f"{count_noun(number, 'workload')} {'has' if number == 1 else 'have'} findings"
+            click.echo(safe(f"{what}: {source.command('check', *scope)}"), err=True)
     # With metrics, violated constraints are not failures.
     is_fine = not found.missing if form == "prometheus" else found.is_fine
     return finish((*found.known.errors, *found.missing), is_fine=is_fine)
@@ -151,18 +158,6 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
         missing = documents.of_workloads(found.known.cluster.unread)
         if missing:
             click.echo(documents.line(missing))
-
-
-def _print_findings(found: StatusResult, source: ClusterSource) -> None:
-    """Print how many workloads `check` reports something about, and its command."""
-    number = 0
-    with contextlib.suppress(SpreadError):  # check says what is wrong with its configuration
-        number = count_workloads_with_findings(found, source)
-    if number:
-        flush()
-        scope = ("-n", found.selection.namespace) if found.selection.namespace else ("-A",)
-        what = f"{count_noun(number, 'workload')} {'has' if number == 1 else 'have'} findings"
-        click.echo(safe(f"{what}: {source.command('check', *scope)}"), err=True)
 
 
 def _print_document(found: StatusResult, form: str) -> None:
