@@ -187,7 +187,8 @@ def prepare(request: CheckRequest) -> CheckRun:
     Raises:
         SpreadError: as `check_files` does.
     """
-    config = rule_choice.load_config(request.choice) if request.config is None else request.config
+    choice = request.choice
+    config = rule_choice.load_config(choice) if request.config is None else request.config
     given = input_paths(request, config)
     session = cluster_facts.open_session(request.source)
     known = in_files(request.source, config) if session is None else None
@@ -203,19 +204,16 @@ def prepare(request: CheckRequest) -> CheckRun:
 
         run.unread.extend(error for result in run.results for error in too_large(result.workloads))
         known = cluster_facts.with_manifests(known, [result.source for result in run.results], asked.namespace)
-    elif not config.domains and (words := _asking_for_facts(request.choice)):
-        verb = "needs" if len(words) == 1 else "need"
-        asked.source.warn(f"{', '.join(words)} {verb} cluster facts (--live, --snapshot or --topology); not run")
+    elif not config.domains:
+        from kubectl_spread.lint.registry import RULES
+        from kubectl_spread.lint.selection import named_codes
+
+        selected = (part.strip() for text in (*choice.select, *choice.extend_select) for part in text.split(","))
+        words = [word for word in selected if word and all(RULES[code].needs_facts for code in named_codes([word]))]
+        if words:
+            verb = "needs" if len(words) == 1 else "need"
+            asked.source.warn(f"{', '.join(words)} {verb} cluster facts (--live, --snapshot or --topology); not run")
     return with_cluster(run, known)
-
-
-def _asking_for_facts(choice: RuleChoice) -> list[str]:
-    """Return the words on the command line that select only rules which need cluster facts."""
-    from kubectl_spread.lint.registry import RULES
-    from kubectl_spread.lint.selection import named_codes
-
-    words = (part.strip() for given in (*choice.select, *choice.extend_select) for part in given.split(","))
-    return [word for word in words if word and all(RULES[code].needs_facts for code in named_codes([word]))]
 
 
 def _origins(run: CheckRun) -> list[Optional[Subject]]:
@@ -340,7 +338,13 @@ def result_of(run: CheckRun) -> CheckResult:
     notes += text.coverage(
         run.results, rendered, unjoined=judged.unjoined, unused=unused, command=settings.source.command
     )
-    notes += (*text.unapplied_kinds(not_applied), *text.claim_quotas(_claim_quotas(known, run.placements)))
+    notes += text.unapplied_kinds(not_applied)
+    if known is not None:
+        from kubectl_spread.objects import admission
+
+        making = {item.workload.namespace for item in run.placements if item.workload.claim_templates}
+        quotas = (item for item in known.cluster.quotas if item.namespace in making and admission.limits_claims(item))
+        notes += text.claim_quotas(tuple(f"{item.namespace}/{item.name}" for item in quotas))
     return CheckResult(report, run, notes)
 
 
@@ -507,20 +511,6 @@ def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[
         "fixed": run.fixed,
         **{name: count for name, count in rare.items() if count},
     }
-
-
-def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:
-    """Return the quotas that limit the claims of workloads that are placed: these are not counted."""
-    if known is None:
-        return ()
-    from kubectl_spread.objects import admission
-
-    making = {item.workload.namespace for item in placements if item.workload.claim_templates}
-    return tuple(
-        f"{quota.namespace}/{quota.name}"
-        for quota in known.cluster.quotas
-        if quota.namespace in making and admission.limits_claims(quota)
-    )
 
 
 def _new_findings(findings: list[Finding], run: CheckRun) -> tuple[list[Finding], int, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable
 from enum import Enum
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.objects.releases.version import Release
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.scheduler.framework.profile import Profile
-    from kubectl_spread.sources.live.reading import LiveFacts, Session
+    from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.snapshot import SnapshotFacts
     from kubectl_spread.text.source import SourceFile
@@ -170,7 +171,8 @@ def load(
     minor = minor_of(source) or session.version.release.minor
     if not (source.kubernetes_version or is_again):
         source.note(session.version.note)
-    facts = _read(source, session, question, minor=minor, is_again=is_again)
+    with contextlib.nullcontext() if is_again else contextlib.closing(session):
+        facts = session.read(question, minor=minor, finds_scheduler=not source.scheduler_config)
     text = plain_text(session.version.text) or session.version.release.text
     followed = source._replace(kubernetes_version=source.kubernetes_version or text)
     profiles = load_profiles(followed, facts.scheduler.source)
@@ -294,7 +296,8 @@ def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:
 
     minor = minor_of(source) or session.version.release.minor
     question = Question("", is_overview=True, keeps_objects=True, fallback=session.target.namespace)
-    facts = _read(source, session, question, minor=minor, is_again=False)
+    with contextlib.closing(session):
+        facts = session.read(question, minor=minor, finds_scheduler=not source.scheduler_config)
     _note_cluster(source, session, minor, facts.scheduler.said)
     configuration = facts.scheduler.source
     cluster = facts.cluster._replace(
@@ -302,14 +305,6 @@ def live_objects(source: ClusterSource, session: Session) -> SnapshotFacts:
         scheduler_configuration="" if configuration is None else configuration.text,
     )
     return SnapshotFacts(cluster, facts.errors, tuple(map(str, facts.unread)), facts.objects)
-
-
-def _read(source: ClusterSource, session: Session, question: Question, *, minor: int, is_again: bool) -> LiveFacts:
-    try:
-        return session.read(question, minor=minor, finds_scheduler=not source.scheduler_config)
-    finally:
-        if not is_again:
-            session.close()
 
 
 def _note_cluster(source: ClusterSource, session: Session, minor: int, scheduler: str) -> None:

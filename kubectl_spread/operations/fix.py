@@ -86,7 +86,14 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
         RequestError: an input is not a file.
         SpreadError: as `check_files` does.
     """
-    refuse_texts(request)
+    if "-" in request.paths:
+        raise RequestError("standard input cannot be fixed in place: see --diff")
+    for path in request.paths:
+        is_device = os.path.abspath(path).startswith(_DEVICES)  # /dev/stdin may lead to a regular file
+        if is_device or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+            raise RequestError(f"{path} cannot be fixed in place: it is not a regular file; see --diff")
+    if request.kustomize:
+        raise RequestError("what kustomize renders cannot be fixed in place: see --diff")
     run = check.prepare(request)
     fixed = _apply(run, _shown_by(run), unsafe=unsafe)
     errors = write(run.results, fixed.results)
@@ -100,18 +107,6 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
     number = sum(os.path.realpath(finding.place.source.name) not in errors for finding in fixed.fixed)
     left = run._replace(results=results, unread=[*run.unread, *errors.values()], fixed=number)
     return check.result_of(check.with_cluster(left, run.known))
-
-
-def refuse_texts(request: CheckRequest) -> None:
-    """Raise a RequestError if an input cannot be fixed in place."""
-    if "-" in request.paths:
-        raise RequestError("standard input cannot be fixed in place: see --diff")
-    for path in request.paths:
-        is_device = os.path.abspath(path).startswith(_DEVICES)  # /dev/stdin may lead to a regular file
-        if is_device or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
-            raise RequestError(f"{path} cannot be fixed in place: it is not a regular file; see --diff")
-    if request.kustomize:
-        raise RequestError("what kustomize renders cannot be fixed in place: see --diff")
 
 
 def count_fixable(result: CheckResult) -> Fixable:

@@ -8,7 +8,6 @@ from typing import NamedTuple, Optional
 from kubectl_spread.advice.rebalance.plan import Rebalance
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode, play, Watch
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import simulate
@@ -76,7 +75,14 @@ def rebalance_workloads(
     setup = simulate.SimulationSetup(read)
     known = read.known
     if setup.created.ops:
-        known = known._replace(cluster=_created(known, setup))
+        outcome = play(known.cluster, known.profiles, [setup.created.ops], limits=_CREATED).last.outcomes[0]
+        after, numbers = outcome.cluster(), Counter[str]()
+        pods = []
+        for pod in after.pods:  # each new pod gets a name
+            numbers[pod.key] += pod.name.endswith("-*")
+            pods.append(pod._replace(name=f"{pod.name[:-1]}{numbers[pod.key]}") if pod.name.endswith("-*") else pod)
+        controllers = setup.situation.cluster.controllers
+        known = known._replace(cluster=after._replace(pods=tuple(pods), controllers=controllers))
     selection = request.selection._replace(namespace=read.selected_namespace).named(known.cluster)
     found = rebalance(
         known.cluster,
@@ -92,15 +98,3 @@ def rebalance_workloads(
     )
     absent = missing_targets(found.checked, selection, known.cluster, is_live=request.inputs.source.or_live().live)
     return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
-
-
-def _created(known: LoadedCluster, setup: simulate.SimulationSetup) -> Cluster:
-    """Return the cluster after the objects of manifests are created, with a name for each new pod."""
-    outcome = play(known.cluster, known.profiles, [setup.created.ops], limits=_CREATED).last.outcomes[0]
-    after = outcome.cluster()
-    numbers: Counter[str] = Counter()
-    pods = []
-    for pod in after.pods:
-        numbers[pod.key] += pod.name.endswith("-*")
-        pods.append(pod._replace(name=f"{pod.name[:-1]}{numbers[pod.key]}") if pod.name.endswith("-*") else pod)
-    return after._replace(pods=tuple(pods), controllers=setup.situation.cluster.controllers)

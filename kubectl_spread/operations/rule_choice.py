@@ -9,7 +9,7 @@ from kubectl_spread.errors import RequestError
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import Finding, Severity
+    from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.text.source import SourceFile
 
@@ -84,14 +84,20 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     Raises:
         RequestError: the settings contradict each other, or name no rule.
     """
+    from kubectl_spread.lint.finding import Severity
     from kubectl_spread.lint.selection import LintPolicy, RuleProfile, RuleSelection, UnknownRuleError
 
     if choice.profile and choice.select:
         raise RequestError("--select replaces the profile: use --extend-select together with --profile")
     if choice.select and not "".join(choice.select).strip(" ,"):
         raise RequestError("--select is empty: name a rule, such as SPR202 or selector-missing")
-    severities = tuple(map(_severity, choice.severity))
-    flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, severities, minor)
+    severities = []
+    for text in choice.severity:
+        word, _, level = text.partition("=")
+        if level not in LEVELS:
+            raise RequestError(f"--severity takes RULE=LEVEL, and the levels are {', '.join(LEVELS)}: {text}")
+        severities.append((word.strip(), Severity(level)))
+    flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, tuple(severities), minor)
     asked = LintPolicy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)
     if choice.profile:
         asked = asked._replace(profile=RuleProfile(choice.profile), config=config.choice._replace(select=()))
@@ -100,15 +106,6 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     except UnknownRuleError as error:
         raise RequestError(str(error)) from None
     return asked
-
-
-def _severity(text: str) -> tuple[str, Severity]:
-    from kubectl_spread.lint.finding import Severity
-
-    word, _, level = text.partition("=")
-    if level not in LEVELS:
-        raise RequestError(f"--severity takes RULE=LEVEL, and the levels are {', '.join(LEVELS)}: {text}")
-    return word.strip(), Severity(level)
 
 
 class DocumentChecker(NamedTuple):

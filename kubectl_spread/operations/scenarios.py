@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.domain_pods import domain_pods
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
-from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
+from kubectl_spread.engine.run import Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.interpret import CommandEffect, effect
 from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.simulate import (
     played_step,
     read_inputs,
@@ -29,28 +28,14 @@ from kubectl_spread.sources.files import EXTENSIONS, setting_root
 from kubectl_spread.sources.scenario import Expectation, Scenario
 
 
-class ScenarioRequest(NamedTuple):
-    """The scenarios to run.
+def run_scenarios(request: SimulateRequest, watch: Watch, *, has_frames: bool = False) -> Iterator[ScenarioResult]:
+    """Yield the results in the order of the files.
 
-    Attributes:
-        paths: files, and directories that are searched for scenarios.
-        source: the cluster facts. If set, they replace the facts that a scenario names.
-        namespace: of objects that name none, unless the scenario sets one.
-        limits: of the search, unless the scenario sets them.
+    Args:
+        request: `paths` are the scenarios, and directories that are searched for them. Cluster facts replace those that
+            a scenario names; the namespace and the limits are for scenarios that set none.
+        watch: shows the progress of the search, and can end it.
         has_frames: also return the moments of one run of each step, for drawing.
-        allow_remote: kustomize may download.
-    """
-
-    paths: tuple[str, ...]
-    source: ClusterSource = ClusterSource()
-    namespace: Optional[str] = None
-    limits: Limits = Limits()
-    has_frames: bool = False
-    allow_remote: bool = False
-
-
-def run_scenarios(request: ScenarioRequest, watch: Optional[Watch] = None) -> Iterator[ScenarioResult]:
-    """Yield the results in the order of the files; `watch` shows the progress of the search, and can end it.
 
     Raises:
         SourceError: there is no scenario, or a path cannot be read.
@@ -58,11 +43,10 @@ def run_scenarios(request: ScenarioRequest, watch: Optional[Watch] = None) -> It
     files = tuple(scenarios.find_scenarios(request.paths))
     if not files:
         raise SourceError(", ".join(request.paths), "no scenario in it (`kind: Scenario`)")
-    watch = watch or Watch()
     for file in files:
         watch.subject = file
         try:
-            yield _run(scenarios.load(file), request, watch)
+            yield _run(scenarios.load(file), request, watch, has_frames=has_frames)
         except ConfigError as error:
             yield ScenarioResult(file, file, Simulation(()), errors=error.problems)
         except SpreadError as error:
@@ -72,7 +56,7 @@ def run_scenarios(request: ScenarioRequest, watch: Optional[Watch] = None) -> It
             return
 
 
-def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
+def _run(scenario: Scenario, request: SimulateRequest, watch: Watch, *, has_frames: bool) -> ScenarioResult:
     def failed(errors: Iterable[SourceError]) -> ScenarioResult:
         return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=tuple(errors))
 
@@ -100,7 +84,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         text = "the manifests settle" if step.command is None else step.command.text
         if step.command is not None:
             number = len(played) + 1
-            played.append(played_step(step.command, done, found, number=number, has_frames=request.has_frames))
+            played.append(played_step(step.command, done, found, number=number, has_frames=has_frames))
         if step.expect is not None:
             expect, about = step.expect, keys
             if expect.workload is not None:
@@ -119,7 +103,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
     )
 
 
-def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
+def _read(scenario: Scenario, request: SimulateRequest) -> SimulateInputs:
     """Read the inputs of a scenario.
 
     Raises:
@@ -131,12 +115,11 @@ def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
     if source.kubernetes_version is None:
         source = source._replace(kubernetes_version=scenario.kubernetes_version)
     commands = tuple(step.command for step in scenario.steps if step.command is not None)  # decide what is read
-    asked = SimulateRequest(
-        commands,
-        scenario.manifests,
+    asked = request._replace(
+        commands=commands,
+        paths=scenario.manifests,
         source=source,
         namespace=request.namespace or scenario.namespace,
-        allow_remote=request.allow_remote,
         inside=inside,
     )
     try:
@@ -173,7 +156,7 @@ def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEf
     return effects, mistakes
 
 
-def _placed(error: SourceError, scenario: Scenario, request: ScenarioRequest) -> SourceError:
+def _placed(error: SourceError, scenario: Scenario, request: SimulateRequest) -> SourceError:
     """Return an error about a whole file with the place where the scenario names the file."""
     if error.line:
         return error

@@ -7,7 +7,7 @@ from typing import Any, Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console import Exit, finish, flush, Progress, progress
+from kubectl_spread.cli.console import Exit, finish, Progress, progress
 from kubectl_spread.cli.options import (
     answer_options,
     cluster_facts,
@@ -31,7 +31,6 @@ from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.operations.scenarios import ScenarioRequest
     from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
     from kubectl_spread.report.scenarios import ScenarioResult
 
@@ -203,17 +202,12 @@ def command(
 
         seed = asked["source"].seed or 0
         limits = Limits(max_states=int(_MAX_STATES * effort), samples=int(_SAMPLES * effort), seed=seed)
-        if is_run:
-            from kubectl_spread.operations.scenarios import ScenarioRequest
-
-            del asked["kustomize"]
-            asked |= {"paths": words[1:], "limits": limits, "has_frames": output.format == "html"}
-            scenarios = ScenarioRequest(**asked)
-            with redirect_output(output):
-                return _run(scenarios, output, style, under_way)
         from kubectl_spread.operations import simulate
 
         request = simulate.SimulateRequest(commands, limits=limits, **asked)
+        if is_run:
+            with redirect_output(output):
+                return _run(request._replace(paths=words[1:]), output, style, under_way)
         if replicas is not None or replica_range(commands):
             with redirect_output(output):
                 return _table(request, replicas, output.format, style, under_way)
@@ -252,7 +246,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Progress) -> int:
+def _run(request: SimulateRequest, output: Output, style: Style, under_way: Progress) -> int:
     """Run scenarios, and print each result as soon as it is complete; then the document, or a summary."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations.scenarios import run_scenarios
@@ -260,7 +254,7 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
 
     found: list[ScenarioResult] = []
     with search.interruptible(under_way, steps=2) as watch:
-        for result in run_scenarios(request, watch):
+        for result in run_scenarios(request, watch, has_frames=output.format == "html"):
             found.append(result)
             if output.format == "text":
                 click.echo("\n".join(report.lines(result, style)), color=output.colour)
@@ -278,12 +272,9 @@ def _run(request: ScenarioRequest, output: Output, style: Style, under_way: Prog
         click.echo(f"\n{render(found[0].simulation, style)}", color=output.colour)
     else:
         click.echo(f"\n{report.total(found)}")
-    flush()
-    if watch.is_stopped:
-        return Exit.INTERRUPTED
-    if any(result.errors for result in found):
+    if not watch.is_stopped and any(result.errors for result in found):
         return Exit.UNREADABLE
-    return Exit.CLEAN if all(result.is_fine for result in found) else Exit.FINDINGS
+    return finish((), is_fine=all(result.is_fine for result in found), is_interrupted=watch.is_stopped)
 
 
 def _commands(words: tuple[str, ...], then: tuple[str, ...], *, namespace: Optional[str]) -> tuple[Command, ...]:
