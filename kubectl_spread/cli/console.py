@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Optional, TYPE_CHECKING, Union
 
 import click
@@ -47,18 +47,15 @@ def warn(message: str) -> None:
     click.echo(f"warning: {safe(message)}", err=True)
 
 
-def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bool = False) -> int:
+def finish(errors: Sequence[SpreadError], *, is_fine: bool, is_interrupted: bool = False) -> int:
     """Print the errors of a run below its answer, and return the exit code.
 
     An object that does not exist, or is refused, is an answer; any other error means that an input could not be read.
     """
     flush()
-    is_unread, more = False, -_MOST_ERRORS
-    for problem in problems:
-        more += 1
-        if more <= 0:
-            print_error(problem)
-        is_unread |= not isinstance(problem, (NotFoundError, RefusedError))
+    for error in errors[:_MOST_ERRORS]:
+        print_error(error)
+    more = len(errors) - _MOST_ERRORS
     if more > 0:
         context = click.get_current_context(silent=True)
         chosen = None if context is None else context.params.get("output")
@@ -66,7 +63,7 @@ def finish(problems: Iterable[SpreadError], *, is_fine: bool, is_interrupted: bo
         click.echo(f"and {count_noun(more, 'more error')}{'' if is_listed else '; -o json lists all'}", err=True)
     if is_interrupted:
         return Exit.INTERRUPTED
-    if is_unread:
+    if not all(isinstance(error, (NotFoundError, RefusedError)) for error in errors):
         return Exit.UNREADABLE
     return Exit.CLEAN if is_fine else Exit.FINDINGS
 
@@ -100,12 +97,12 @@ def width(default: int) -> int:
 
 def table_width() -> Optional[int]:
     """Return the width that a table has to fit; None for a file or a pipe, in which lines stay whole."""
-    return _columns(_USUAL) if _is_terminal() or "COLUMNS" in os.environ else None
+    return _columns(_USUAL) if is_terminal() or "COLUMNS" in os.environ else None
 
 
 def finding_width() -> Optional[int]:
     """Return the width at which findings wrap, at most 160; None for a file or a pipe, so that grep finds sentences."""
-    return width(_WIDEST) if _is_terminal() else None
+    return width(_WIDEST) if is_terminal() else None
 
 
 def _columns(default: int) -> int:
@@ -119,7 +116,8 @@ def _columns(default: int) -> int:
         return default
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
 
 

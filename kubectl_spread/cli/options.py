@@ -8,7 +8,6 @@ import io
 import os
 import re
 import shlex
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
@@ -16,7 +15,7 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console import announce, width
+from kubectl_spread.cli.console import announce, is_terminal, width
 from kubectl_spread.errors import RequestError
 from kubectl_spread.objects.releases.version import FIRST_MINOR, LAST_MINOR, RECORDED_MINOR
 from kubectl_spread.operations.cluster_facts import ClusterSource
@@ -313,8 +312,7 @@ def wants_colour(choice: str) -> bool:
     """Return whether to use colour. As in kubectl, `auto` needs a terminal that is not dumb, and no NO_COLOR."""
     if choice != "auto":
         return choice == "always"
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
-    return is_terminal and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
+    return is_terminal() and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
 
 
 class Output(NamedTuple):
