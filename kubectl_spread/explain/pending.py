@@ -135,17 +135,17 @@ class Prospects:
         pods = (pod if item.key == pod.key else placed.get(item.key, item) for item in self._cluster.pods)
         cluster = self._cluster._replace(pods=tuple(pods))
         examined = examine(pod, cluster, self._profiles)
-        assumed = tuple(self._that_matter(pod, placed, now.explanation.diagnosis.feasible))
+        # The pods placed first that make the difference: its siblings, and pods on nodes that fit now
+        own, feasible = owner_of(pod.cls, self._cluster), now.explanation.diagnosis.feasible
+        waiting = self._cluster.pending() if own else ()
+        siblings = {other.key for other in waiting if owner_of(other.cls, self._cluster) == own}
+        assumed = tuple(
+            (key, other.node_name)
+            for key, other in placed.items()
+            if key != pod.key and (key in siblings or other.node_name in feasible or not (siblings or feasible))
+        )
         explanation = examined.explanation._replace(assumed=assumed)
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
-
-    def _that_matter(self, pod: Pod, placed: Mapping[str, Pod], feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
-        own, cluster = owner_of(pod.cls, self._cluster), self._cluster
-        siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
-        for key, other in placed.items():
-            if key != pod.key and (key in siblings or other.node_name in feasible or not (siblings or feasible)):
-                yield key, other.node_name
 
 
 class WaitingGroup(NamedTuple):

@@ -179,20 +179,16 @@ def _predicted(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Pred
         for pod in cluster.pods
         if pod.uid not in evicted and (pod.node_name or pod.terminating or workload_of(pod, cluster) not in placements)
     )
+    # The workloads as they are in the manifests
+    owners = {key: placement.workload for key, placement in placements.items() if key.kind != "Pod"}
+    known = with_controllers(list(owners.values()), cluster)
+    written = {key: known.controllers[key]._replace(workload=owner) for key, owner in owners.items()}
     return PredictedCluster(
-        _with_workloads(cluster, placements)._replace(pods=(*kept, *added)),
+        known._replace(controllers={**known.controllers, **written}, pods=(*kept, *added)),
         placements,
         frozenset(pod.uid for pod in added),
         frozenset(item.pod.uid for placement in placements.values() for item in placement.unpredicted),
     )
-
-
-def _with_workloads(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Cluster:
-    """Return the cluster with the workloads as they are in the manifests."""
-    owners = {key: placement.workload for key, placement in placements.items() if key.kind != "Pod"}
-    known = with_controllers(list(owners.values()), cluster)
-    written = {key: known.controllers[key]._replace(workload=owner) for key, owner in owners.items()}
-    return known._replace(controllers={**known.controllers, **written})
 
 
 def _pods(placement: Placement) -> Iterator[Pod]:

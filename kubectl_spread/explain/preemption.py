@@ -107,7 +107,15 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
         found = free._replace(not_eligible=found.not_eligible)
     ordered = sorted(found.candidates, key=preference)
     chosen, cluster = found.chosen, scheduler.columns.cluster
-    own, victims = owner_of(pod.cls, cluster), []
+    own, victims, criterion = owner_of(pod.cls, cluster), [], None
+    if len(ordered) > 1:
+        # The first criterion in which the two best differ
+        best, second = ordered[:2]
+        criteria = zip(Criterion, preference(best), preference(second), strict=False)
+        criterion = next((criterion for criterion, one, other in criteria if one != other), Criterion.NAME)
+        if criterion is Criterion.PRIORITIES and len(best.victims) != len(second.victims):
+            # Each priority is counted from the lowest possible one, so the number of victims dominates the sum.
+            criterion = Criterion.VICTIMS
     if chosen is not None:
         for victim in chosen.victims:
             owner = owner_of(victim.cls, cluster)
@@ -120,7 +128,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
         victims=tuple(victims),
         choices=tuple(ordered[:_MOST_CANDIDATES]),
         candidates=len(ordered),
-        criterion=_criterion(*ordered[:2]) if len(ordered) > 1 else None,
+        criterion=criterion,
         unhelpful=tuple(_unhelpful(filtered, found)),
         other_node=_eviction_on_other_node(pod, filtered),
     )
@@ -136,16 +144,6 @@ def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
     if other.namespace != pod.namespace or other.terminating or selector.is_empty:
         return False
     return selector.matches(other.labels)
-
-
-def _criterion(best: Candidate, second: Candidate) -> Criterion:
-    """Return the first criterion in which two candidates differ."""
-    criteria = zip(Criterion, preference(best), preference(second), strict=False)
-    found = next((criterion for criterion, one, other in criteria if one != other), Criterion.NAME)
-    if found is Criterion.PRIORITIES and len(best.victims) != len(second.victims):
-        # Each priority is counted from the lowest possible one, so the number of victims dominates the sum.
-        return Criterion.VICTIMS
-    return found
 
 
 def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:

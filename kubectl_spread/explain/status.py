@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,23 @@ class WorkloadState(NamedTuple):
     def is_whole(self) -> bool:
         """Return whether all wanted pods have a node that exists."""
         return self.wanted is not None and not (self.missing or self.pending or self.failures or self.lost)
+
+    @property
+    def uncreated(self) -> Optional[UncreatedPods]:
+        """Return the missing pods; None without any, or if the reason is unknown."""
+        first = self.waiting
+        if not self.missing:
+            return None
+        if self.failures:
+            text = self.failures[0].message
+        # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
+        elif first is not None and (first.node_name or first.cls.gates):
+            text = f"podManagementPolicy OrderedReady creates them only once {first.name} is Ready"
+            if first.terminating:
+                text = f"they are created only once {first.name}, which is terminating on {first.node_name}, is gone"
+        else:
+            return None
+        return UncreatedPods(self.key, self.missing, self.wanted or 0, text)
 
 
 def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
@@ -192,24 +209,8 @@ def find_lost_pods(pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster) -> l
 def find_uncreated_pods(keys: Iterable[ObjectKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
     """Find workloads that lack pods, because a quota forbids them or an ordered pod before them is not Ready."""
     states = (state_of(key, owned) for key in keys)
-    found = (None if state is None else _uncreated(state) for state in states)
+    found = (None if state is None else state.uncreated for state in states)
     return (item for item in found if item is not None)
-
-
-def _uncreated(state: WorkloadState) -> Optional[UncreatedPods]:
-    first = state.waiting
-    if not state.missing:
-        return None
-    if state.failures:
-        text = state.failures[0].message
-    # A pod without a node is reported as Pending, which is no fault if it only waits for its gates.
-    elif first is not None and (first.node_name or first.cls.gates):
-        text = f"podManagementPolicy OrderedReady creates them only once {first.name} is Ready"
-        if first.terminating:
-            text = f"they are created only once {first.name}, which is terminating on {first.node_name}, is gone"
-    else:
-        return None
-    return UncreatedPods(state.key, state.missing, state.wanted or 0, text)
 
 
 _MOST = 64  # that are remembered: each may hold 5,000 domains
@@ -315,7 +316,7 @@ class WorkloadStatus(NamedTuple):
 
     wanted: None if the workload does not set its number of pods. why: reason of unknown counts. running: pods on a node
     that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses. counts: the
-    scheduler's own counts of each constraint; none if they are unknown, or in `statuses`.
+    scheduler's own counts of each constraint, on request; none if they are unknown.
     """
 
     key: ObjectKey
@@ -349,7 +350,11 @@ class WorkloadStatus(NamedTuple):
 
 
 def statuses(
-    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True,
+    has_counts: bool = False,
 ) -> Iterator[WorkloadStatus]:
     """Yield the status of every workload by namespace, kind and name; controlled workloads belong to their owner.
 
@@ -357,15 +362,8 @@ def statuses(
         cluster: workloads that are missing in it are derived from their pods.
         profiles: of the scheduler.
         wants: selects workloads by their key and their own labels.
+        has_counts: with the scheduler's own counts of each constraint, which are large.
     """
-    for item in counted_workloads(cluster, profiles, wants=wants):
-        yield item._replace(counts=())  # which are large
-
-
-def counted_workloads(
-    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
-) -> Iterator[WorkloadStatus]:
-    """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
     known = _Known(cluster, profiles)
     pods = pods_by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
@@ -373,7 +371,8 @@ def counted_workloads(
         own = pods.get(key, [])
         labels = labels_of(key, cluster, own[0].labels if own else {})
         if wants(key, labels):
-            yield _status(key, labels, own, known)
+            status = _status(key, labels, own, known)
+            yield status if has_counts else status._replace(counts=())
 
 
 class _Known:
@@ -423,11 +422,15 @@ def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> Wo
         pending=state.pending,
         constraints=(),
         lost=tuple(pod.name for pod in state.lost),
-        uncreated=_uncreated(state),
+        uncreated=state.uncreated,
     )
     pod_class = _next_class(key, own, known)
-    plugin = _plugin(pod_class, known)
-    if isinstance(plugin, str):
+    name = pod_class.scheduler_name
+    profile = known.profiles.get(name)
+    plugin = None if profile is None else profile.plugin(PodTopologySpread)
+    if plugin is None:
+        of_profile = f"the profile {name} has no PodTopologySpread"
+        why = f"no profile of the scheduler is called {name}" if profile is None else of_profile
         constraints = (
             ConstraintStatus(
                 position=item.position,
@@ -436,39 +439,14 @@ def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> Wo
                 max_skew=item.max_skew,
                 when_unsatisfiable=item.when_unsatisfiable,
                 min_domains=item.min_domains,
-                reason=plugin,
+                reason=why,
             )
             for item in pod_class.constraints
         )
-        return status._replace(constraints=tuple(constraints), why=plugin)
+        return status._replace(constraints=tuple(constraints), why=why)
     found = sorted(plugin.counts(pod_class, known.columns), key=lambda item: item[0].constraint.position)
-    each = (_constraint(counts, pod_class, known, is_hard=is_hard, key=key) for counts, is_hard in found)
-    constraints = (_with_uncounted(item, pod_class, state.running) for item in each)
+    constraints = (_constraint(counts, pod_class, known, state, is_hard=is_hard) for counts, is_hard in found)
     return status._replace(constraints=tuple(constraints), counts=tuple(counts for counts, _ in found))
-
-
-def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
-    """Return the plugin that counts for the pods of a class, or the reason why there is none."""
-    profile = known.profiles.get(pod_class.scheduler_name)
-    if profile is None:
-        return f"no profile of the scheduler is called {pod_class.scheduler_name}"
-    found = profile.plugin(PodTopologySpread)
-    return f"the profile {pod_class.scheduler_name} has no PodTopologySpread" if found is None else found
-
-
-def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: Sequence[Pod]) -> ConstraintStatus:
-    """Add the running pods of the workload that the selector does not match."""
-    if item.is_default:
-        return item
-    found = find_uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
-    if found is None:
-        return item
-    is_silent = item.state in (ConstraintState.OK, ConstraintState.UNEVEN)
-    return item._replace(
-        uncounted=found,
-        state=ConstraintState.PARTLY_COUNTED if is_silent else item.state,
-        reason="; ".join(filter(None, (item.reason, found.sentence))),
-    )
 
 
 def _next_class(key: ObjectKey, own: list[Pod], known: _Known) -> PodClass:
@@ -483,11 +461,12 @@ def _next_class(key: ObjectKey, own: list[Pod], known: _Known) -> PodClass:
 
 
 def _constraint(
-    counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, key: ObjectKey
+    counts: DomainCounts, pod_class: PodClass, known: _Known, workload: WorkloadState, *, is_hard: bool
 ) -> ConstraintStatus:
     constraint, domains = counts.constraint, known.nodes_of(counts)
+    written = pod_class.constraints[constraint.position] if pod_class.constraints else None
     now = ConstraintCounts(domains.numbers(counts.match_num), counts.is_below_min_domains)
-    state, reason = _state(constraint, now, is_hard=is_hard, kind=key.kind)
+    state, reason = _state(constraint, now, is_hard=is_hard, kind=workload.key.kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     pods = counts.pods() if is_broken and now.domains else None
     times = [domains.latest, *(pod.deleted if pod.terminating else pod.created for pod in pods or ())]
@@ -495,13 +474,19 @@ def _constraint(
     if away and (is_broken or state is ConstraintState.OK):
         where = f"{count_noun(away, 'matching pod')} on nodes that do not count"
         reason = "; ".join(filter(None, (reason, where)))
+    # The running pods of the workload that its own selector does not match
+    uncounted = None if written is None else find_uncounted(written, workload.running, dict(pod_class.labels))
+    if uncounted is not None:
+        reason = "; ".join(filter(None, (reason, uncounted.sentence)))
+        if state in (ConstraintState.OK, ConstraintState.UNEVEN):
+            state = ConstraintState.PARTLY_COUNTED
     return ConstraintStatus(
         position=constraint.position,
-        is_default=not pod_class.constraints,
+        is_default=written is None,
         topology_key=constraint.topology_key,
         max_skew=constraint.max_skew,
         when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
-        min_domains=pod_class.constraints[constraint.position].min_domains if pod_class.constraints else None,
+        min_domains=None if written is None else written.min_domains,
         selector=constraint.selector,
         self_match=bool(constraint.self_match_num),
         counts=now,
@@ -509,7 +494,8 @@ def _constraint(
         state=state,
         reason=reason,
         not_before=max(times) if pods is not None and all(times) else "",
-        also_counted=also_counted(pods or (), key, known.cluster),
+        uncounted=uncounted,
+        also_counted=also_counted(pods or (), workload.key, known.cluster),
     )
 
 

@@ -23,7 +23,7 @@ from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
-from kubectl_spread.explain.status import counted_workloads, WorkloadStatus
+from kubectl_spread.explain.status import statuses, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels
@@ -241,7 +241,7 @@ class Workloads(NamedTuple):
 def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
     """Count the pods of all constraints."""
     cluster = infer_owners(cluster)
-    return Workloads(cluster, profiles, tuple(counted_workloads(cluster, profiles)))
+    return Workloads(cluster, profiles, tuple(statuses(cluster, profiles, has_counts=True)))
 
 
 class GroupSearchResult(NamedTuple):

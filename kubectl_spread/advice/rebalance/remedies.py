@@ -30,7 +30,7 @@ from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.limit import weight
-from kubectl_spread.explain.status import ConstraintStatus, counted_workloads, WorkloadStatus
+from kubectl_spread.explain.status import ConstraintStatus, statuses, WorkloadStatus
 from kubectl_spread.objects.constraints.constraint import HONOR, SOFT
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -164,7 +164,7 @@ def _repaired_status(
         for status in item.constraints
         if is_broken(status, has_soft=has_soft)
     }
-    found = {item.key: item for item in counted_workloads(after, known.profiles)}
+    found = {item.key: item for item in statuses(after, known.profiles, has_counts=True)}
     for key, status in found.items():
         for constraint in status.constraints:
             is_old = key not in keys and (key, constraint.position) in broken

@@ -173,9 +173,6 @@ class ConstraintReport(NamedTuple):
         return self.counts.is_below_min_domains
 
 
-_VALUE = operator.attrgetter("value")
-
-
 # The domains of a constraint, and the counts of the eligible ones.
 _Domains = tuple[tuple[DomainReport, ...], ConstraintCounts]
 # Domains of one cluster by their numbers: workloads with equal numbers share one tuple.
@@ -317,7 +314,7 @@ class _Reports:
             [one <= counts.constraint.max_skew for one in skew],
             [() if usable_in[at] else not_usable.get(at, ()) for at in range(size)],
         )
-        return tuple(sorted(domains, key=_VALUE)), counts.now()  # no two have the same value
+        return tuple(sorted(domains, key=operator.attrgetter("value"))), counts.now()  # no two have the same value
 
     # Details.
 
@@ -379,15 +376,12 @@ class _Reports:
         # The pods of one class together, in the order they were bound; each with its revision.
         order = np.argsort(classes, kind="stable")
         domains = counts.topology.codes[columns.bound_nodes[pods]]
-        by_domain: dict[str, dict[Optional[ObjectKey], list[tuple[int, str]]]] = {}
-        for at, class_at, code in zip(*(part[order].tolist() for part in (pods, classes, domains)), strict=True):
-            owner, revision = of_class[class_at]
-            of_domain = by_domain.setdefault(counts.topology.values[code], {})
-            of_domain.setdefault(owner, []).append((at, revision))
+        rows = zip(*(part[order].tolist() for part in (pods, classes, domains)), strict=True)
+        by_domain = grouped((counts.topology.values[code], (at, *of_class[class_at])) for at, class_at, code in rows)
         found: dict[str, tuple[CountedPods, ...]] = {}
-        for domain, by_owner in by_domain.items():
+        for domain, of_domain in by_domain.items():
             groups = []
-            for owner, of_owner in by_owner.items():
+            for owner, of_owner in grouped((owner, (at, revision)) for at, owner, revision in of_domain).items():
                 names = tuple(columns.bound_pods[at].name for at, _ in of_owner[:MOST_NAMES])
                 revisions = Counter(revision for _, revision in of_owner if revision)
                 groups.append(CountedPods(owner, owner == own, len(of_owner), names, tuple(sorted(revisions.items()))))

@@ -78,9 +78,23 @@ def node_affinity(verdict: PluginResult, cls: PodClass, columns: Columns) -> Ite
     if terms is None:
         return
     if len(terms) != 1 or terms[0].is_empty or not terms[0].is_valid:
+        texts = [
+            "(an empty term)"
+            if term.is_empty
+            else f"({', '.join(map(requirement_text, (*term.match_expressions, *term.match_fields)))})"
+            for term in terms[:3]
+        ]
+        texts += [count_noun(len(terms) - 3, "more term")] if len(terms) > 3 else []
+        text = f"node affinity {' or '.join(texts) or 'without terms'}"
+
+        def no_term(refused: Bools) -> str:
+            if all(term.is_empty or not term.is_valid for term in terms):
+                return "no term has conditions that a node can meet"
+            verb = "meets" if int(refused.sum()) == 1 else "meet"
+            return f"{summarize_nodes(refused, columns)} {verb} no term completely"
+
         allowed = match_affinity(NodeRequirement((), terms), columns)
-        why = partial(_why_no_term, terms, columns)
-        yield Requirement(plugin, _terms_text(terms), allowed, RequirementKind.NODE_AFFINITY, why=why)
+        yield Requirement(plugin, text, allowed, RequirementKind.NODE_AFFINITY, why=no_term)
         return
     (term,) = terms
     for at, condition in enumerate((*term.match_expressions, *term.match_fields)):
@@ -98,24 +112,6 @@ def _by_label(condition: LabelRequirement, columns: Columns) -> Bools:
     topology = columns.topology(condition.key)
     of_values = [condition.matches({condition.key: value}) for value in topology.values]
     return np.array([*of_values, condition.matches({})], np.bool_)[topology.codes]  # -1, where it is missing, is last
-
-
-def _terms_text(terms: tuple[NodeSelectorTerm, ...]) -> str:
-    texts = [
-        "(an empty term)"
-        if term.is_empty
-        else f"({', '.join(map(requirement_text, (*term.match_expressions, *term.match_fields)))})"
-        for term in terms[:3]
-    ]
-    if len(terms) > 3:
-        texts.append(count_noun(len(terms) - 3, "more term"))
-    return f"node affinity {' or '.join(texts) or 'without terms'}"
-
-
-def _why_no_term(terms: tuple[NodeSelectorTerm, ...], columns: Columns, refused: Bools) -> str:
-    if all(term.is_empty or not term.is_valid for term in terms):
-        return "no term has conditions that a node can meet"
-    return f"{summarize_nodes(refused, columns)} {'meets' if int(refused.sum()) == 1 else 'meet'} no term completely"
 
 
 def _why_label(key: str, columns: Columns, refused: Bools) -> str:
@@ -173,7 +169,12 @@ def health(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
     """
     plugins = {verdict.plugin: verdict for verdict in filtered.plugin_results}
     columns = filtered.columns
-    masks = _untolerated_taints(cls, columns) if names.TAINT_TOLERATION in plugins else {}
+    masks: dict[Taint, Bools] = {}  # the nodes of every untolerated NoSchedule or NoExecute taint
+    if names.TAINT_TOLERATION in plugins:
+        for taints, at_nodes in grouped((node.taints, at) for at, node in enumerate(columns.nodes)).items():
+            for item in taints:
+                if item.repels and not any(toleration.tolerates(item) for toleration in cls.tolerations):
+                    masks.setdefault(item, np.zeros(columns.n, np.bool_))[at_nodes] = True
     cordoned = masks.pop(UNSCHEDULABLE, np.zeros(columns.n, np.bool_))
     if names.NODE_UNSCHEDULABLE in plugins:
         cordoned = cordoned | (plugins[names.NODE_UNSCHEDULABLE].bits != 0)
@@ -192,19 +193,6 @@ def health(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
             cause="" if taint is None else f"{RequirementKind.TAINT.value}/{taint.key}={taint.value}",
             taint=taint,
         )
-
-
-def _untolerated_taints(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
-    """Return every untolerated NoSchedule or NoExecute taint with its nodes: bool (N,)."""
-    if not columns.has_taints:
-        return {}
-    with_taints = grouped((node.taints, at) for at, node in enumerate(columns.nodes) if node.taints)
-    found: dict[Taint, Bools] = {}
-    for taints, at_nodes in with_taints.items():
-        for taint in dict.fromkeys(taints):
-            if taint.repels and not any(toleration.tolerates(taint) for toleration in cls.tolerations):
-                found.setdefault(taint, np.zeros(columns.n, np.bool_))[at_nodes] = True
-    return found
 
 
 def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, Optional[Taint], int, Bools]]:

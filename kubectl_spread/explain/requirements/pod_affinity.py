@@ -35,9 +35,19 @@ from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term
 MOST_OTHERS = 16
 
 
-def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:  # noqa: ARG001
+def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
     """Yield the pod's own terms, then the anti-affinity of running pods, in the plugin's order."""
-    yield from _affinity(cls, columns)
+    terms = cls.pod_affinity
+    classes = _matching(terms, columns) if terms else []
+    located = [_domains(term.topology_key, classes, columns) for term in terms]
+    labels = dict(cls.labels)
+    is_own = all(incoming_term(term, columns).matches(cls, labels) for term in terms)
+    is_first = is_own and not any(domains.nodes.any() for domains in located)
+    for at, (term, domains) in enumerate(zip(terms, located, strict=True)):
+        text = f"pod affinity on {domains.key} to {_selected(term.selector)}"
+        allowed = domains.codes >= 0 if is_first else domains.nodes
+        why = partial(_why_alone, domains, columns)
+        yield Requirement(verdict.plugin, text, allowed, RequirementKind.AFFINITY, domains.key, at, why)
     own: list[tuple[Requirement, _Domains]] = []
     for at, term in enumerate(cls.pod_anti_affinity):
         domains = _domains(term.topology_key, _matching((term,), columns), columns)
@@ -52,7 +62,15 @@ def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iter
         text = f"the anti-affinity of {owner or 'pods without a controller'}{place} on {topology_key} "
         text += f"against {_selected(selector)}"
         rule = _rule(text, RequirementKind.OTHERS_ANTI_AFFINITY, f"{owner}{place}/{topology_key}", domains, columns)
-        yield rule._replace(cause=_cause(rule, domains, own))
+        # It has the cause of the own rule that it mirrors.
+        mirrored = (
+            item.cause
+            for item, others in own
+            if others.key == domains.key
+            and np.isin(domains.pods, others.pods).all()
+            and np.array_equal(item.allowed, rule.allowed)
+        )
+        yield rule._replace(cause=next(mirrored, ""))
     if len(others) > MOST_OTHERS:
         allowed = ~np.logical_or.reduce([domains.nodes for _, domains in others[MOST_OTHERS:]])
         yield Requirement(
@@ -91,15 +109,6 @@ def _rule(text: str, kind: RequirementKind, key: str, domains: _Domains, columns
     return Requirement(names.INTER_POD_AFFINITY, text, ~domains.nodes, kind, key, why=why)
 
 
-def _cause(rule: Requirement, domains: _Domains, own: list[tuple[Requirement, _Domains]]) -> str:
-    """Return the cause of the own rule that the anti-affinity of other pods mirrors; empty without one."""
-    for mirrored, others in own:
-        is_other_side = others.key == domains.key and bool(np.isin(domains.pods, others.pods).all())
-        if is_other_side and np.array_equal(mirrored.allowed, rule.allowed):
-            return mirrored.cause
-    return ""
-
-
 # The anti-affinity of another workload's pods: owner, namespace (empty for the pod's own), topology key and selector.
 _Against = tuple[Optional[ObjectKey], str, str, Selector]
 
@@ -122,20 +131,6 @@ def _others(cls: PodClass, columns: Columns) -> list[tuple[_Against, _Domains]]:
     ]
     kept = [(who, domains) for who, domains in located if domains.nodes.any()]
     return sorted(kept, key=lambda item: -int(item[1].nodes.sum()))
-
-
-def _affinity(cls: PodClass, columns: Columns) -> Iterator[Requirement]:
-    terms = cls.pod_affinity
-    classes = _matching(terms, columns) if terms else []
-    located = [_domains(term.topology_key, classes, columns) for term in terms]
-    labels = dict(cls.labels)
-    own = all(incoming_term(term, columns).matches(cls, labels) for term in terms)
-    is_first = own and not any(domains.nodes.any() for domains in located)
-    for at, (term, domains) in enumerate(zip(terms, located, strict=True)):
-        text = f"pod affinity on {domains.key} to {_selected(term.selector)}"
-        allowed = domains.codes >= 0 if is_first else domains.nodes
-        why = partial(_why_alone, domains, columns)
-        yield Requirement(names.INTER_POD_AFFINITY, text, allowed, RequirementKind.AFFINITY, domains.key, at, why)
 
 
 def _matching(terms: tuple[PodAffinityTerm, ...], columns: Columns) -> list[bool]:
