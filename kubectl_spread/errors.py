@@ -20,6 +20,11 @@ from collections.abc import Sequence
 class SpreadError(Exception):
     """Base class; `str()` is one line for the user, without a full stop."""
 
+    @property
+    def problems(self) -> tuple[SpreadError, ...]:
+        """Return all that is wrong, by place: of most errors, the error itself."""
+        return (self,)
+
 
 class SourceError(SpreadError):
     """An input could not be read.
@@ -37,6 +42,10 @@ class SourceError(SpreadError):
         self.message = message
         self.line = line
         self.column = column
+
+    @property
+    def problems(self) -> tuple[SpreadError, ...]:
+        return (self, *self.others)
 
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}:{self.column}" if self.line else self.source
@@ -70,7 +79,11 @@ class ConfigError(SpreadError):
 
     def __init__(self, problems: tuple[SourceError, ...]) -> None:
         super().__init__(problems)
-        self.problems = problems
+        self._problems = problems
+
+    @property
+    def problems(self) -> tuple[SourceError, ...]:
+        return self._problems
 
     def __str__(self) -> str:
         return str(self.problems[0])

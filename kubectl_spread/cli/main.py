@@ -11,7 +11,7 @@ import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.console import Exit, flush, print_error
-from kubectl_spread.errors import ConfigError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
+from kubectl_spread.errors import ConfigError, NotFoundError, RefusedError, RequestError, SpreadError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -150,13 +150,11 @@ def run(args: Optional[list[str]] = None) -> int:
         return Exit.USAGE
     except click.Abort:
         return Exit.INTERRUPTED
-    except ConfigError as error:
+    except SpreadError as error:
         for problem in error.problems:
             print_error(problem)
-        return Exit.USAGE
-    except SpreadError as error:
-        for each in (error, *(error.others if isinstance(error, SourceError) else ())):
-            print_error(each)
+        if isinstance(error, ConfigError):
+            return Exit.USAGE
         return Exit.FINDINGS if isinstance(error, (NotFoundError, RefusedError)) else Exit.UNREADABLE
     except (BrokenPipeError, SystemExit):  # click exits with 1 where the reader of the output closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes its buffer at exit

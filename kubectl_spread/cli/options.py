@@ -257,10 +257,14 @@ def kustomize_option(function: Any) -> Any:
     return option("-k, --kustomize DIR...: Manifests that kubectl kustomize renders.")(remote(function))
 
 
+targets_argument = click.argument(
+    "targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]"
+)
+
 _IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 
-def namespace_option(text: str) -> Decorator:
+def namespace_option(text: str = "Namespace.  [default: context's, or the snapshot's]") -> Decorator:
     """-n, with its help text."""
     return option(f"-n, --namespace NAME: {text}", shell_complete=complete.namespaces, read=_namespace)
 

@@ -418,6 +418,9 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     from kubectl_spread.sources.files import inputs
     from kubectl_spread.text.source import SourceFile
 
+    def skipped(source: SourceFile, reason: SkipReason) -> Result:
+        return Result(source, (), skipped=frozenset({reason}))
+
     results: list[Result] = []
     errors: list[SourceError] = []
     texts: set[str] = set()  # names of inputs that are not files
@@ -425,7 +428,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
     rendered = kustomize.render_directories(request.kustomize, allow_remote=request.allow_remote)
     for item in itertools.chain(named, rendered):
         if isinstance(item, SourceError) and item.is_aside:
-            results.append(Result(SourceFile(item.source, ""), (), skipped=frozenset({SkipReason.NOT_YAML})))
+            results.append(skipped(SourceFile(item.source, ""), SkipReason.NOT_YAML))
         elif isinstance(item, SourceError):
             if given.inside is not None and item.source in given.paths:
                 from kubectl_spread.sources.config import at_setting
@@ -435,7 +438,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         elif not item.is_file and not item.source.text.strip():  # the program before the pipe failed
             errors.append(SourceError(item.source.name, "the file is empty"))
         elif item.is_fixture:
-            results.append(Result(item.source, (), skipped=frozenset({SkipReason.FIXTURE})))
+            results.append(skipped(item.source, SkipReason.FIXTURE))
         else:
             results.append(asked.read(item.source, named=item.named))
             texts.update(() if item.is_file else (item.source.name,))
@@ -443,10 +446,7 @@ def read_files(request: CheckRequest, given: InputPaths, asked: CheckSettings) -
         raise SourceError(", ".join((*given.paths, *request.kustomize)), "no .yaml, .yml or .json file in it")
     files = len(results) + len(errors)
     bundles = set(map(id, _bundles(results)))
-    results = [
-        Result(item.source, (), skipped=frozenset({SkipReason.GENERATED})) if id(item) in bundles else item
-        for item in results
-    ]
+    results = [skipped(item.source, SkipReason.GENERATED) if id(item) in bundles else item for item in results]
     seen = [result.source.name for result in results if is_seen(result)]
     rules = root_rules_of(given, asked.config, [item.source for item in results], texts=texts)
     return CheckRun(asked, results, errors, files, seen, given.is_whole and len(seen) == files, rules)

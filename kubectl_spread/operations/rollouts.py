@@ -75,12 +75,6 @@ class RolloutQuestion(NamedTuple):
             return tuple(map(steps.Restart, self.keys))
         return tuple(map(steps.Apply, self.controllers))
 
-    @property
-    def text(self) -> str:
-        """Return kubectl's command without `kubectl`."""
-        verb = {RolloutKind.NEXT: "rollout restart", RolloutKind.CURRENT: "rollout status"}.get(self.kind)
-        return f"{verb} {self.keys[0].kind.lower()}/{self.keys[0].name}" if verb else "apply"
-
     def result(self, verdict: Verdict, basis: Basis, because: str = "") -> RolloutResult:
         """Return the answer without a simulated step."""
         return RolloutResult(self.keys, self.kind, verdict, basis, because, old=self.old)
@@ -205,10 +199,12 @@ class RolloutChecker:
                 pod = next((pod for pod in waiting if pod.name in names), None)
                 explanation = None if pod is None else examine(pod, cluster, self._profiles).explanation
                 break
+        verb = {RolloutKind.NEXT: "rollout restart", RolloutKind.CURRENT: "rollout status"}.get(question.kind)
+        text = f"{verb} {question.keys[0].kind.lower()}/{question.keys[0].name}" if verb else "apply"
         # A rollout that does not end is no better for having waited before.
         verdict = Verdict.GETS_STUCK if summary.verdict is Verdict.NO_WORSE else summary.verdict
         return question.result(verdict, summary.basis, " and ".join(summary.gaps))._replace(
-            played=PlayedStep(question.text, summary), explanation=explanation
+            played=PlayedStep(text, summary), explanation=explanation
         )
 
     def has_room(self, controller: Controller, *, pods: int, others: Iterable[tuple[PodClass, int]] = ()) -> bool:

@@ -11,7 +11,7 @@ from kubectl_spread.engine.results.domain_pods import domain_pods
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
 from kubectl_spread.engine.run import Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
-from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
+from kubectl_spread.errors import RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.interpret import CommandEffect, effect
 from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -47,11 +47,8 @@ def run_scenarios(request: SimulateRequest, watch: Watch, *, has_frames: bool = 
         watch.subject = file
         try:
             yield _run(scenarios.load(file), request, watch, has_frames=has_frames)
-        except ConfigError as error:
-            yield ScenarioResult(file, file, Simulation(()), errors=error.problems)
         except SpreadError as error:
-            others = error.others if isinstance(error, SourceError) else ()
-            yield ScenarioResult(file, file, Simulation(()), errors=(error, *others))
+            yield ScenarioResult(file, file, Simulation(()), errors=error.problems)
         if watch.is_stopped:
             return
 

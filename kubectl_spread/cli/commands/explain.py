@@ -41,7 +41,7 @@ _MESSAGE_WIDTH = 80  # of an explained message, if the width of the output is un
 @kustomize_option
 @cluster_facts
 @option("--message TEXT: Explain a pasted message instead of a pod; - is standard input.")
-@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@namespace_option()
 @option("-A, --all-namespaces: Explain the Pending pods of all namespaces.")
 @option("--node NODE: Show all details of one node instead of a summary of all nodes.", default="")
 @option(

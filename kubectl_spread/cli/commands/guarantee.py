@@ -23,6 +23,7 @@ from kubectl_spread.cli.options import (
     print_document,
     redirect_output,
     SectionedCommand,
+    targets_argument,
 )
 from kubectl_spread.cli.targets import namespace_of, selection, without_files
 from kubectl_spread.guarantee.policy import texts
@@ -42,7 +43,7 @@ _keyed = functools.partial(option, shell_complete=complete.topology_keys)
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@targets_argument
 @option("-f, --filename FILE...: Judge the workloads of a manifest or directory.", name="paths")
 @option("-R, --recursive: Also the directories below.")
 @kustomize_option
@@ -64,7 +65,7 @@ _keyed = functools.partial(option, shell_complete=complete.topology_keys)
     type=click.Choice([item.value for item in REGIMES]),
 )
 @option("--recommend: Search for constraints that keep the policy.", name="wants_recommendation")
-@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@namespace_option()
 @option("-A, --all-namespaces: Judge the workloads of all namespaces.")
 @effort_option
 @answer_options("text", "json", "yaml", "junit", "html")

@@ -6,7 +6,6 @@ from typing import Any, Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
 from kubectl_spread.cli.console import finish, progress
 from kubectl_spread.cli.options import (
     answer_options,
@@ -22,6 +21,7 @@ from kubectl_spread.cli.options import (
     print_document,
     redirect_output,
     SectionedCommand,
+    targets_argument,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.report.table import Style
@@ -32,11 +32,11 @@ if TYPE_CHECKING:  # these load numpy
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@targets_argument
 @option("-f, --filename FILE...: Create the workloads of a manifest first.", name="paths")
 @kustomize_option
 @cluster_facts
-@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@namespace_option()
 @option("-A, --all-namespaces: Repair the workloads of all namespaces.")
 @option("-l, --selector SELECTOR: Repair only workloads with these labels.", name="label_selector")
 @option("--soft: Repair ScheduleAnyway constraints, too.", name="has_soft")

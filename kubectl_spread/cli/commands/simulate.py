@@ -136,7 +136,7 @@ def _verb(words: list[str]) -> grammar.Verb | None:
 @kustomize_option
 @cluster_facts
 @option("--then STEP...: A further step, once the cluster has settled.")
-@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@namespace_option()
 @option("--replicas MIN..MAX|hpa: A table by replicas; hpa: its range.")
 @effort_option
 @answer_options("text", "json", "yaml", "junit", "html")

@@ -8,7 +8,7 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete, console
+from kubectl_spread.cli import console
 from kubectl_spread.cli.console import finish, flush, print_error, progress
 from kubectl_spread.cli.options import (
     cluster_facts,
@@ -23,6 +23,7 @@ from kubectl_spread.cli.options import (
     redirect_output,
     Seconds,
     SectionedCommand,
+    targets_argument,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
 from kubectl_spread.errors import SpreadError
@@ -40,9 +41,9 @@ FORMATS = ("wide", "json", "yaml", "prometheus", "html")
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@targets_argument
 @cluster_facts
-@namespace_option("Namespace.  [default: context's, or the snapshot's]")
+@namespace_option()
 @option("-A, --all-namespaces: Show the workloads of all namespaces.")
 @option("-l, --selector SELECTOR: Show only workloads with these labels.", name="label_selector")
 @option("-a, --all: Also show workloads without constraints of their own.", name="shows_all")
